@@ -20,7 +20,7 @@ help: ## list the targets
 	@grep -hE '^[a-z][a-z0-9-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 .PHONY: build
-build: bin/foreman bin/foremand ## the programs, static
+build: bin/foreman bin/foremand bin/contribflow ## the programs, static
 
 .PHONY: bin/foreman
 bin/foreman:
@@ -29,6 +29,10 @@ bin/foreman:
 .PHONY: bin/foremand
 bin/foremand: ## the server, static
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X github.com/org/foreman-action/internal/cli/foremand.buildVersion=$(VERSION)' -o $@ ./cmd/foremand
+
+.PHONY: bin/contribflow
+bin/contribflow: ## the contributor's program, static
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X github.com/org/foreman-action/internal/cli/contribflow.buildVersion=$(VERSION)' -o $@ ./cmd/contribflow
 
 .PHONY: weight
 weight: ## the memory of the server with 100,000 tasks that wait
@@ -75,6 +79,10 @@ kill: ## kill the server and an agent at 500 steps, and look for lost or doubled
 .PHONY: kill-build
 kill-build: ## kill the pipeline of Builder and Inspector after every call of git, and go on with it
 	go test ./internal/build -run '^TestKilled$$' -v -timeout 30m -kill.every=1
+
+.PHONY: kill-contribution
+kill-contribution: ## kill "contribflow pr --yes" after every call of git and gh, and run it again
+	go test ./internal/cli/contribflow -run '^TestPublishKilled$$' -v -timeout 30m -kill.every=1
 
 .PHONY: crash
 crash: ## kill the program at 1,000 random calls and more, and look for lost or doubled writes

@@ -15,8 +15,8 @@ const crashComment = `{"action": "created", "issue": {"number": 7, "title": "T",
 	"comment": {"id": %[2]d, "body": "/foreman undo\n/foreman why", "user": {"login": "mona", "type": "User"}},
 	"repository": {"full_name": "octo-org/widgets", "default_branch": "main"}, "sender": {"login": "mona", "type": "User"}}`
 
-// TestCrashCommand kills the run that obeys commands at every call in turn, before and
-// after its effect, and looks whether all was taken back, and answered once.
+// TestCrashCommand kills the run that carries out commands at every call in turn, before and
+// after its effect, and checks that everything was undone and answered once.
 func TestCrashCommand(t *testing.T) {
 	t.Parallel()
 	program := build(t)

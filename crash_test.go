@@ -34,7 +34,7 @@ const (
 
 // A crashCase is one way in which the program decides and remembers.
 type crashCase struct {
-	agent  bool   // an agent decides, and says something else each time; else rules do
+	agent  bool   // an agent decides, differently each time; else rules do
 	memory string // where it is remembered
 }
 
@@ -49,9 +49,9 @@ func crashCases() []crashCase {
 	return []crashCase{{false, "off"}, {true, "off"}, {false, "file"}, {true, "file"}, {true, "artifact"}}
 }
 
-// TestCrash kills the program with SIGKILL at a random call, before or after the
-// service did what was asked, runs the same workflow run again until an attempt gets
-// through, and looks whether every write happened, and happened once.
+// TestCrash kills the program with SIGKILL at a random call, before or after the service
+// handled it, repeats the same workflow run until an attempt gets through, and checks that
+// every write happened exactly once.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	program := build(t)
@@ -142,8 +142,8 @@ type crashRound struct {
 	at    []crashPoint
 }
 
-// A crashPoint is when the program is killed: at the nth call of a service, before or
-// after the service does what is asked.
+// A crashPoint is when the program is killed: at the nth call of a service, before or after the
+// service handles it.
 type crashPoint struct {
 	results bool // the service of the memory, not GitHub
 	nth     int
@@ -214,8 +214,8 @@ func newCrashRound(t *testing.T, program string, c crashCase) *crashRound {
 	return r
 }
 
-// run starts attempts until one gets through; the first ones, up to most, are killed
-// where next says.
+// run starts attempts until one gets through; the first ones, up to most, are killed at the
+// points from next.
 func (r *crashRound) run(t *testing.T, most int, next func() crashPoint) {
 	t.Helper()
 	for attempt := 1; ; attempt++ {
@@ -282,7 +282,7 @@ func (r *crashRound) attempt(t *testing.T, attempt int, reached <-chan struct{})
 	}
 }
 
-// judge counts what is missing on the issue and what is there twice.
+// judge counts missing and repeated writes on the issue.
 func (r *crashRound) judge(t *testing.T) (lost, doubled int) {
 	t.Helper()
 	i := r.gh.Issue(crashRepo, 7)

@@ -26,6 +26,8 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
 
 func TestMain(m *testing.M) {
+	// They wait for other processes most of the time.
+	_ = flag.Set("test.parallel", "8")
 	testscript.Main(m, map[string]func(){"foreman": main, "validate_builder_result": main, "validate_inspector_result": main})
 }
 
@@ -58,7 +60,7 @@ func TestMain(m *testing.M) {
 //	fails CODE PROGRAM ARG…   run a program that must end with the exit code
 //	events FOLDER…            run the action on every payload; those of other folders must be refused
 //	task PATH…                print values of the last task that the agent got, a line of JSON each
-//	port NAME                 set $NAME to an address of this machine on which nobody listens
+//	port NAME                 set $NAME to a free address of this machine
 //	outputs [NAME]            print the outputs of the step, or one
 func TestScripts(t *testing.T) {
 	t.Parallel()

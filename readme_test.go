@@ -25,8 +25,8 @@ func block(t *testing.T, readme, marker string) string {
 	return text
 }
 
-// TestREADMERun runs the README's first command and compares what the README says
-// that it prints. The program gets an empty environment and no network.
+// TestREADMERun runs the README's first command and compares its output with the README's. The
+// program gets an empty environment and no network.
 func TestREADMERun(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("README.md")

@@ -42,7 +42,7 @@ func scriptIssue(ts *testscript.TestScript, args []string) githubtest.Issue {
 	return i
 }
 
-// portCommand sets a variable to an address on which nobody listens.
+// portCommand sets a variable to a free address.
 func portCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: port NAME")

@@ -58,8 +58,8 @@ func (c *call) refuse(resp *http.Response) error {
 	return c.remote.fail(ReasonStatus, code, errors.New(text))
 }
 
-// excerpt returns the start of a body for an error's text, or nothing. A body that
-// breaks off is quoted as far as it came: the status is what matters.
+// excerpt returns the start of a body for an error's text, or nothing. A truncated body is
+// quoted as far as it was received: the status matters more.
 func (c *call) excerpt(resp *http.Response) string {
 	data, _ := io.ReadAll(io.LimitReader(resp.Body, scanLimit+1))
 	text := c.secrets.clean(string(data))
@@ -97,12 +97,27 @@ func (c *call) parse(resp *http.Response, data []byte) (protocol.DecisionMessage
 	if !ok {
 		return protocol.DecisionMessage{}, r.fail(ReasonInvalid, resp.StatusCode, c.hide("decode the answer", err))
 	}
-	invalid := func(p protocol.Problem) bool { return p.Code == protocol.CodeJSON }
-	if !slices.ContainsFunc(v.Problems, invalid) {
-		return protocol.DecisionMessage{}, r.fail(ReasonInvalid, resp.StatusCode, shorten(c.secrets, v))
+	reason := reasonFor(v)
+	if reason == ReasonInvalid {
+		return protocol.DecisionMessage{}, r.fail(reason, resp.StatusCode, shorten(c.secrets, v))
 	}
 	err = fmt.Errorf("%w; the answer%s starts %s", shorten(c.secrets, v), c.kind(resp), strconv.Quote(c.secrets.clean(string(data))))
-	return protocol.DecisionMessage{}, r.fail(ReasonNotJSON, resp.StatusCode, err)
+	return protocol.DecisionMessage{}, r.fail(reason, resp.StatusCode, err)
+}
+
+// reasonFor distinguishes a decision with mistakes from the answer of something other than
+// the agent.
+func reasonFor(v *protocol.ValidationError) Reason {
+	has := func(code string, path ...string) bool {
+		return slices.ContainsFunc(v.Problems, func(p protocol.Problem) bool { return p.Code == code && slices.Equal(p.Path, path) })
+	}
+	switch {
+	case has(protocol.CodeJSON):
+		return ReasonNotJSON
+	case has(protocol.CodeObject), has(protocol.CodeMissing, "task_id") && has(protocol.CodeMissing, "decision"):
+		return ReasonNotDecision
+	}
+	return ReasonInvalid
 }
 
 // kind returns the content type and encoding of an answer, in parentheses, or nothing.

@@ -25,8 +25,8 @@ func zipped(tb testing.TB, text string) []byte {
 	return b.Bytes()
 }
 
-// TestGzip checks that an answer is unpacked, and that the limit holds for what
-// comes out: a megabyte of spaces fits into a kilobyte.
+// TestGzip checks that an answer is unpacked, and that the limit applies to the unpacked size:
+// a megabyte of spaces fits into a kilobyte.
 func TestGzip(t *testing.T) {
 	t.Parallel()
 	id := theTask().TaskID
@@ -66,8 +66,8 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// TestValidationError checks that a caller can take the problems out, and that they
-// do not hold what the agent was sent.
+// TestValidationError checks that a caller can read the problems, and that they do not contain
+// the task.
 func TestValidationError(t *testing.T) {
 	t.Parallel()
 	srv := agenttest.New(t, func(task protocol.TaskMessage) agenttest.Answer {
@@ -99,8 +99,8 @@ func TestHeaderBomb(t *testing.T) {
 	wantError(t, err, agent.ReasonUnreachable)
 }
 
-// FuzzAnswer gives any status and body to a Remote: a decision must be one on the
-// task, an error must be short, printable and free of what was sent.
+// FuzzAnswer gives any status and body to a Remote: a decision must be one on the task, an
+// error must be short, printable and free of the sent data.
 func FuzzAnswer(f *testing.F) {
 	id := theTask().TaskID
 	f.Add(200, []byte(decisionJSON(id, 3)))

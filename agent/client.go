@@ -170,12 +170,12 @@ func (c *Client) CompleteTask(ctx context.Context, task *protocol.TaskMessage, d
 	}
 	body := map[string]any{"task_id": d.TaskID, "decision": d.Decision, "rationale": d.Rationale, "actions": orEmpty(d.Actions)}
 	addAttempt(body, task)
-	if err := x.tell(ctx, body); err != nil {
+	if err := x.notify(ctx, body); err != nil {
 		return err
 	}
 	// The decision is stored by now. This notifies a harness that does not notice by itself,
 	// and so it may fail.
-	_ = c.exchange("tell of the result", "/harness/result", c.timeout).tell(ctx, map[string]any{"task_id": d.TaskID})
+	_ = c.exchange("report the result", "/harness/result", c.timeout).notify(ctx, map[string]any{"task_id": d.TaskID})
 	return nil
 }
 
@@ -191,7 +191,7 @@ func orEmpty(list []protocol.ActionItem) []protocol.ActionItem {
 func (c *Client) Heartbeat(ctx context.Context, task *protocol.TaskMessage) error {
 	body := map[string]any{"task_id": task.TaskID}
 	addAttempt(body, task)
-	return c.exchange("send a heartbeat", "/queue/heartbeat", c.timeout).tell(ctx, body)
+	return c.exchange("send a heartbeat", "/queue/heartbeat", c.timeout).notify(ctx, body)
 }
 
 // addAttempt adds the number of the claim, if the harness sent one.

@@ -20,7 +20,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// TestClientRequests checks every byte of what a client sends.
+// TestClientRequests checks every byte of a client's requests.
 func TestClientRequests(t *testing.T) {
 	t.Parallel()
 	type request struct{ URI, Auth, Type, Body string }
@@ -55,7 +55,7 @@ func TestClientRequests(t *testing.T) {
 		c.Heartbeat(t.Context(), task),
 		c.CompleteTask(t.Context(), task, protocol.DecisionMessage{Decision: protocol.Close, Rationale: "r", Actions: []protocol.ActionItem{item}}),
 	)
-	task.Claim = nil // a harness that says nothing of it
+	task.Claim = nil // a harness without claims
 	err = errors.Join(err, c.Heartbeat(t.Context(), task), c.CompleteTask(t.Context(), task, protocol.DecisionMessage{TaskID: "t1", Decision: protocol.Skip}))
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,8 @@ func TestClientTransport(t *testing.T) {
 	})
 }
 
-// TestClientGzip checks that a packed task is read, and that the limit is on what comes out.
+// TestClientGzip checks that a packed task is read, and that the limit applies to the unpacked
+// size.
 func TestClientGzip(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -270,8 +271,8 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// FuzzClient gives any status and body to a Client: what comes back is a whole task or
-// an error that is short and free of what was sent.
+// FuzzClient gives any status and body to a Client: the result is a whole task or an error that
+// is short and free of the sent data.
 func FuzzClient(f *testing.F) {
 	f.Add(200, []byte(`{"task_id":"t","type":"x","repo":"o/r","payload":{},"context":{"llm_backend":{"provider":"p","model":"m"},"memory_summary":null},"claim":{"attempt":1,"lease_seconds":-1}}`))
 	f.Add(204, []byte(nil))

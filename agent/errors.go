@@ -14,8 +14,10 @@ const (
 	ReasonStatus      Reason = "status"      // an HTTP status that carries no decision
 	ReasonTooLarge    Reason = "too_large"   // more than RemoteOptions.MaxBytes
 	ReasonNotJSON     Reason = "not_json"    // an empty body, or one that is not one JSON value
-	ReasonInvalid     Reason = "invalid"     // JSON, but no decision; or a task that is no JSON
+	ReasonInvalid     Reason = "invalid"     // a decision with mistakes; or a task that is no JSON
 	ReasonWrongTask   Reason = "wrong_task"  // a decision on another task
+	// ReasonNotDecision: JSON without task_id and decision, such as the status page of a proxy.
+	ReasonNotDecision Reason = "not_decision"
 )
 
 // An Error means that an agent gave no usable answer, and why. Its text holds no
@@ -25,7 +27,7 @@ type Error struct {
 	Address string // as Remote.Address returns it
 	Reason  Reason
 	Status  int // of the HTTP answer; 0 when there was none
-	// Err is the cause. For ReasonInvalid and ReasonNotJSON it may wrap a
+	// Err is the cause. For ReasonInvalid, ReasonNotDecision and ReasonNotJSON it may wrap a
 	// *protocol.ValidationError; for ReasonTimeout and ReasonCanceled, errors.Is finds
 	// the context's error. Other causes can be compared with errors.Is, but not taken
 	// out, because their own text may hold a secret.

@@ -52,8 +52,8 @@ func (x *exchange) post(ctx context.Context, body any) (int, []byte, error) {
 	return x.read(ctx, resp)
 }
 
-// tell sends a body whose answer has no content.
-func (x *exchange) tell(ctx context.Context, body any) error {
+// notify sends a body whose answer has no content.
+func (x *exchange) notify(ctx context.Context, body any) error {
 	_, _, err := x.post(ctx, body)
 	return err
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/org/foreman-action/agent"
 )
 
-// TestAnswers sends the task once for each file of testdata/answers and compares
-// what becomes of the raw HTTP answer in it. A file may hold these parts:
+// TestAnswers sends the task once for each file of testdata/answers and compares the result of
+// its raw HTTP answer. A file may hold these parts:
 //
 //	options   lines "userinfo", "path", "authorization" or "max": how the agent is asked
 //	response  status line, headers, empty line, body; sent as it is, and closed
@@ -53,7 +53,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// outcome asks a server that answers with response, and renders what came of it.
+// outcome asks a server that answers with response, and renders the result.
 func outcome(t *testing.T, options, response string) string {
 	t.Helper()
 	head, body, ok := strings.Cut(response, "\n\n")

@@ -157,7 +157,7 @@ func (h *handler) decide(w http.ResponseWriter, r *http.Request, data []byte) {
 		d.TaskID = task.TaskID
 	}
 	if err != nil || d.TaskID != task.TaskID {
-		// What went wrong is for the agent's own log: it may hold a secret.
+		// The error is only for the agent's own log: it may contain a secret.
 		reply(w, http.StatusInternalServerError, detail{"Internal Server Error"})
 		return
 	}

@@ -81,7 +81,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestHandlerFaults checks that an agent's own trouble is told to nobody else.
+// TestHandlerFaults checks that an agent's internal errors are not sent to callers.
 func TestHandlerFaults(t *testing.T) {
 	t.Parallel()
 	for name, decide := range map[string]agent.DecideFunc{
@@ -103,7 +103,7 @@ func TestHandlerFaults(t *testing.T) {
 	}
 }
 
-// TestReady checks that an agent which is not ready says so, and is there.
+// TestReady checks that an agent that is not ready is healthy, and reports not ready.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	ready := false

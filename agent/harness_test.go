@@ -21,8 +21,8 @@ import (
 // transport too: requests reach it without a network.
 type harness struct {
 	lease     time.Duration
-	seconds   int                                          // that it says a claim lasts; 0: lease
-	published bool                                         // says nothing of claims
+	seconds   int                                          // duration of a claim in the answer; 0: lease
+	published bool                                         // without claims
 	fault     func(path string) int                        // status instead of an answer; -1: no connection; 0: none
 	hold      func(ctx context.Context, path string) error // called before a request is looked at
 	mu        sync.Mutex

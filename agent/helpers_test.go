@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
-// theTask is a task whose payload holds what encoders like to change.
+// theTask is a task whose payload contains values that encoders often change.
 func theTask() protocol.TaskMessage {
 	return protocol.TaskMessage{
 		TaskID:  "7d0c1f0a-4f0e-4e9c-9a55-0f6f0f6d2c11",
@@ -62,7 +62,7 @@ func wantNone(tb testing.TB, text string, secrets ...string) {
 	}
 }
 
-// A rawServer answers each connection with the same bytes and records what came.
+// A rawServer answers each connection with the same bytes and records the requests.
 type rawServer struct {
 	host string
 	got  chan []byte // one request each, as it was on the wire

@@ -97,7 +97,7 @@ func (w *Worker) do(ctx context.Context, task *protocol.TaskMessage) {
 	}
 	switch cause := context.Cause(ctx); {
 	case errors.Is(err, ErrLost), errors.Is(cause, ErrLost):
-		log.Warn("the task was lost, and what was decided is dropped", "error", cmp.Or(err, cause))
+		log.Warn("task lost; dropping its decision", "error", cmp.Or(err, cause))
 	case err != nil:
 		log.Error("the task stays open, and comes back when its claim runs out", "error", err)
 	case cause != nil:

@@ -20,10 +20,10 @@ const (
 // mask stands where a secret stood.
 const mask = "***"
 
-// A shape is what a credential looks like in a text that we did not write.
+// A shape is a pattern of credentials in foreign text.
 type shape struct {
 	pattern *regexp.Regexp
-	with    string // what it is replaced by
+	with    string // the replacement
 }
 
 // shapes are compiled when they are first needed: most runs meet no error, and the
@@ -41,8 +41,8 @@ var shapes = sync.OnceValue(func() []shape {
 // secrets are the texts that must not appear in any error of one call.
 type secrets []string
 
-// secretsOf returns what the parts of a request give away, in each form in which a
-// peer might repeat it.
+// secretsOf returns the secrets in the parts of a request, in each form in which a peer might
+// repeat them.
 func secretsOf(header string, user *url.Userinfo, query string) secrets {
 	var s secrets
 	s.add(header)
@@ -96,9 +96,9 @@ func (s secrets) longest() int {
 	return n
 }
 
-// clean makes foreign text safe to show: known secrets and whatever looks like one
-// are masked, userinfo and query strings go, white space and control characters
-// become single spaces, and the length is bounded.
+// clean sanitizes foreign text: it masks known secrets and everything that looks like one,
+// removes userinfo and query strings, turns white space and control characters into single
+// spaces, and limits the length.
 func (s secrets) clean(text string) string {
 	cut := len(text) > scanLimit
 	text = text[:min(len(text), scanLimit)]
@@ -116,7 +116,7 @@ func (s secrets) clean(text string) string {
 	return bound(strings.Join(strings.Fields(printable(text)), " "))
 }
 
-// printable replaces what is not printable, line breaks included, by spaces.
+// printable replaces unprintable characters and line breaks by spaces.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/agent"
 )
 
-// TestForeignText checks what remains of the text of an error that we did not write.
+// TestForeignText checks the sanitized form of a foreign error's text.
 func TestForeignText(t *testing.T) {
 	t.Parallel()
 	jwt := "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJyZXBvIn0.c2lnbmF0dXJl"
@@ -41,8 +41,8 @@ func TestForeignText(t *testing.T) {
 		{"as long as allowed", strings.Repeat("é", 200), strings.Repeat("é", 200)},
 		{"longer", strings.Repeat("é", 201), strings.Repeat("é", 200) + "…"},
 		{"secret at the cut", strings.Repeat("x", 195) + "s3cret/token", strings.Repeat("x", 195) + "***"},
-		// Of what lies beyond the limit nothing is looked at, so the half of a secret
-		// that is in front of it must go too.
+		// Text beyond the limit is not examined, so the half of a secret in front of it must be
+		// removed, too.
 		{"secret at the scan limit", "x" + strings.Repeat(" ", 4090) + "s3cret/token", "x"},
 	}
 	for _, tt := range tests {

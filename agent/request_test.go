@@ -27,7 +27,7 @@ func TestRequestBytes(t *testing.T) {
 		name     string
 		task     protocol.TaskMessage
 		userinfo string
-		o        agent.RemoteOptions // URL is what follows the host
+		o        agent.RemoteOptions // URL is relative to the host
 	}{
 		{"plain", theTask(), "", agent.RemoteOptions{}},
 		{"everything", remembered, "bot:hunter2@", agent.RemoteOptions{URL: "/api/?v=1&x=a%20b", Authorize: bearer, UserAgent: "foreman/1.2"}},
@@ -62,7 +62,7 @@ func TestRequestBytes(t *testing.T) {
 	}
 }
 
-// TestOneRequest counts requests: none is repeated, whatever the answer.
+// TestOneRequest counts requests: none is repeated after any answer.
 func TestOneRequest(t *testing.T) {
 	t.Parallel()
 	elsewhere := agenttest.New(t, nil)

@@ -20,7 +20,7 @@ import (
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
-// patience is how long what happens in another process, or in a loop, may take.
+// patience is the time limit for another process or a loop.
 const patience = 2 * time.Minute
 
 // A liveServer is the harness's own server, over a queue in memory.
@@ -114,15 +114,15 @@ func TestWorkerAndServer(t *testing.T) {
 	if d := r.wait(t, first); d.Decision != protocol.Skip {
 		t.Errorf("got %v", d)
 	}
-	r.wait(t, r.add(t, "second"), r.add(t, "third")) // by the long poll: nobody nudges
+	r.wait(t, r.add(t, "second"), r.add(t, "third")) // by the long poll, without a nudge
 	stop()
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
 }
 
-// TestLostAtServer checks that the server tells a client what it lost, and that a second
-// decision of the one who has it is no error.
+// TestLostAtServer checks that a client learns of its lost claim, and that a second decision by
+// the claimant is no error.
 func TestLostAtServer(t *testing.T) {
 	t.Parallel()
 	clock := queuetest.NewClock()
@@ -196,7 +196,7 @@ func TestPythonAndServer(t *testing.T) {
 	})
 	r.wait(t, early...)
 	late := r.add(t, "three")
-	// It serves as soon as it was told that nothing waits, which may be now.
+	// It serves as soon as the harness has reported an empty queue, which may be now.
 	for end := time.Now().Add(patience); ; {
 		resp, err := http.Post(self+"/task", "application/json", strings.NewReader(`{"task_id":"`+late+`"}`))
 		if err == nil {

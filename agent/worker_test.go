@@ -75,8 +75,8 @@ func wantDecided(t *testing.T, h *harness, ids ...string) {
 	}
 }
 
-// TestDrain checks that a start takes all that waits, says so once, and that a nudge
-// wakes the worker before it looks again by itself.
+// TestDrain checks that a start takes all waiting tasks, logs that once, and that a nudge wakes
+// the worker before its next poll.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestHeartbeats(t *testing.T) {
 	}
 }
 
-// TestLongLease has a harness that says of a claim that it lasts longer than a time can be.
+// TestLongLease has a harness whose claim ends later than a time can represent.
 func TestLongLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -215,8 +215,8 @@ func TestLost(t *testing.T) {
 	})
 }
 
-// TestAdopt checks that a task which comes back to a worker that has it still is worked
-// on once, and goes on under the new claim.
+// TestAdopt checks that a task that a worker claims again while working on it is worked on
+// once, under the new claim.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// TestStop checks what becomes of the task at hand when the worker stops.
+// TestStop checks the current task when the worker stops.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -36,6 +36,9 @@ type Config struct {
 	NeverClose bool
 	// Files names the files that were read, in order.
 	Files []string
+	// Globs are the patterns by which more files were looked for: one that is added later and
+	// matches counts too.
+	Globs []string
 	// Warnings are problems that leave the configuration usable.
 	Warnings yamlfile.Problems
 }
@@ -66,8 +69,8 @@ type Agent struct {
 	OnFailure OnFailure
 }
 
-// OnFailure is what happens when the agent gives no usable decision. The zero value fails
-// the run.
+// OnFailure is the fallback when the agent gives no usable decision. The zero value fails the
+// run.
 type OnFailure struct {
 	Set   bool   // the configuration contains it
 	Skip  bool   // the decision is skip

@@ -11,9 +11,9 @@ import (
 	"github.com/org/foreman-action/rules/ruletest"
 )
 
-// Load reads the configuration file, what it includes and extends, and more rule files. A
-// file that is extended can only be tightened: a value that would loosen it does not count,
-// and gets a warning.
+// Load reads the configuration file, the files that it includes and extends, and more rule
+// files. A file that is extended can only be tightened: a value that would loosen it does not
+// count, and gets a warning.
 //
 // All files have the same sections, so that a rule file may be complete by itself; but each
 // section except for rules and tests may be in one file only. The mistakes of all files are
@@ -40,7 +40,7 @@ func Load(ctx context.Context, files Files, spec Spec) (*Config, error) {
 	if len(mistakes) > 0 {
 		return nil, mistakes
 	}
-	c.Files, c.Warnings = all.names, warnings
+	c.Files, c.Globs, c.Warnings = all.names, all.globs, warnings
 	return &c, nil
 }
 
@@ -85,7 +85,7 @@ func compile(c Config, b sides, tests bool) (Config, error) {
 	if c.Rules.UndoesByMemory() && c.Memory.Store == "off" {
 		for _, s := range []side{b.mine, b.theirs} {
 			if at := s.at["memory"].child("store"); at.n != nil {
-				at.f.Warnf(at.n, "memory.store is off, and rules with else_undo take back only what is remembered, on issues nothing; choose artifact, cache or file")
+				at.f.Warnf(at.n, "memory.store is off, and rules with else_undo can revert nothing on issues; choose artifact, cache or file")
 			}
 		}
 	}

@@ -126,7 +126,7 @@ func FuzzLoad(f *testing.F) {
 	local := regexp.MustCompile(`(?m)^(extends|disable|include):.*$`)
 	f.Fuzz(func(t *testing.T, src []byte) {
 		c, err := Load(t.Context(), single{"f.yml", src}, Spec{Path: "f.yml", Remote: func(context.Context, RemoteFile) ([]byte, error) {
-			return local.ReplaceAll(src, nil), nil // both sides say the same
+			return local.ReplaceAll(src, nil), nil // both sides are equal
 		}})
 		if err == nil {
 			c.Policy.EffectiveLimits()

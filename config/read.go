@@ -26,13 +26,15 @@ type sourceFile struct {
 type input struct {
 	files  []sourceFile
 	names  []string          // of all files, in order
+	globs  []string          // by which files were looked for
 	broken yamlfile.Problems // of files that are no YAML, and so not in files
 }
 
 // and returns two inputs as one.
 func (in input) and(more input) input {
 	return input{
-		files: slices.Concat(in.files, more.files), names: slices.Concat(in.names, more.names), broken: slices.Concat(in.broken, more.broken),
+		files: slices.Concat(in.files, more.files), names: slices.Concat(in.names, more.names), globs: slices.Concat(in.globs, more.globs),
+		broken: slices.Concat(in.broken, more.broken),
 	}
 }
 
@@ -56,7 +58,7 @@ func decode(f *yamlfile.File, root *yaml.Node) sourceFile {
 	return d
 }
 
-// readOwn reads the repository's own files: the configuration file, what it includes, and
+// readOwn reads the repository's own files: the configuration file, its included files, and
 // more rule files.
 func readOwn(ctx context.Context, files Files, spec Spec) (input, error) {
 	r := reader{files: files, split: spec.Split}
@@ -87,7 +89,7 @@ type reader struct {
 	in    input
 }
 
-// file reads a file and what it includes, once.
+// file reads a file and its included files, each once.
 func (r *reader) file(ctx context.Context, name string) error {
 	name = path.Clean(name)
 	if slices.Contains(r.in.names, name) {
@@ -142,6 +144,7 @@ func (r *reader) glob(ctx context.Context, glob string) error {
 		}
 		return err
 	}
+	r.in.globs = append(r.in.globs, glob)
 	names, err := r.files.Glob(ctx, glob)
 	if err != nil {
 		return fmt.Errorf("find rule files %s: %w", glob, err)

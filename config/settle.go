@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/org/foreman-action/config/internal/variable"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
@@ -87,7 +88,7 @@ func (b sides) policy() policy.Policy {
 		if l.Index < len(at.n.Content) {
 			at.n = at.n.Content[l.Index]
 		}
-		at.f.Warnf(at.n, "%s: %q allows more than %s, and only what both allow counts", name, text.Quote(l.Item), b.theirs.name)
+		at.f.Warnf(at.n, "%s: %q allows more than %s, and only values that both allow count", name, text.Quote(l.Item), b.theirs.name)
 	}
 	return p
 }
@@ -106,7 +107,7 @@ func (s side) field(name string) (key string, at place) {
 
 // warnTighter reports the value that counts instead of the one at a place.
 func (b sides) warnTighter(at place, name, counts string) {
-	at.f.Warnf(at.n, "%s: %s counts, as %s says; a file that extends it can only tighten it", name, counts, b.theirs.name)
+	at.f.Warnf(at.n, "%s: %s applies, from %s; a file that extends it can only tighten it", name, counts, b.theirs.name)
 }
 
 // onFailure decodes agent.on_failure. It reports a label that the policy never permits.
@@ -128,7 +129,7 @@ func onFailure(at place, p policy.Policy) OnFailure {
 // its own files may contain it.
 func modelURL(at place, vars yamlfile.Variables) string {
 	if at.inherited {
-		at.f.Problemf(at.n, "llm.base_url: a file that is extended does not say where the key of a model goes; a repository does, in its own file or by the input llm-base-url")
+		at.f.Problemf(at.n, "llm.base_url: a file that is extended must not set the address that receives a model's key; set it in the repository's own file or by the input llm-base-url")
 		return ""
 	}
 	return expand(at, vars)
@@ -153,13 +154,10 @@ func expand(at place, vars yamlfile.Variables) string {
 	return out
 }
 
-// variables returns the variables that values may contain: those that are set, but for the
-// ones with a secret. Values may end up with an agent or in a log.
+// variables returns the variables that values may contain: those that are set, except those
+// with a secret. Values may end up with an agent or in a log.
 func variables(getenv func(string) string) yamlfile.Variables {
-	return yamlfile.Variables{Lookup: func(name string) (string, error) {
-		if reserved(name) {
-			return "", fmt.Errorf("the variable %s may hold a secret of Foreman's own; a configuration must not read it", name)
-		}
+	return yamlfile.Variables{Reserved: variable.Reserved, Lookup: func(name string) (string, error) {
 		if getenv != nil {
 			if value := getenv(name); value != "" {
 				return value, nil
@@ -167,14 +165,4 @@ func variables(getenv func(string) string) yamlfile.Variables {
 		}
 		return "", fmt.Errorf("environment variable %s is not set", name)
 	}}
-}
-
-// reserved reports whether Foreman itself gets a secret through a variable.
-func reserved(name string) bool {
-	name = strings.ToUpper(name)
-	switch name {
-	case "GITHUB_TOKEN", "GH_TOKEN", "FOREMAN_AGENT_TOKEN", "FOREMAN_LLM_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY":
-		return true
-	}
-	return strings.HasPrefix(name, "INPUT_") || strings.HasPrefix(name, "ACTIONS_")
 }

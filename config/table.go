@@ -27,7 +27,7 @@ func table() schema.Table {
 		{Path: "forms", Doc: "Fields of issue forms, under the names by which rules ask for them."},
 		{Path: "tables", Doc: "Tables of text, numbers or booleans that rules look up."},
 		{Path: "rules", Doc: "Rules, asked in order."},
-		{Path: "tests", Doc: "What the rules are expected to do; foreman rules test asks them."},
+		{Path: "tests", Doc: "Tests of the rules; foreman rules test runs them."},
 		{Path: "include", JSON: object{"anyOf": []any{text, object{"type": "array", "items": text}}},
 			Doc: "More rule files, as paths or globs below the repository's root."},
 	}, policyKeys(), modelKeys(), agentKeys())
@@ -41,7 +41,7 @@ func policyKeys() schema.Table {
 		denyDoc   = "Globs of labels that are never touched; wins over allow."
 	)
 	return schema.Table{
-		{Path: "policy", Doc: "What may be done, whoever decides."},
+		{Path: "policy", Doc: "The limits of all decisions."},
 		{Path: "limits", Rule: limits(), Doc: limitsDoc + " Short for policy.limits."},
 		{Path: "policy.limits", Rule: limits(), Doc: limitsDoc},
 		{Path: "labels", Doc: labelsDoc + " Short for policy.labels."},
@@ -54,9 +54,9 @@ func policyKeys() schema.Table {
 		{Path: "policy.actions", Rule: schema.Each(action()), Doc: "Types of actions that are permitted. Absent: all."},
 		{Path: "policy.create_labels", Doc: "Whether a label that the repository lacks is created."},
 		{Path: "policy.unknown_action", Rule: schema.OneOf(policy.UnknownStop, policy.UnknownReject),
-			Doc: "What an unknown action does: stop the list there, or reject the whole plan."},
+			Doc: "Effect of an unknown action: stop the list there, or reject the whole plan."},
 		{Path: "policy.comment_length", Rule: schema.Between(1, policy.MaxCommentLength), Doc: "Most characters of a comment."},
-		{Path: "policy.mentions", Rule: schema.Globs(), Doc: "Globs of logins and teams that an agent may mention. Absent: nobody."},
+		{Path: "policy.mentions", Rule: schema.Globs(), Doc: "Globs of logins and teams that an agent may mention. Absent: none."},
 		{Path: "policy.links", Rule: schema.Globs(), Doc: "Globs of hosts that an agent may link to. Absent: all."},
 		{Path: "policy.comment_interval", Rule: schema.ZeroOrMore(),
 			Doc: "Least time between two commented events on one issue, such as 24h; 0: none."},
@@ -66,22 +66,22 @@ func policyKeys() schema.Table {
 			Doc: "Most changes to one issue within an hour; 0: any number."},
 		{Path: "policy.max_scanned_issues", Rule: schema.Between(1, policy.MaxScannable), JSON: object{},
 			Doc: "Most issues that a scheduled run decides on."},
-		{Path: "policy.shadow_period", Rule: schema.Positive(), Doc: "How long people are given to do what shadow mode would have done."},
+		{Path: "policy.shadow_period", Rule: schema.Positive(), Doc: "How long people have to take an action that shadow mode predicted."},
 	}
 }
 
 func modelKeys() schema.Table {
 	return schema.Table{
-		{Path: "llm", Doc: "Model that the agent is told of, and that words the memory with memory.summary: model."},
+		{Path: "llm", Doc: "Model whose address and name the agent receives, and that phrases the summary with memory.summary: model."},
 		{Path: "llm.provider", Doc: "Provider of the model, such as anthropic."},
 		{Path: "llm.model", Doc: "Name of the model."},
 		{Path: "llm.base_url", Doc: "Address of a service that speaks the provider's protocol. Absent: the provider's own."},
 		{Path: "llm.timeout", Rule: schema.Positive(), Doc: "Time for one answer, such as 20s."},
 		{Path: "llm.max_tokens", Rule: schema.Positive(), JSON: object{"minimum": 1}, Doc: "Most tokens that one answer may cost."},
-		{Path: "memory", Doc: "Where what was done on an issue is remembered."},
+		{Path: "memory", Doc: "Where the records of earlier work on issues are stored."},
 		{Path: "memory.store", Rule: schema.OneOf("off", "artifact", "cache", "file"), Doc: "Kind of store."},
 		{Path: "memory.path", Doc: "Folder of the file store."},
-		{Path: "memory.summary", Rule: schema.OneOf("facts", "model"), Doc: "Who words what the agent is told was done before."},
+		{Path: "memory.summary", Rule: schema.OneOf("facts", "model"), Doc: "Who phrases the summary of earlier work for the agent."},
 	}
 }
 
@@ -91,15 +91,15 @@ func agentKeys() schema.Table {
 		"properties": object{"add_label": object{"type": "string"}},
 	}
 	return schema.Table{
-		{Path: "agent", Doc: "HTTP agent that is asked for what the rules leave open."},
+		{Path: "agent", Doc: "HTTP agent that decides where the rules do not."},
 		{Path: "agent.url", Doc: "Base address of the agent."},
-		{Path: "agent.auth", Rule: schema.OneOf("none", "token", "oidc"), Doc: "How the agent is told who asks."},
+		{Path: "agent.auth", Rule: schema.OneOf("none", "token", "oidc"), Doc: "How Foreman authenticates to the agent."},
 		{Path: "agent.timeout", Rule: schema.Positive(), Doc: "Time for the agent's whole answer, such as 60s."},
 		{Path: "agent.when", Doc: "Condition on which the agent is asked. Absent: when no rule fired."},
 		{Path: "agent.may", Rule: schema.Each(action()),
 			Doc: "Types of actions that the agent may ask for, of those that are permitted. Absent: all of them."},
 		{Path: "agent.on_failure", JSON: object{"anyOf": []any{object{"enum": []string{"fail", "skip"}}, label}},
-			Doc: "What an agent that gives no usable answer means: fail, skip, or a label to add."},
+			Doc: "Fallback when an agent gives no usable answer: fail, skip, or a label to add."},
 	}
 }
 

@@ -7,7 +7,7 @@ type State string
 // problems in its next prompt.
 const (
 	StateValid       State = "valid"          // the work may go on
-	StateFailed      State = "failed"         // the agent reports a hard failure: nothing goes on
+	StateFailed      State = "failed"         // the agent reports a hard failure: the run ends
 	StateMissing     State = "missing"        // there is no file
 	StateInvalidJSON State = "invalid_json"   // the file is not one JSON value
 	StateInvalid     State = "invalid_schema" // the file is not as the contract has it
@@ -22,7 +22,7 @@ const CodeInconsistent = "inconsistent"
 type Gate struct {
 	State    State
 	Problems []Problem // why the state is [StateInvalidJSON] or [StateInvalid]
-	Warnings []Problem // what stops nothing
+	Warnings []Problem // problems that do not stop the run
 }
 
 // GateBuilder judges the content of builder_result.json; nil is a missing file. The result

@@ -1,9 +1,9 @@
-// Package handoff holds the two results that agents hand over as JSON files: the Builder's,
-// which describes what was done, and the Inspector's, which judges it. It decodes and
-// validates them, and lists every problem with a path, a code and a message.
+// Package handoff decodes and validates the two results that agents write as JSON files: the
+// Builder's, which describes its change, and the Inspector's, which reviews it. It lists every
+// problem with a path, a code and a message.
 //
 // A result has two parts. "run" reports whether the agent could work at all; "work" is null
-// where it could not, else what it did:
+// where it could not, else its result:
 //
 //	{"run": {"status": "ok", "failed_step": null, "error": null},
 //	 "work": {"summary": "Mend the parser of dates", "complexity": "low"}}
@@ -13,8 +13,8 @@
 //	          "issues": [{"severity": "major", "description": "The test is weaker now", "paths": ["date_test.go"]}],
 //	          "next_tasks": ["Restore the test"]}}
 //
-// Unknown keys are ignored. Keys and values are case-sensitive; of a repeated key the last
-// value counts.
+// Unknown keys are ignored. Keys and values are case-sensitive; the last value of a repeated
+// key counts.
 package handoff
 
 // A Role is one of the two agents.
@@ -45,7 +45,7 @@ const (
 type Run struct {
 	Status     RunStatus `json:"status"`
 	FailedStep *string   `json:"failed_step"` // the step that failed, such as "git commit"; nil: null or absent
-	Error      *string   `json:"error"`       // what the step printed; nil: null or absent
+	Error      *string   `json:"error"`       // the output of the step; nil: null or absent
 }
 
 // A Complexity is the Builder's estimate of its change.

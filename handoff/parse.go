@@ -24,7 +24,7 @@ func ParseInspector(data []byte) (InspectorResult, error) {
 	return result, nil
 }
 
-// readBuilder returns what can be read of a result.
+// readBuilder returns the valid parts of a result.
 func readBuilder(c *checker, data []byte) (result BuilderResult) {
 	root := c.root(data)
 	if root == nil {
@@ -46,7 +46,7 @@ func readBuilder(c *checker, data []byte) (result BuilderResult) {
 	return result
 }
 
-// readInspector returns what can be read of a result.
+// readInspector returns the valid parts of a result.
 func readInspector(c *checker, data []byte) (result InspectorResult) {
 	root := c.root(data)
 	if root == nil {

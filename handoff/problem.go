@@ -32,7 +32,7 @@ const MaxProblems = 1000
 // maxShown bounds the problems in the text of an error.
 const maxShown = 10
 
-// A ValidationError lists what is wrong with a result, in the order of the contract.
+// A ValidationError lists the problems of a result, in the order of the contract.
 type ValidationError struct {
 	Role     Role
 	Problems []Problem // never empty

@@ -93,8 +93,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestResults judges each result of testdata/results: what the parser lists, and what the
-// gate says. The name of a case begins with the role.
+// TestResults compares the parser's problems and the gate's answer for each result of
+// testdata/results. The name of a case begins with the role.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	golden.Each(t, "testdata/results", *update, func(t *testing.T, c *golden.Case) {
@@ -123,7 +123,7 @@ func list(problems []handoff.Problem) string {
 	return b.String()
 }
 
-// TestParsed compares whole results with what was written.
+// TestParsed compares whole results with their source.
 func TestParsed(t *testing.T) {
 	t.Parallel()
 	step, text := "git commit", "no identity"

@@ -9,8 +9,8 @@ type Batch interface {
 	// Defer lets Save return before it is sure that no other run has saved the same record
 	// meanwhile, until Settle is called.
 	Defer()
-	// Settle makes sure of what was saved since Defer. It returns the issues of which another run
-	// has saved the record meanwhile: what was saved of them here is taken back, and has to be
-	// saved anew. An error means that some records are not stored, or will not be found.
+	// Settle commits the saves since Defer. It returns the issues whose record another run has
+	// saved meanwhile: their saves are reverted and have to be repeated. After an error some
+	// records are not stored, or will not be found.
 	Settle(ctx context.Context) (lost []int, err error)
 }

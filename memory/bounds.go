@@ -83,7 +83,7 @@ func clipAll(values []string) []string {
 	return values
 }
 
-// clip cuts s to n bytes at most, between characters, and replaces what is not UTF-8.
+// clip cuts s to n bytes at most, between characters, and replaces invalid UTF-8.
 func clip(s string, n int) string {
 	if len(s) > n {
 		cut := n - len("…")

@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// hostileRecord returns what no Encode wrote: many tasks of nothing, and many types.
+// hostileRecord returns a record that Encode never writes: many empty tasks, and many types.
 func hostileRecord(tasks, types int) memory.Record {
 	r := memory.Record{Repo: "org/repo", Issue: 42, Revision: 1, Tasks: make([]memory.Task, tasks)}
 	r.Earlier = &memory.Earlier{Tasks: 1, Done: map[string]int{protocol.ActionComment: 3}}
@@ -26,7 +26,7 @@ func hostileRecord(tasks, types int) memory.Record {
 	return r
 }
 
-// wild are records that are out of one bound each, with what an Encode of them says.
+// wild returns records that exceed one bound each, by the error of Encode.
 func wild() map[string]memory.Record {
 	task := func(t memory.Task) memory.Record {
 		return memory.Record{Tasks: []memory.Task{{ID: "before"}, t}}
@@ -106,7 +106,7 @@ func TestPutBounds(t *testing.T) {
 	}
 }
 
-// TestEncodeRevision encodes at the ends of what can be written.
+// TestEncodeRevision encodes the smallest and the largest revision.
 func TestEncodeRevision(t *testing.T) {
 	t.Parallel()
 	for revision, want := range map[int]error{math.MinInt: memory.ErrConflict, 0: memory.ErrConflict, 1: nil, memory.MaxRevision - 1: nil, memory.MaxRevision: memory.ErrBroken} {
@@ -159,7 +159,7 @@ func TestPutSaturates(t *testing.T) {
 	}
 }
 
-// TestPutWork counts what is encoded for one Put: each part once, whatever is folded.
+// TestPutWork counts the encodings of one Put: each part once, even when tasks are folded.
 func TestPutWork(t *testing.T) {
 	t.Parallel()
 	large := memory.Record{Repo: "org/repo", Issue: 42}
@@ -194,8 +194,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestPutMergesWithin merges attempts that have nothing in common: what was carried
-// out goes before what was not, and no comment is forgotten.
+// TestPutMergesWithin merges attempts that have nothing in common: actions that were carried
+// out come first, and no comment is lost.
 func TestPutMergesWithin(t *testing.T) {
 	t.Parallel()
 	r := memory.Record{Repo: "org/repo", Issue: 42, Revision: 1}
@@ -279,7 +279,7 @@ func BenchmarkPutWorst(b *testing.B) {
 	}
 }
 
-// BenchmarkSummaryWorst tells of as many and as long tasks as a record keeps.
+// BenchmarkSummaryWorst summarizes as many and as long tasks as a record keeps.
 func BenchmarkSummaryWorst(b *testing.B) {
 	r := memory.Record{Repo: "org/repo", Issue: 42, Earlier: hostileRecord(0, 60).Earlier}
 	for i := range memory.MaxTasks {

@@ -275,7 +275,7 @@ func TestSummaryFoldsHumans(t *testing.T) {
 	}
 }
 
-// TestSummaryFoldsIntoCounts folds all tasks, and what humans did before them.
+// TestSummaryFoldsIntoCounts folds all tasks, and the earlier changes of humans.
 func TestSummaryFoldsIntoCounts(t *testing.T) {
 	t.Parallel()
 	r := memory.Record{Repo: "org/repo", Issue: 42}
@@ -291,8 +291,8 @@ func TestSummaryFoldsIntoCounts(t *testing.T) {
 	}
 }
 
-// TestSummarizerWho moves humans about in the text of every record in
-// testdata/summary: who did what is a fact, whatever a model makes of it.
+// TestSummarizerWho moves humans about in the text of every record in testdata/summary: a model
+// must not change who did what.
 func TestSummarizerWho(t *testing.T) {
 	t.Parallel()
 	list, err := filepath.Glob("testdata/summary/*.txtar")
@@ -325,8 +325,8 @@ func TestSummarizerWho(t *testing.T) {
 	}
 }
 
-// misattributed returns texts that say of a human what we did, or the reverse, or
-// leave it open.
+// misattributed returns texts that attribute our actions to a human, or the reverse, or to
+// none.
 func misattributed(facts string) []string {
 	var list []string
 	for i := range facts {

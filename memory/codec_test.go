@@ -125,7 +125,7 @@ func TestDecodeIdentity(t *testing.T) {
 	}
 }
 
-// TestDecodeHostile decodes what no Encode wrote, though each file is small enough.
+// TestDecodeHostile decodes small files that Encode never writes.
 func TestDecodeHostile(t *testing.T) {
 	t.Parallel()
 	humans := make([]string, 10)

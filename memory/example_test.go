@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A run remembers what it did; a later one is told.
+// A run records its actions; a later one reads the summary.
 func Example() {
 	dir, err := os.MkdirTemp("", "memory")
 	if err != nil {

@@ -15,9 +15,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// FuzzDecode reads any bytes as a record: no panic, one of two errors, and what is
-// accepted can be saved and is the same record then, has a good summary, and takes a
-// task, again and again.
+// FuzzDecode reads any bytes as a record: no panic, one of two errors. An accepted record stays
+// the same when saved, has a good summary, and takes further tasks.
 func FuzzDecode(f *testing.F) {
 	f.Add(read(f, "testdata/record.json"))
 	for _, pattern := range []string{"testdata/broken/*.txtar", "testdata/summary/*.txtar"} {
@@ -70,7 +69,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// saved is what a store keeps of r.
+// saved returns r as a store keeps it.
 func saved(t *testing.T, r memory.Record) []byte {
 	t.Helper()
 	data, err := memory.Encode(r)

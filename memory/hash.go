@@ -9,10 +9,10 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// HashAction returns 16 hexadecimal digits that name what an action asks for: the
-// start of the SHA-256 of its JSON in one form, with the keys of every object sorted
-// and no space. Actions that were decoded from differently written JSON hash equal;
-// numbers count as they are written, so 7 and 7.0 do not.
+// HashAction returns 16 hexadecimal digits that identify an action: the start of the SHA-256 of
+// its JSON in one form, with the keys of every object sorted and no space. Actions that were
+// decoded from differently written JSON hash equal; numbers count as they are written, so 7 and
+// 7.0 do not.
 func HashAction(item protocol.ActionItem) string {
 	sum := sha256.Sum256(canonical(item))
 	return hex.EncodeToString(sum[:8])

@@ -16,7 +16,7 @@ func item(t testing.TB, text string) protocol.ActionItem {
 	return a
 }
 
-// TestHashAction pins the form: what was journalled must be found again.
+// TestHashAction pins the form: journalled actions must be found again.
 func TestHashAction(t *testing.T) {
 	t.Parallel()
 	if got, want := memory.HashAction(item(t, `{"type":"add_label","label":"bug"}`)), "f95895fc950ee209"; got != want {
@@ -67,8 +67,7 @@ func TestHashActionEqual(t *testing.T) {
 	}
 }
 
-// FuzzHashAction hashes any action: what it becomes on its way through JSON hashes
-// equal.
+// FuzzHashAction hashes any action: it has the same hash after a round trip through JSON.
 func FuzzHashAction(f *testing.F) {
 	for _, s := range []string{`{"type":"add_label","label":"bug"}`, `{"type":"x","a":[{"b":1e400,"a":null}],"a":"\ud800"}`, `{"\u0074ype":"x","type":"y"}`} {
 		f.Add([]byte(s))

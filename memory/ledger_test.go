@@ -137,8 +137,8 @@ func TestLedgerKeyPath(t *testing.T) {
 	}
 }
 
-// FuzzDecodeLedger reads any bytes as a ledger: no panic, one of two errors, and what
-// is accepted is the same ledger after it was kept.
+// FuzzDecodeLedger reads any bytes as a ledger: no panic, one of two errors, and an accepted
+// ledger stays the same when saved.
 func FuzzDecodeLedger(f *testing.F) {
 	memorytest.AddLedgers(f, "testdata")
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -1,12 +1,12 @@
-// Package memory keeps the history of our actions on an issue: one [Record] per issue,
-// the [Store] that it lives in, and the [Summary] that an agent gets. A [Journal]
-// keeps the work in progress: one [Ledger] per task, with the decision and how far its
-// actions got. Package memory/file keeps both in a folder.
+// Package memory keeps the history of our actions on an issue: one [Record] per issue, the
+// [Store] that contains it, and the [Summary] that an agent gets. A [Journal] keeps the work in
+// progress: one [Ledger] per task, with the decision and the state of its actions. Package
+// memory/file keeps both in a folder.
 //
-// A record holds structured facts. The text that agents see is rendered from them
-// by code: nothing that was written in an issue, and no rationale, gets into it.
-// Memory is a help and never an authority: a caller that cannot load it goes on
-// without it. A journal says what need not be done again, and never what may be done.
+// A record contains structured facts. Code renders the text that agents see from them: no text
+// of an issue, and no rationale, gets into it. Memory grants no permission: a caller that
+// cannot load it continues without it. A journal lists the actions that need no repetition; it
+// permits none.
 package memory
 
 import (
@@ -18,14 +18,13 @@ import (
 var (
 	// ErrNotFound means that there is no record of the issue, or no ledger of the task.
 	ErrNotFound = errors.New("nothing is remembered of the issue")
-	// ErrConflict means that somebody else saved the record meanwhile. What was to be
-	// saved is not saved: load again, put the change on top, save. Of a ledger it says
-	// that the task has one already.
+	// ErrConflict means that another run saved the record meanwhile. Nothing was saved: load
+	// again, repeat the change, save. For a ledger it means that the task already has one.
 	ErrConflict = errors.New("the record was changed meanwhile")
-	// ErrBroken means that something is stored which is no record of this issue, or no
-	// ledger of this task: truncated, not JSON, too large, out of its bounds, or of
-	// another one. The next Save with revision 0, or Begin, takes its place and keeps
-	// what was there aside, where the store can.
+	// ErrBroken means that the stored object is no record of this issue, or no ledger of this
+	// task: truncated, not JSON, too large, out of its bounds, or of another one. The next Save
+	// with revision 0, or Begin, replaces it and, where the store can, keeps the old object
+	// under another name.
 	ErrBroken = errors.New("the stored record is unusable")
 	// ErrNewer means that a newer version of this program wrote the record, or the
 	// ledger. It is neither read nor replaced.
@@ -39,12 +38,11 @@ type Store interface {
 	// Load returns the record of an issue. It changes nothing. Errors: [ErrNotFound],
 	// [ErrBroken], [ErrNewer], the context's, or one of the medium.
 	Load(ctx context.Context, repo string, issue int) (Record, error)
-	// Save stores the record of r.Repo and r.Issue if the stored one still has the
-	// revision r.Revision, 0 meaning that there is none (or only a broken one), and
-	// returns [ErrConflict] otherwise. The store increments: what is stored has the
-	// revision r.Revision+1 and the schema [Schema]; r itself does not change, so a
-	// caller that goes on with it adds 1 to its revision. When Save returns nil the
-	// record is durable, as far as the medium goes. After any other error but
-	// ErrConflict the old record or the new one is stored, never a mixture.
+	// Save stores the record of r.Repo and r.Issue if the stored one still has the revision
+	// r.Revision, 0 meaning that there is none (or only a broken one), and returns
+	// [ErrConflict] otherwise. The stored record has the revision r.Revision+1 and the schema
+	// [Schema]; r itself does not change, so a caller that continues with it adds 1 to its
+	// revision. When Save returns nil the record is durable, as far as the medium goes. After
+	// any other error but ErrConflict the old record or the new one is stored, never a mixture.
 	Save(ctx context.Context, r Record) error
 }

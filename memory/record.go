@@ -15,8 +15,8 @@ import (
 // Schema is the version of the encoded form of a [Record].
 const Schema = 1
 
-// Repository is the number of the record that is about a repository as a whole, and no
-// issue: it holds [Scores], and neither tasks nor what people did.
+// Repository is the number of the record about a whole repository: it contains [Scores], and
+// neither tasks nor changes of people.
 const Repository = 0
 
 // A Record is everything that was done on one issue. That of issue [Repository] is about
@@ -32,9 +32,9 @@ type Record struct {
 	Never []string `json:"never,omitempty"`
 	// Closings are to come, or were vetoed, as [Record.Plan] keeps them: the first one that is due before
 	// the others, and one of each rule.
-	Closings []Closing `json:"closings,omitempty"`
-	Tasks    []Task    `json:"tasks"` // oldest first
-	// Humans is what humans did since the oldest task that is kept: oldest first.
+	Closings []ScheduledClose `json:"closings,omitempty"`
+	Tasks    []Task           `json:"tasks"` // oldest first
+	// Humans lists the changes of humans since the oldest recorded task, the oldest first.
 	Humans []Change `json:"humans,omitempty"`
 	// Scores are those of shadow mode; nil: none.
 	Scores *Scores `json:"scores,omitempty"`
@@ -125,10 +125,10 @@ func (r *Record) Forbids(label string) bool {
 
 // Planned returns the closing that the rule, or for the empty id an agent, has asked for,
 // vetoed or not.
-func (r *Record) Planned(rule string) (Closing, bool) {
-	i := slices.IndexFunc(r.Closings, func(c Closing) bool { return c.Rule == clip(rule, maxWord) })
+func (r *Record) Planned(rule string) (ScheduledClose, bool) {
+	i := slices.IndexFunc(r.Closings, func(c ScheduledClose) bool { return c.Rule == clip(rule, maxWord) })
 	if i < 0 {
-		return Closing{}, false
+		return ScheduledClose{}, false
 	}
 	return r.Closings[i], true
 }
@@ -136,7 +136,7 @@ func (r *Record) Planned(rule string) (Closing, bool) {
 // Plan keeps a closing, and reports whether it is kept now. One that the same rule, or
 // an agent, has asked for before stays as it is, so its time does not change. It
 // is false when there are [MaxClosings] of others.
-func (r *Record) Plan(c Closing) bool {
+func (r *Record) Plan(c ScheduledClose) bool {
 	if _, there := r.Planned(c.Rule); there {
 		return true
 	}
@@ -144,7 +144,7 @@ func (r *Record) Plan(c Closing) bool {
 		return false
 	}
 	r.Closings = append(slices.Clip(r.Closings), c.clip())
-	slices.SortStableFunc(r.Closings, func(a, b Closing) int { return a.Due.Compare(b.Due) })
+	slices.SortStableFunc(r.Closings, func(a, b ScheduledClose) int { return a.Due.Compare(b.Due) })
 	return true
 }
 
@@ -161,7 +161,7 @@ func (r *Record) Veto(rule string) {
 
 // Drop forgets the closing that the rule, or for the empty id an agent, has asked for.
 func (r *Record) Drop(rule string) {
-	r.Closings = slices.DeleteFunc(slices.Clone(r.Closings), func(c Closing) bool { return c.Rule == clip(rule, maxWord) })
+	r.Closings = slices.DeleteFunc(slices.Clone(r.Closings), func(c ScheduledClose) bool { return c.Rule == clip(rule, maxWord) })
 	if len(r.Closings) == 0 {
 		r.Closings = nil
 	}

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// Scores hold what rules would have done in shadow mode against what people did.
-// [Scores.Predict] and [Scores.Settle] keep them within their bounds. The zero value is
-// empty.
+// Scores compare the predicted actions of rules in shadow mode with those of people.
+// [Scores.Predict] and [Scores.Settle] keep them within their bounds. The zero value is empty.
 type Scores struct {
 	// Open are the predictions that nothing is known about yet, oldest first.
 	Open []Prediction `json:"open,omitempty"`
@@ -17,7 +16,7 @@ type Scores struct {
 	Rules map[string]Score `json:"rules,omitempty"`
 }
 
-// AgentScore is under what an agent's score is kept: no rule's id.
+// AgentScore is the key of an agent's score, which is no rule's id.
 const AgentScore = "(agent)"
 
 // A Prediction is one thing that a rule would have done to an issue.
@@ -29,7 +28,7 @@ type Prediction struct {
 	Value string    `json:"value,omitempty"` // such as the label
 }
 
-// A Score counts how often people did what a rule would have done.
+// A Score counts how often people took the action that a rule predicted.
 type Score struct {
 	Agreed    int       `json:"agreed"`
 	Disagreed int       `json:"disagreed"`
@@ -56,8 +55,8 @@ func (s Score) Ready() bool {
 	return s.Settled() >= readyCount && s.Agreed*100 >= readyPercent*s.Settled()
 }
 
-// Predict adds a prediction. One that is open already stays as it is; of more than 300,
-// or what is too much to be stored, the oldest are forgotten.
+// Predict adds a prediction. One that is open already stays as it is. Beyond 300, or beyond the
+// size that can be stored, the oldest are dropped.
 func (s *Scores) Predict(p Prediction) {
 	p.At, p.Rule, p.Value = clipTime(p.At), clip(p.Rule, maxShort/8), clip(p.Value, maxPredicted)
 	p.Type = clip(p.Type, maxShort/8)

@@ -47,7 +47,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// Whatever is put in, the record can be saved.
+// A record with any scores can be saved.
 func TestScoresAreBounded(t *testing.T) {
 	t.Parallel()
 	store, err := file.Open(t.TempDir())

@@ -27,12 +27,12 @@ type modelFunc func(ctx context.Context, p memory.Prompt) (string, error)
 
 func (f modelFunc) Complete(ctx context.Context, p memory.Prompt) (string, error) { return f(ctx, p) }
 
-// says returns a model that always gives the same answer.
+// says returns a model with a fixed answer.
 func says(answer string) memory.Model {
 	return modelFunc(func(context.Context, memory.Prompt) (string, error) { return answer, nil })
 }
 
-// echo is a model that says what it was given.
+// echo is a model that returns its input.
 func echo(_ context.Context, p memory.Prompt) (string, error) { return p.Text, nil }
 
 // recordOf returns the record of an archive in testdata/summary.
@@ -49,7 +49,7 @@ func recordOf(t testing.TB, name string) memory.Record {
 // TestSummarizer reads testdata/summarizer. Each archive has these parts:
 //
 //	of       the name of an archive in testdata/summary, whose record it is
-//	answer   what the model says; a line in double quotes is read as Go reads it
+//	answer   the model's text; a line in double quotes is a Go string
 //	outcome  "used", "not asked", or why the record's own text is taken instead
 func TestSummarizer(t *testing.T) {
 	t.Parallel()
@@ -106,7 +106,7 @@ func answerOf(t *testing.T, text string) string {
 	return strings.ReplaceAll(text, "LONG", strings.Repeat("the ", memory.MaxSummary/4+1))
 }
 
-// checkWritten checks what holds of every summary that a Summarizer returns.
+// checkWritten checks the properties of every summary of a Summarizer.
 func checkWritten(t testing.TB, r memory.Record, text string, ok bool) {
 	t.Helper()
 	facts, want := memory.Summary(r)
@@ -133,8 +133,8 @@ func checkWritten(t testing.TB, r memory.Record, text string, ok bool) {
 	}
 }
 
-// TestSummarizerKnowsSummary lets a model say what Summary says, of every record that
-// there is: a word of Summary that the check does not know would never get through.
+// TestSummarizerKnowsSummary lets a model repeat the Summary of every record: the check must
+// accept every word of Summary.
 func TestSummarizerKnowsSummary(t *testing.T) {
 	t.Parallel()
 	list, err := filepath.Glob("testdata/summary/*.txtar")
@@ -153,8 +153,8 @@ func TestSummarizerKnowsSummary(t *testing.T) {
 	}
 }
 
-// TestSummarizerOnlyDrops leaves out each word of a summary in turn: what is lost is
-// noticed, unless the word is filler.
+// TestSummarizerOnlyDrops leaves out each word of a summary in turn: the check notices it,
+// unless the word is filler.
 func TestSummarizerOnlyDrops(t *testing.T) {
 	t.Parallel()
 	r := recordOf(t, "commented")
@@ -266,7 +266,7 @@ func TestSummarizerWithoutModel(t *testing.T) {
 	}
 }
 
-// FuzzSummarizer lets a model say anything of records with any names in them.
+// FuzzSummarizer lets a model answer anything for records with any names.
 func FuzzSummarizer(f *testing.F) {
 	list, err := filepath.Glob("testdata/summarizer/*.txtar")
 	if err != nil || len(list) == 0 {
@@ -294,13 +294,13 @@ func FuzzSummarizer(f *testing.F) {
 		checkWritten(t, r, text, ok)
 		echoed, ok := memory.Summarizer{Model: modelFunc(echo)}.Summarize(t.Context(), r)
 		checkWritten(t, r, echoed, ok)
-		// The model gets the label in as its last word, where there is none.
+		// The model adds the label as the final word of its answer.
 		glued, ok := memory.Summarizer{Model: says(echoed + " " + answer)}.Summarize(t.Context(), r)
 		checkWritten(t, r, glued, ok)
 	})
 }
 
-// A model may choose the words, but not what they say.
+// A model may choose the words, but not the statements.
 func ExampleSummarizer() {
 	r := memory.Record{Repo: "org/repo", Issue: 42}
 	r.Put(memory.Task{

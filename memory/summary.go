@@ -119,7 +119,7 @@ func taskSentence(t Task) string {
 		if a.Result != triage.Done {
 			continue
 		}
-		did = appendNew(did, verbOf(a.Type).tell(a))
+		did = appendNew(did, verbOf(a.Type).phrase(a))
 		switch {
 		case a.Rule != "":
 			who = appendNew(who, "rule "+name(a.Rule))
@@ -178,7 +178,7 @@ func humansSentence(list []Change) string {
 	sum := Earlier{Done: map[string]int{}}
 	for _, c := range list {
 		sum.Done[c.Type]++
-		s := verbOf(c.Type).tell(Action{Type: c.Type, Values: c.Values})
+		s := verbOf(c.Type).phrase(Action{Type: c.Type, Values: c.Values})
 		if len(did) == 0 || did[len(did)-1] != s {
 			did = append(did, s)
 		}
@@ -194,7 +194,7 @@ const maxToldNever = 5
 
 // deferredSentence is "never to set the label 'x'; closing as 'not_planned' on 2026-04-13";
 // it is empty when nothing is kept for later.
-func deferredSentence(never []string, closings []Closing) string {
+func deferredSentence(never []string, closings []ScheduledClose) string {
 	var told []string
 	if n := len(never); n > 0 {
 		word := "label "
@@ -207,9 +207,9 @@ func deferredSentence(never []string, closings []Closing) string {
 		}
 		told = append(told, text)
 	}
-	open := slices.DeleteFunc(slices.Clone(closings), func(c Closing) bool { return c.Vetoed })
+	open := slices.DeleteFunc(slices.Clone(closings), func(c ScheduledClose) bool { return c.Vetoed })
 	if len(open) > 0 {
-		c := slices.MinFunc(open, func(a, b Closing) int {
+		c := slices.MinFunc(open, func(a, b ScheduledClose) int {
 			return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Rule, b.Rule))
 		})
 		text := "closing"

@@ -57,7 +57,7 @@ func recordIn(t testing.TB, text, now string) memory.Record {
 // phrases are what published agents look for, in lower case.
 var phrases = []string{"comment was posted", "commented", "a comment", "responded"}
 
-// posted reports whether a record tells of a comment.
+// posted reports whether a record contains a comment.
 func posted(r memory.Record) bool {
 	is := func(typ string) bool { return typ == protocol.ActionComment || typ == protocol.ActionUpdateComment }
 	if r.Earlier != nil {

@@ -38,13 +38,13 @@ type Action struct {
 	// milestone's title, an issue type, a reaction, the number of the original. Never
 	// free text such as a comment's body.
 	Values  []string       `json:"values,omitempty"`
-	Rule    string         `json:"rule,omitempty"`    // id of the rule that asked for it, "/undo" and its like for a person's command, "<id>/else_undo" for a rule that takes back what it did; empty: an agent
+	Rule    string         `json:"rule,omitempty"`    // id of the rule that asked for it, "/undo" and its like for a person's command, "<id>/else_undo" for a rule that reverts its action; empty: an agent
 	Verdict triage.Verdict `json:"verdict,omitempty"` // the policy's answer
 	// Result is how far the action got: any state but trying. Records may hold any other
 	// word of up to 512 bytes, such as "unknown" or one of another version; it counts as
 	// nothing done.
 	Result triage.State `json:"result"`
-	Reason string       `json:"reason,omitempty"` // why it was not done, or what was odd
+	Reason string       `json:"reason,omitempty"` // why it was not done, or a warning
 	URL    string       `json:"url,omitempty"`    // where it can be seen
 	// Hash is that of the action as it was decided, by HashAction; empty: not known.
 	Hash string `json:"hash,omitempty"`

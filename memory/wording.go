@@ -15,16 +15,15 @@ type verb struct {
 	with func(past string, v []string) string // with the action's values; nil: alone
 }
 
-// tell returns the verb with the values of an action.
-func (v verb) tell(a Action) string {
+// phrase returns the verb with the values of an action.
+func (v verb) phrase(a Action) string {
 	if v.with == nil || len(a.Values) == 0 {
 		return v.past
 	}
 	return v.with(v.past, a.Values)
 }
 
-// verbOf returns the verb of a type of action. It is the one place that says
-// "commented".
+// verbOf returns the verb of a type of action. No other place writes "commented".
 func verbOf(typ string) verb {
 	as := func(past string, v []string) string { return past + " as " + quoteAll(v) }
 	object := func(past string, v []string) string { return past + " " + quoteAll(v) }
@@ -95,13 +94,12 @@ func name(s string) string {
 	return quote(s)
 }
 
-// latch finds the words that every phrase is made of at which published agents
-// stay away.
+// latch finds the words of the phrases that make published agents skip an issue.
 var latch = regexp.MustCompile(`(?i)comment|respond`)
 
-// quote returns s in single quotes on one line, cut to maxName characters. What
-// cannot be printed, a quote and a backslash are escaped, and so is one letter of
-// each word that agents look for.
+// quote returns s in single quotes on one line, cut to maxName characters. Unprintable
+// characters, quotes and backslashes are escaped, and so is one letter of each word that agents
+// look for.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('\'')

@@ -12,20 +12,20 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// MaxCommentLength is the longest comment, in characters, that GitHub takes, less
-// what our marker needs.
+// MaxCommentLength is the longest comment, in characters, that GitHub accepts, less the length
+// of our marker.
 const MaxCommentLength = 65_536 - 512
 
-// Pacing is how often we may act on one issue, with the defaults of a policy filled in.
-type Pacing struct {
+// RateLimits is how often we may act on one issue, with the defaults of a policy filled in.
+type RateLimits struct {
 	Interval time.Duration // between two commented events; 0: none
 	Comments int           // most of ours on the issue; 0: any number
 	Writes   int           // most changes of ours within an hour; 0: any number
 }
 
-// Pacing returns the limits of what was done on an issue before.
-func (p Policy) Pacing() Pacing {
-	return Pacing{
+// RateLimits returns the limits that depend on earlier comments and writes.
+func (p Policy) RateLimits() RateLimits {
+	return RateLimits{
 		Interval: orDefault(p.CommentInterval, DefaultCommentInterval),
 		Comments: orDefault(p.MaxComments, DefaultMaxComments),
 		Writes:   orDefault(p.MaxWrites, DefaultMaxWrites),

@@ -37,7 +37,7 @@ func (l Labels) Refuses(name string) string {
 	return ""
 }
 
-// denied returns the first glob of Deny that matches a name or what the name looks like.
+// denied returns the first glob of Deny that matches a name or its compatible forms.
 func (l Labels) denied(name string) (string, bool) {
 	for _, g := range l.Deny {
 		if matchGlob(g, name) || matchGlob(looks(g), looks(name)) {

@@ -1,5 +1,5 @@
-// Package policy says what may be done to an issue, whoever decides: the policy as data and
-// its answer to an action. It does no I/O.
+// Package policy limits the actions on an issue, whoever decides: it contains the policy as
+// data, and checks actions against it. It does no I/O.
 package policy
 
 import (
@@ -11,9 +11,9 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Policy is what the executor permits, whoever decides: the rules, an agent, or
-// both. It is never the agent's to change. The zero value is the safe one: labels
-// that exist, a few actions per event, no closing.
+// A Policy contains the limits of the executor for the decisions of rules and agents. It is
+// never the agent's to change. The zero value is the safe one: labels that exist, a few actions
+// per event, no closing.
 type Policy struct {
 	// AllowClose permits close_issue and mark_duplicate.
 	AllowClose bool
@@ -30,8 +30,8 @@ type Policy struct {
 	Labels Labels
 	// CreateLabels lets a label be added that the repository does not have.
 	CreateLabels bool
-	// RejectUnknown refuses the whole plan for an unknown action type, before the
-	// first write; otherwise what stands before it is carried out.
+	// RejectUnknown refuses the whole plan for an unknown action type, before the first write;
+	// otherwise the actions before it are carried out.
 	RejectUnknown bool
 	// CommentLength is the most characters of a comment; 0 means MaxCommentLength.
 	CommentLength int
@@ -56,7 +56,7 @@ type Policy struct {
 	// programs do under that login counts; reactions and the rewriting of a comment leave
 	// no trace there. 0 means DefaultMaxWrites, negative: no limit.
 	MaxWrites int
-	// ShadowPeriod is how long people are given to do what shadow mode would have done; 0
+	// ShadowPeriod is how long people have to take an action that shadow mode predicted; 0
 	// means DefaultShadowPeriod.
 	ShadowPeriod time.Duration
 }
@@ -64,7 +64,7 @@ type Policy struct {
 // Scanned returns the most issues that a scheduled run decides on.
 func (p Policy) Scanned() int { return orDefault(p.MaxScanned, DefaultMaxScanned) }
 
-// Grace returns how long people are given to do what shadow mode would have done.
+// Grace returns how long people have to take an action that shadow mode predicted.
 func (p Policy) Grace() time.Duration {
 	if p.ShadowPeriod <= 0 {
 		return DefaultShadowPeriod
@@ -83,15 +83,15 @@ func orDefault[N int | time.Duration](n, otherwise N) N {
 	return n
 }
 
-// The defaults of what keeps a loop from running wild.
+// The defaults of the limits against loops.
 const (
 	DefaultCommentInterval = 24 * time.Hour
 	DefaultMaxComments     = 30
 	DefaultMaxWrites       = 30
 )
 
-// DefaultShadowPeriod is how long people are given to do what a rule would have done in
-// shadow mode, before the two are compared.
+// DefaultShadowPeriod is how long people have to take an action that a rule predicted in shadow
+// mode, before the two are compared.
 const DefaultShadowPeriod = 14 * 24 * time.Hour
 
 // How many issues a scheduled run decides on.

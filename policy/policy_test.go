@@ -106,25 +106,25 @@ func TestDefaults(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		policy  policy.Policy
-		pacing  policy.Pacing
+		limits  policy.RateLimits
 		length  int
 		grace   time.Duration
 		scanned int
 	}{
 		{
-			"zero", zero, policy.Pacing{Interval: policy.DefaultCommentInterval, Comments: policy.DefaultMaxComments, Writes: policy.DefaultMaxWrites},
+			"zero", zero, policy.RateLimits{Interval: policy.DefaultCommentInterval, Comments: policy.DefaultMaxComments, Writes: policy.DefaultMaxWrites},
 			policy.MaxCommentLength, policy.DefaultShadowPeriod, policy.DefaultMaxScanned,
 		},
-		{"negative", none, policy.Pacing{}, policy.MaxCommentLength, policy.DefaultShadowPeriod, policy.DefaultMaxScanned},
-		{"set", some, policy.Pacing{Interval: time.Hour, Comments: 2, Writes: 3}, 5, time.Minute, 4},
+		{"negative", none, policy.RateLimits{}, policy.MaxCommentLength, policy.DefaultShadowPeriod, policy.DefaultMaxScanned},
+		{"set", some, policy.RateLimits{Interval: time.Hour, Comments: 2, Writes: 3}, 5, time.Minute, 4},
 		{
-			"too long", policy.Policy{CommentLength: policy.MaxCommentLength + 1, MaxComments: -1, CommentInterval: -1, MaxWrites: -1}, policy.Pacing{},
+			"too long", policy.Policy{CommentLength: policy.MaxCommentLength + 1, MaxComments: -1, CommentInterval: -1, MaxWrites: -1}, policy.RateLimits{},
 			policy.MaxCommentLength, policy.DefaultShadowPeriod, policy.DefaultMaxScanned,
 		},
 	} {
 		p := tt.policy
-		if got := p.Pacing(); got != tt.pacing {
-			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.pacing)
+		if got := p.RateLimits(); got != tt.limits {
+			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.limits)
 		}
 		if p.MaxLength() != tt.length || p.Grace() != tt.grace || p.Scanned() != tt.scanned {
 			t.Errorf("%s: got %d, %s, %d", tt.name, p.MaxLength(), p.Grace(), p.Scanned())

@@ -78,8 +78,8 @@ type Loosening struct {
 	// Field is the name of the field, as in the tags of [Section]; for an entry of a mapping
 	// both keys: "allow_close", "limits.comment", "labels.allow", "agent_may".
 	Field string
-	// Counts is the value that counts instead. For a list it is empty: only what both lists
-	// permit counts.
+	// Counts is the value that counts instead. For a list it is empty: only items that both
+	// lists permit count.
 	Counts string
 	// Item and Index are the entry of the list that would permit more, and its position.
 	Item  string
@@ -135,7 +135,7 @@ func (p pair[T]) stricter(t *tightening, tighter func(a, b T) bool) *T {
 	return p.theirs
 }
 
-// forbids reports whether a forbids what b permits.
+// forbids reports whether a forbids an item that b permits.
 func forbids(a, b bool) bool { return !a && b }
 
 // longer reports whether the interval a is the stricter one; 0 is no limit.
@@ -186,7 +186,7 @@ func (t *tightening) labels(theirs, mine Labels) *Labels {
 		}
 	}
 	if mine.Allow != nil && theirs.Allow != nil {
-		// No list of globs matches exactly what two lists both match.
+		// No list of globs matches exactly the intersection of two lists.
 		out.Allow, out.Within = mine.Allow, theirs.Allow
 	}
 	return &out

@@ -78,7 +78,7 @@ func show(t *testing.T, p Policy, looser []Loosening) string {
 	return b.String()
 }
 
-// TestCovered says yes only where no name can match the one and not the other.
+// TestCovered accepts a glob only if the other glob matches all of its names.
 func TestCovered(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -156,7 +156,7 @@ func TestNewAction(t *testing.T) {
 	}
 }
 
-// TestChangedType checks that what is encoded is what the program sees.
+// TestChangedType checks that an action is encoded with its current type.
 func TestChangedType(t *testing.T) {
 	t.Parallel()
 	a := item(t, `{"label":"bug","type":"add_label"}`)

@@ -62,8 +62,8 @@ type Param struct {
 	Enum     []string // the allowed values of a KindText or of the items of a KindTexts; nil allows any
 }
 
-// An ActionSpec is the shape of one action: what a decoder can check without
-// knowing the issue or the policy.
+// An ActionSpec is the shape of one action, which a decoder can check without the issue and the
+// policy.
 type ActionSpec struct {
 	Name   string
 	Params []Param

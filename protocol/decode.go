@@ -34,8 +34,7 @@ const (
 	maxShown    = 10
 )
 
-// A ValidationError lists what is wrong with one message, in the order of its
-// fields, up to 100 problems.
+// A ValidationError lists the problems of one message, in the order of its fields, up to 100.
 type ValidationError struct {
 	Message  string // which message: "task", "decision" or "action"
 	Problems []Problem
@@ -63,11 +62,10 @@ func (e *ValidationError) Error() string {
 	return b.String()
 }
 
-// ParseDecision decodes a DecisionMessage. Absent actions are none; null actions,
-// an unknown decision, a missing rationale or a field of the wrong type are
-// problems of the returned [ValidationError], and so are more than [MaxDecisionValues].
-// Unknown top-level fields are ignored, and so is what the actions ask for: see
-// [ActionSpec.Check].
+// ParseDecision decodes a DecisionMessage. Absent actions are none; null actions, an unknown
+// decision, a missing rationale or a field of the wrong type are problems of the returned
+// [ValidationError], and so are more than [MaxDecisionValues]. Unknown top-level fields are
+// ignored. The parameters of actions are not checked here: see [ActionSpec.Check].
 func ParseDecision(data []byte) (DecisionMessage, error) {
 	var d decoder
 	var m DecisionMessage
@@ -228,8 +226,8 @@ func (d *decoder) action(p path, data []byte) ActionItem {
 	return ActionItem{Type: typ, fields: o, raw: compact(data), rawType: typ}
 }
 
-// claim returns the claim at key, or nil. What a later version may say in another form is
-// no reason to refuse a task: a claim that cannot be read is none.
+// claim returns the claim at key, or nil. A later version may change its form, which must not
+// make a task invalid: a claim that cannot be read counts as none.
 func (d *decoder) claim(o map[string]json.RawMessage) *TaskClaim {
 	var c TaskClaim
 	if raw := o["claim"]; kind(raw) != "an object" || json.Unmarshal(raw, &c) != nil || c.Attempt < 1 {

@@ -7,6 +7,6 @@ import (
 )
 
 // ParseDuration is [time.ParseDuration] with whole weeks and days before the rest, as in
-// "1w2d12h": a day is 24 hours. The error is that of time.ParseDuration, or says that
-// there are more days than 36500.
+// "1w2d12h": a day is 24 hours. The error is that of time.ParseDuration, or that there are more
+// than 36500 days.
 func ParseDuration(s string) (time.Duration, error) { return duration.Parse(s) }

@@ -20,9 +20,9 @@ func seed(f *testing.F, kind string) {
 	}
 }
 
-// fuzz checks what holds of every message: a parser never panics, its error is
-// short, and what it accepts stays the same from the first encoding on, plain or
-// with HTML escaped. Where our schema and we disagree, it says so.
+// fuzz checks the properties of every message: a parser never panics, its error is short, and
+// an accepted message stays the same from the first encoding on, plain or with HTML escaped. It
+// reports disagreements between parser and schema.
 func fuzz(t *testing.T, kind string, data []byte) {
 	m, err := parse(t, kind, data)
 	if err != nil {

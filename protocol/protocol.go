@@ -25,13 +25,13 @@ type TaskMessage struct {
 	Repo    string          `json:"repo"`    // "owner/name"
 	Payload json.RawMessage `json:"payload"` // a JSON object; kept as it came; nil encodes as {}
 	Context TaskContext     `json:"context"`
-	// Claim tells which claim of the task this is; nil: the task was not claimed from a
-	// queue, or the harness does not say.
+	// Claim identifies this claim of the task; nil: the task was not claimed from a queue, or
+	// the harness sends no claims.
 	Claim *TaskClaim `json:"claim,omitempty"`
 }
 
-// A TaskClaim is an agent's hold on a task from a queue. An agent that sends the attempt
-// back with its heartbeats and its decision is told when it has lost the task.
+// A TaskClaim is an agent's lease of a task from a queue. An agent that sends the attempt with
+// its heartbeats and its decision learns when it has lost the task.
 type TaskClaim struct {
 	Attempt int `json:"attempt"` // counts the claims of the task, from 1
 	// Lease is how many seconds the claim lasts without a heartbeat; each one makes it
@@ -39,22 +39,22 @@ type TaskClaim struct {
 	Lease int `json:"lease_seconds"`
 }
 
-// A TaskContext is what the harness adds to the event.
+// A TaskContext contains the fields that the harness adds to the event.
 type TaskContext struct {
 	LLMBackend LLMBackendRef `json:"llm_backend"`
-	// MemorySummary tells what was done before on the issue; nil (JSON null, never
-	// omitted) when nothing was.
+	// MemorySummary is the summary of earlier tasks on the issue; nil (JSON null, never
+	// omitted) when there were none.
 	MemorySummary *string `json:"memory_summary"`
 }
 
-// An LLMBackendRef names the model that the agent should use. The harness says
-// "none" for both when nothing is configured.
+// An LLMBackendRef names the model that the agent should use. Without a configured model the
+// harness sends "none" for both.
 type LLMBackendRef struct {
 	Provider string `json:"provider"` // such as "anthropic" or "ollama"
 	Model    string `json:"model"`    // such as "claude-sonnet-4-6"
 }
 
-// A DecisionType says what an agent decided.
+// A DecisionType is the kind of an agent's decision.
 type DecisionType string
 
 // The four decisions.

@@ -11,12 +11,11 @@ var schemas embed.FS
 // Schemas returns the JSON Schemas (draft 2020-12) of the messages: task.json,
 // decision.json and action.json, which the former refers to.
 //
-// task.json accepts what [ParseTask] accepts. The other two accept an action of a
-// known type only with the parameters that [ActionSpec.Check] accepts, which
-// [ParseDecision] leaves to the executor; an action of an unknown type is valid as
-// long as it has one. A schema sees decoded JSON: it cannot tell that a key was
-// repeated, where the decoders take the last value, nor that the text was not
-// UTF-8, which they refuse.
+// task.json and [ParseTask] accept the same messages. The other two accept an action of a known
+// type only with the parameters that [ActionSpec.Check] accepts, which [ParseDecision] leaves
+// to the executor; an action of an unknown type is valid as long as it has one. A schema sees
+// decoded JSON: it cannot tell that a key was repeated, where the decoders take the last value,
+// nor that the text was not UTF-8, which they refuse.
 func Schemas() fs.FS {
 	sub, err := fs.Sub(schemas, "schema")
 	if err != nil {

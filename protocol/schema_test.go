@@ -63,8 +63,7 @@ func validate(t testing.TB, schema string, data []byte) error {
 	return all[schema].Validate(doc)
 }
 
-// checked is a parser and, for actions of known types, their check: what the
-// schemas say in one.
+// checked runs a parser and, for actions of known types, their check, as the schemas do.
 func checked(t testing.TB, file string, data []byte) error {
 	t.Helper()
 	m, err := parse(t, file, data)

@@ -15,6 +15,8 @@
 //	     a decision             │      ▲    Retry, with a decision
 //	                            └──────┘ RequeueStale, GiveUp, Cancel (pending ones too)
 //
+// AskAgain makes a failed or done task pending again, without its decision.
+//
 // A pending or completed task may be held back until a time: it is handed out from then on,
 // without a call of RequeueStale. A task that is not held back does not depend on a clock.
 // A pending task may also be held back behind other tasks of its issue, until these have
@@ -28,7 +30,8 @@
 // claims of a task: a claimant that names its attempt gets an error once it lost the task.
 // The epoch counts the leases of a decision: only the last lease can finish it. Neither ever
 // decreases, not even by Retry. The first result of a task wins; later ones are kept in the
-// task's log, and never carried out.
+// task's log, and never carried out. A task that is asked again gets another decision: only
+// claims made after AskAgain can give it, and Decision.Asks tells the decisions apart.
 package queue
 
 import (
@@ -126,10 +129,13 @@ type Queue interface {
 
 	// RequeueStale ends expired claims and leases: the tasks are pending, or ready to be
 	// carried out, again. Those that were handed out as often as the limits allow fail
-	// instead, also if their last claim or lease was given back. Claims and tries count from
+	// instead, also if their last claim or lease was released. Claims and tries count from
 	// the last Retry on. Each change is atomic. It returns the changed tasks, also with an
 	// error, because many tasks are changed in several transactions.
 	RequeueStale(ctx context.Context, l Limits) ([]Requeued, error)
+	// RequeueLeases ends the leases that expired, as RequeueStale does, and those of processes
+	// that have certainly ended. drains is as Limits.Drains. It is cheap when there are none.
+	RequeueLeases(ctx context.Context, drains int) (LeaseCheck, error)
 	// ExtendClaims extends every claim to at least d from now, because agents could not send
 	// heartbeats to a harness that was down. It returns the number of extended claims.
 	ExtendClaims(ctx context.Context, d time.Duration) (int, error)
@@ -150,6 +156,11 @@ type Queue interface {
 	// A task that is held back, also behind others, becomes ready at once. It returns the new
 	// state. ErrNotFound; ErrState in other states. by goes to the log.
 	Retry(ctx context.Context, id, by string) (State, error)
+	// AskAgain forgets the decision on a done or failed task and makes the task pending, so that
+	// the agent decides anew; a task without an agent becomes completed. The rest is as with
+	// Retry. The earlier result goes to the log, and so do by and the reason, which may be
+	// empty. It returns the new state. ErrNotFound; ErrState in other states.
+	AskAgain(ctx context.Context, id, by, reason string) (State, error)
 	// Cancel fails a task that has not ended and is not being carried out. One that was never
 	// claimed no longer counts towards Task.HourlyLimit; tasks that are held back by the limit
 	// keep their times. ErrNotFound, ErrState. by goes to the log.

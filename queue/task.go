@@ -74,9 +74,15 @@ type Enqueued struct {
 	Behind string
 }
 
-// DefaultLease is how long a server's claims last without a heartbeat, unless its
-// configuration has another time.
-const DefaultLease = 300 * time.Second
+// DefaultClaim is how long an agent's claim of a task lasts without a heartbeat, unless the
+// configuration of the server has another time. A claim is not a [Lease], which a server has
+// of a decision: see [DefaultLease].
+const DefaultClaim = 300 * time.Second
+
+// DefaultLease is how long a server's lease of a decision lasts without a renewal, unless its
+// configuration has another time. Servers renew their leases three times as often, also during
+// long requests, so it only has to outlast a short interruption.
+const DefaultLease = 8 * time.Second
 
 // ClaimOptions are the options of ClaimNext.
 type ClaimOptions struct {
@@ -114,7 +120,7 @@ type Receipt struct {
 // DrainOptions are the options of DrainCompleted.
 type DrainOptions struct {
 	Owner string        // the process that carries them out, for logs
-	Lease time.Duration // must be more than 0, and longer than any single call takes
+	Lease time.Duration // how long a lease lasts without a renewal; must be more than 0
 	Limit int           // the most decisions; must be more than 0
 }
 
@@ -127,14 +133,20 @@ type Lease struct {
 // A Decision is a leased decision.
 type Decision struct {
 	Lease
-	Until     time.Time // when the lease runs out
-	Agent     string
-	Repo      string
-	Issue     int
-	Message   []byte
-	Origin    []byte
-	Result    []byte // the decision as JSON; nil: no agent was asked
-	Tries     int    // earlier leases that ended without a result, except those with Postponement.Free
+	Until   time.Time // when the lease runs out
+	Agent   string
+	Repo    string
+	Issue   int
+	Message []byte
+	Origin  []byte
+	Result  []byte // the decision as JSON; nil: no agent was asked
+	Tries   int    // earlier leases that ended without a result, except those with Postponement.Free
+	// Asks counts the calls of AskAgain. The decisions before and after a call are different
+	// ones: the writes of the first do not count as writes of the second.
+	Asks int
+	// Leases counts the leases of this decision, from 1. Epoch counts also those of the decisions
+	// before it.
+	Leases    int64
 	Enqueued  time.Time
 	Completed time.Time
 }
@@ -157,6 +169,23 @@ type Requeued struct {
 	ID    string
 	Agent string
 	State State // the new one
+}
+
+// A LeaseCheck is the result of RequeueLeases.
+type LeaseCheck struct {
+	Requeued []Requeued // also with an error
+	// Others are the leases of other processes that have not expired, at most [MaxLeases].
+	Others []HeldLease
+}
+
+// MaxLeases bounds the leases in a LeaseCheck.
+const MaxLeases = 1000
+
+// A HeldLease is a lease that a process has.
+type HeldLease struct {
+	Lease
+	Owner string        // as in DrainOptions
+	Left  time.Duration // until it ends without a renewal
 }
 
 // Stats count tasks.
@@ -204,11 +233,12 @@ type Info struct {
 	Held      bool   // held back until Ready, or behind another task
 	Behind    string // the task that it is held back behind, or one of them; empty: none
 	Draining  bool   // being carried out by Owner
-	Owner     string // credential of the last claim, or who carries it out
+	Owner     string // credential of the last claim, or of the process that carries it out
 	Attempt   int    // claims so far
 	Tries     int    // failed attempts to carry it out
+	Asks      int    // how often it was asked again
 	Priority  int
-	Reason    string // why it failed, or was held back or given back last
+	Reason    string // why it failed, or was held back or released last
 	Enqueued  time.Time
 	Ready     time.Time // only for a task that is held back
 	Claimed   time.Time // the last time

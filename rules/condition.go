@@ -52,8 +52,8 @@ func (c *Condition) Labels() []LabelUse {
 	return u.labels
 }
 
-// AsksLabels reports whether the condition asks for the labels; a nil one does not.
-func (c *Condition) AsksLabels() bool { return c != nil && c.expr.ReadsLabels() }
+// UsesLabels reports whether the condition asks for the labels; a nil one does not.
+func (c *Condition) UsesLabels() bool { return c != nil && c.expr.ReadsLabels() }
 
 // String returns the text of the condition.
 func (c *Condition) String() string { return c.expr.Source() }

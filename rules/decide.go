@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/expression"
 )
 
-// A Result is what a set of rules decided, and why.
+// A Result is the decision of a set of rules, with the reasons.
 type Result struct {
 	// Message is the decision; its TaskID is left empty.
 	Message protocol.DecisionMessage
@@ -24,8 +24,8 @@ type Result struct {
 	Fired []string
 	// Stopped is whether a rule with "stop: true" matched.
 	Stopped bool
-	// Undone lists the ids of the rules with "else_undo: true" whose condition is false:
-	// what they did before is to be taken back.
+	// Undone lists the ids of the rules with "else_undo: true" whose condition is false: their
+	// earlier actions are to be reverted.
 	Undone []string
 	// Labels are those of the issue as the rules leave it.
 	Labels []string
@@ -36,7 +36,7 @@ type Result struct {
 	Trace []RuleTrace
 }
 
-// An Outcome is what became of a rule.
+// An Outcome is the result of a rule's evaluation.
 type Outcome string
 
 // The outcomes of a rule.
@@ -45,10 +45,10 @@ const (
 	NotListed Outcome = "event"     // it does not listen to the event
 	False     Outcome = "condition" // its condition is false
 	Cut       Outcome = "stopped"   // an earlier rule stopped the evaluation
-	Unreached Outcome = "unreached" // an earlier rule failed; only [Set.Explain] says so
+	Unreached Outcome = "unreached" // an earlier rule failed; only [Set.Explain] returns it
 )
 
-// A RuleTrace tells what became of one rule.
+// A RuleTrace describes the evaluation of one rule.
 type RuleTrace struct {
 	ID        string
 	Outcome   Outcome
@@ -71,9 +71,9 @@ func (e *EvalError) Error() string {
 	return fmt.Sprintf("evaluate rule %s: %v", e.Rule, e.Problem)
 }
 
-// Decide asks the rules, in order, about one event. It does no I/O but what f.Lookup does,
-// and gives the same result for the same facts. When a condition or a template fails the
-// error is an [*EvalError], and no rule's actions are returned.
+// Decide asks the rules, in order, about one event. It does no I/O except through f.Lookup, and
+// gives the same result for the same facts. When a condition or a template fails the error is
+// an [*EvalError], and no rule's actions are returned.
 //
 // Rules see the labels that rules before them add and remove. When labels changed, those
 // whose conditions were false and ask for labels are asked again, in order, until nothing
@@ -225,7 +225,7 @@ func (p *plan) take(r *rule, item protocol.ActionItem) {
 	p.result.Sources = append(p.result.Sources, r.id)
 }
 
-// relabel lets later conditions see what an action does to the labels.
+// relabel applies an action's labels for later conditions.
 func (p *plan) relabel(v *expression.Evaluation, rule string, item protocol.ActionItem) {
 	var names []string
 	adds := true

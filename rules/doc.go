@@ -51,13 +51,13 @@
 //	tables:
 //	  area_of: {Networking: area/net, CLI: area/cli}
 //
-// form.version is then what stands under the heading "### Version", the first of
-// several, in any case. The types are text, semver, number, list (options of a dropdown,
-// or lines) and checkboxes (those that are ticked). A field that was left empty, or that
-// its type cannot read, is nil where it is compared with nil and before ??; elsewhere it
-// is "", an empty list, or a number that compares with none: an author cannot make a
-// condition fail by leaving something out. tables.area_of[x] is "", 0 or false for a key
-// that the table does not hold; x in tables.area_of asks whether it does.
+// form.version is then the text under the heading "### Version", the first of several, in any
+// case. The types are text, semver, number, list (options of a dropdown, or lines) and
+// checkboxes (those that are ticked). A field that was left empty, or that its type cannot
+// read, is nil where it is compared with nil and before ??; elsewhere it is "", an empty list,
+// or a number that compares with none: an author cannot make a condition fail by leaving a
+// field empty. tables.area_of[x] is "", 0 or false for a key that the table does not hold; x in
+// tables.area_of asks whether it does.
 //
 // [Compile] refuses patterns that could take longer than 50 ms on the largest issue
 // that GitHub accepts, so that an author cannot make a condition fail by the size or the
@@ -65,9 +65,9 @@
 //
 // # People
 //
-// What people did on the issue stands: a label that somebody took off is not put on
-// again by any rule. "override_humans: true" lifts that for one rule;
-// [Set.OverridesHumans] tells whoever carries the decision out.
+// Rules do not override people: a label that somebody removed is not added again by any rule.
+// "override_humans: true" lifts that for one rule; [Set.OverridesHumans] reports the exceptions
+// to the executor.
 //
 // # Actions
 //

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
@@ -24,7 +25,34 @@ func checkFlow(rules []*rule) {
 	for i := range rules {
 		f.visit(i)
 	}
+	f.checkUndo()
 	checkReach(rules)
+}
+
+// checkUndo warns of rules that remove the labels of others: with else_undo and override_humans
+// a label is removed whoever added it.
+func (f *flow) checkUndo() {
+	for i, r := range f.rules {
+		if !r.undo || !r.override {
+			continue
+		}
+		var warned []int
+		for _, a := range r.actions {
+			if a.Name() != protocol.ActionAddLabel && a.Name() != protocol.ActionAddLabels {
+				continue
+			}
+			for _, name := range a.Constants() {
+				for _, j := range f.adds[strings.ToLower(name)] {
+					if j == i || slices.Contains(warned, j) || !meet(r, f.rules[j]) {
+						continue
+					}
+					warned = append(warned, j)
+					r.file.Warnf(r.node, "the rule %s takes the label %s off when its condition is false (else_undo with override_humans), also when %s adds it; make them one rule whose conditions are joined by or",
+						r.id, text.Quote(name), f.rules[j].id)
+				}
+			}
+		}
+	}
 }
 
 // A flow is which rules may fire because of which others.
@@ -44,7 +72,7 @@ const (
 	seen
 )
 
-// note keeps what an action writes as far as its text tells.
+// note records the labels that an action writes, as far as its text contains them.
 func (f *flow) note(rule int, a action.Action) {
 	to := f.adds
 	switch a.Name() {
@@ -145,8 +173,8 @@ func overlap(a, b []scan) bool {
 	})
 }
 
-// excludes reports whether surely no issue is found by both scans: what one asks for, the
-// other rules out, such as "label:stale" and "-label:stale".
+// excludes reports whether certainly no issue matches both scans, such as "label:stale" and
+// "-label:stale".
 func (s scan) excludes(other scan) bool {
 	if strings.Contains(s.query+other.query, "(") || strings.Contains(s.query+" "+other.query, " OR ") {
 		return false

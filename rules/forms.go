@@ -9,8 +9,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// A FormUse is a name that rule files declare for what stands under a heading of an
-// issue form.
+// A FormUse is a name that rule files declare for a field of an issue form.
 type FormUse struct {
 	Name    string
 	Heading string           // as the file has it

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An Info is what can be told of a rule without an event.
+// An Info describes a rule without an event.
 type Info struct {
 	ID   string
 	File string

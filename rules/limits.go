@@ -12,9 +12,9 @@ import (
 
 // A Limit is a bound of the rule language.
 type Limit struct {
-	What string // what is limited; empty: the same as above
+	What string // the limited thing; empty: the same as above
 	Most int
-	Of   string // what is counted
+	Of   string // the counted thing
 }
 
 // Limits returns the limits of rule files, their expressions and their actions.

@@ -55,8 +55,8 @@ func issueNames() []Name {
 
 func eventNames() []Name {
 	return []Name{
-		{"event.name", "text", "what happened", `event.name == "issues"`},
-		{"event.action", "text", `what was done; "" for events without`, `event.action == "opened"`},
+		{"event.name", "text", "the event's name", `event.name == "issues"`},
+		{"event.action", "text", `the activity; "" for events without`, `event.action == "opened"`},
 		{"event.key", "text", `name and action, as "on" writes them`, `event.key == "issues.opened"`},
 		{"event.label", "text", `the label that was added or removed; else ""`, `event.label == "bug"`},
 		{"event.assignee", "text", `the login of who was assigned or unassigned; else ""`, `event.assignee != ""`},
@@ -85,7 +85,8 @@ func pullNames() []Name {
 		{"pr.additions", "whole number", "how many lines it adds", `pr.additions + pr.deletions < 10`},
 		{"pr.deletions", "whole number", "how many lines it takes away", `pr.deletions > pr.additions`},
 		{"pr.commits", "whole number", "how many commits it has", `pr.commits > 1`},
-		{"pr.commit_messages", "list of texts", "the messages of its commits, the oldest first, each cut to 10,000 characters; looked up when it is asked for, and when there are more than 250 commits, it cannot be", "any(pr.commit_messages, # matches `(?m)^BREAKING CHANGE: `)"},
+		{"pr.files", "list of texts", "the paths that it changes; a file that is moved counts with both its paths; looked up when it is asked for, and fails for more than 3,000 files", `all(pr.files, matches_glob(#, "docs/**") or # endsWith ".md")`},
+		{"pr.commit_messages", "list of texts", "the messages of its commits, the oldest first, each cut to 10,000 characters; looked up when it is asked for, and fails for more than 250 commits", "any(pr.commit_messages, # matches `(?m)^BREAKING CHANGE: `)"},
 		{"pr.approved_by", "list of texts", "the logins of the owners, members and collaborators whose last review approves it; looked up when it is asked for", `len(pr.approved_by) >= 2 and len(pr.changes_requested_by) == 0`},
 		{"pr.changes_requested_by", "list of texts", "the logins of those whose last review requests changes", `len(pr.changes_requested_by) > 0`},
 		{"pr.requested_reviewers", "list of texts", "the logins of people whose review it waits for", `len(pr.requested_reviewers) == 0`},
@@ -98,13 +99,16 @@ func declaredNames() []Name {
 	return []Name{
 		{"author.issues", "whole number", "how many issues the author of this one opened in the repository before it; looked up when it is asked for. Issues and pull requests count up to 100 together", `author.issues == 0 and author.pulls == 0`},
 		{"author.pulls", "whole number", "how many pull requests", `author.pulls > 2`},
-		{"memory.tasks", "whole number", "how often Foreman decided on the issue before", `memory.tasks == 0`},
+		{"contrib.score", "whole number", "how well the issue suits contributors, from 0 to 100: the score of contribflow, by the issue and the titles and texts of open pull requests; looked up when it is asked for. For a pull request it is 0", `contrib.score >= 70 and not label("help wanted")`},
+		{"contrib.duplicate_evidence", "text", `how likely somebody works on the issue already: "low", "medium" or "high"`, `contrib.duplicate_evidence == "high"`},
+		{"contrib.security_sensitive", "true or false", "whether it may be about a vulnerability, which belongs in private disclosure", `contrib.security_sensitive`},
+		{"memory.tasks", "whole number", "how many earlier tasks of Foreman the issue has", `memory.tasks == 0`},
 		{"memory.comments", "whole number", "how many comments it posted", `memory.comments < 3`},
-		{"memory.labels", "list of texts", "the labels that it added, whatever became of them", `"needs-info" in memory.labels`},
+		{"memory.labels", "list of texts", "the labels that it added, also if they were removed since", `"needs-info" in memory.labels`},
 		{"memory.never", "list of texts", "labels that are never added again (never_again)", `not ("duplicate" in memory.never)`},
-		{"memory.closing", "true or false", "whether it is to be closed after a grace period", `not memory.closing`},
-		{"form.<name>", "by its type under forms", `what was filled into a field of the issue form: text, semver (a text such as "1.4.0"), number, list or checkboxes (the ticked ones). Compared with nil, or before ??, it is nil when nothing was filled in that its type can read; elsewhere it then is "", an empty list, or a number that compares with none`, `form.version != nil and semver(form.version, "< 2.0.0")`},
-		{"tables.<name>", "mapping of texts to texts, numbers, true and false, or lists of texts", `a table; tables.name[key] is "", 0, false or an empty list for a key that it does not hold, case counts`, `any(form.area, # in tables.area_of and tables.area_of[#] != "")`},
+		{"memory.closing", "true or false", "whether a closing is scheduled", `not memory.closing`},
+		{"form.<name>", "by its type under forms", `the value of a field of the issue form: text, semver (a text such as "1.4.0"), number, list or checkboxes (the ticked ones). Compared with nil, or before ??, it is nil without a value that its type can read; elsewhere it then is "", an empty list, or a number that compares with none`, `form.version != nil and semver(form.version, "< 2.0.0")`},
+		{"tables.<name>", "mapping of texts to texts, numbers, true and false, or lists of texts", `a table; tables.name[key] is "", 0, false or an empty list for a missing key; keys are case-sensitive`, `any(form.area, # in tables.area_of and tables.area_of[#] != "")`},
 	}
 }
 
@@ -112,7 +116,7 @@ func ownFunctions() []Name {
 	return []Name{
 		{"label", "(name) true or false", "whether the issue has the label, in any case", `label("kind/bug")`},
 		{"any_label", "(glob, ...) true or false", `whether any label matches any glob, in any case; "*" stands for any run of characters`, `not any_label("kind/*", "area/*")`},
-		{"command", "(name) true or false", `whether the event's comment, written by the actor, has a line "/foreman name", outside of quotes and code; who may give it is asked besides. command(name).args is the list of the words behind the name, see [Commands](#commands)`, `command("triage") and actor.association == "MEMBER"`},
+		{"command", "(name) true or false", `whether the event's comment, written by the actor, has a line "/foreman name", outside of quotes and code; test actor.permission as well. command(name).args is the list of the words behind the name, see [Commands](#commands)`, `command("triage") and actor.association == "MEMBER"`},
 		{"issue_number", "(text) whole number", `the issue of this repository that a text refers to, as "12", "#12", "owner/repo#12" or its address; 0 for any other text`, `issue_number("#12") == 12`},
 		{"semver", "(version, constraint) true or false", `whether a version is within the constraint: <, <=, >, >=, =, !=, ^ and ~, with commas or spaces for "and" and || for "or"; false for a text that is no version, and for the constraint ""`, `semver(form.version, ">= 1.2.0, < 2.0.0 || ^3.1")`},
 		{"duration", "(text) duration", "a length of time in w, d, h, m, s, ms, us and ns; a day is 24 hours", `now - issue.created_at > duration("1w2d12h")`},
@@ -124,12 +128,13 @@ func ownFunctions() []Name {
 func pastFunctions() []Name {
 	return []Name{
 		{"label_age", "(name) duration", "how long the issue has had a label; nothing for one that it does not have", `label_age("needs-info") > duration("14d")`},
-		{"idle", "() duration", `how long ago a person did something on the issue; programs do not count, but in idle("bots"), where all count but Foreman`, `idle() > duration("60d")`},
-		{"last_human", "() person", "who did something on it last: .login, and .at for when; its author when nobody did", `last_human().login != issue.author`},
-		{"added_by_us", "(label) true or false", "whether it was Foreman that added the label last, be it there or taken off again", `added_by_us(event.label)`},
-		{"removed_by_human", "(label) true or false", "whether a person took the label off, and nobody added it since", `not removed_by_human("duplicate")`},
-		{"any_file", "(glob, ...) true or false", `whether the pull request changes a file that matches any glob; "*" stays within a folder, "**" crosses folders, case counts`, `any_file("src/**", "*.go")`},
+		{"idle", "() duration", `how long ago a person did something on the issue; programs are ignored; idle("bots") includes all programs except Foreman`, `idle() > duration("60d")`},
+		{"last_human", "() person", "who changed it last: .login, and .at for when; its author when there was no change", `last_human().login != issue.author`},
+		{"added_by_us", "(label) true or false", "whether Foreman added the label last, even if it was removed since", `added_by_us(event.label)`},
+		{"removed_by_human", "(label) true or false", "whether a person removed the label, and it was not added since", `not removed_by_human("duplicate")`},
+		{"any_file", "(glob, ...) true or false", `whether the pull request changes a file that matches any glob; "*" stays within a folder, "**" crosses folders; case-sensitive`, `any_file("src/**", "*.go")`},
 		{"all_files", "(glob, ...) true or false", "whether it changes files, and all of them match any glob", `all_files("docs/**", "**/*.md")`},
+		{"matches_glob", "(path, glob, ...) true or false", "whether a path matches any glob, as in any_file; for several conditions on one file", `any(pr.files, matches_glob(#, "src/**") and not matches_glob(#, "src/gen/**"))`},
 		{"similar", "(text, text) number", "how many of the words that two texts have are in both, from 0 to 1; words of one or two letters do not count", `similar(issue.title, "how do I install this") > 0.6`},
 	}
 }
@@ -141,7 +146,7 @@ func listFunctions() []Name {
 		{"none", "(list, condition) true or false", "whether it holds for not one", `none(issue.labels, # startsWith "area/")`},
 		{"one", "(list, condition) true or false", "whether it holds for exactly one", `one(issue.labels, # startsWith "area/")`},
 		{"filter", "(list, condition) list", "those for which it holds", `len(filter(issue.labels, # endsWith "!")) > 1`},
-		{"map", "(list, expression) list", "what the expression yields for each", `"area/net" in map(form.area, tables.area_of[#])`},
+		{"map", "(list, expression) list", "the expression's value for each", `"area/net" in map(form.area, tables.area_of[#])`},
 		{"count", "(list, condition) whole number", "for how many it holds", `count(issue.labels, # startsWith "area/") > 1`},
 		{"find", "(list, condition) value", "the first for which it holds; nil for none", `find(issue.labels, # startsWith "area/") != nil`},
 		{"findLast", "(list, condition) value", "the last for which it holds; nil for none", `findLast(issue.labels, # startsWith "area/") != nil`},
@@ -163,8 +168,8 @@ func valueFunctions() []Name {
 		{"lower", "(text) text", "in lower case", `lower(issue.title) contains "panic"`},
 		{"upper", "(text) text", "in upper case", `upper(issue.title) == issue.title`},
 		{"trim", "(text) text", "without space around it", `trim(issue.body) == ""`},
-		{"trimPrefix", "(text, prefix) text", "without what it begins with", `trimPrefix(issue.title, "[Bug]") == ""`},
-		{"trimSuffix", "(text, suffix) text", "without what it ends with", `trimSuffix(issue.title, "?") == ""`},
+		{"trimPrefix", "(text, prefix) text", "without that prefix", `trimPrefix(issue.title, "[Bug]") == ""`},
+		{"trimSuffix", "(text, suffix) text", "without that suffix", `trimSuffix(issue.title, "?") == ""`},
 		{"hasPrefix", "(text, prefix) true or false", "whether it begins with another; like startsWith", `hasPrefix(issue.title, "[Bug]")`},
 		{"hasSuffix", "(text, suffix) true or false", "whether it ends with another; like endsWith", `hasSuffix(issue.title, "?")`},
 		{"indexOf", "(text, part) whole number", "where a part stands first, from 0; -1 for nowhere", `indexOf(issue.body, "panic") >= 0`},

@@ -95,7 +95,7 @@ func TestConditionLeavesMistakesOfNamesAlone(t *testing.T) {
 	}
 }
 
-// The explanation of a rule tells what was filled in, and nil when nothing was.
+// The explanation of a rule contains the value of a form's field, and nil for an empty one.
 func TestExplainForms(t *testing.T) {
 	t.Parallel()
 	src, err := Parse("r.yml", []byte(strings.Replace(referenceNames, "rules: []", `rules:

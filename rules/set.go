@@ -193,21 +193,29 @@ func (s *Set) has(match func(action.Action) bool) bool {
 	return slices.ContainsFunc(s.all(), func(r *rule) bool { return slices.ContainsFunc(r.actions, match) })
 }
 
-// AsksLabels reports whether the condition of any rule asks for the issue's labels.
-func (s *Set) AsksLabels() bool {
+// UsesLabels reports whether the condition of any rule asks for the issue's labels.
+func (s *Set) UsesLabels() bool {
 	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.ReadsLabels() })
 }
 
-// AsksMemory reports whether any rule depends on the memory of the issue: its condition or
+// UsesMemory reports whether any rule depends on the memory of the issue: its condition or
 // an action reads it, or a comment is made once. A nil set does not.
-func (s *Set) AsksMemory() bool {
-	return s.has(action.Action.AsksMemory) || slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.ReadsMemory() })
+func (s *Set) UsesMemory() bool {
+	return s.has(action.Action.UsesMemory) || slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.ReadsMemory() })
 }
 
-// AsksAuthor reports whether any rule depends on what the author of the issue opened before. A
+// UsesAuthor reports whether any rule depends on what the author of the issue opened before. A
 // nil set does not.
-func (s *Set) AsksAuthor() bool {
+func (s *Set) UsesAuthor() bool {
 	reads := (*expression.Expression).ReadsAuthor
+	return s.has(func(a action.Action) bool { return a.Reads(reads) }) ||
+		slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && reads(r.when) })
+}
+
+// UsesContrib reports whether any rule depends on how the issue suits contributors. A nil set
+// does not.
+func (s *Set) UsesContrib() bool {
+	reads := (*expression.Expression).ReadsContrib
 	return s.has(func(a action.Action) bool { return a.Reads(reads) }) ||
 		slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && reads(r.when) })
 }
@@ -237,7 +245,7 @@ func (s *Set) Knows(command string) bool {
 		if r.when == nil || !slices.ContainsFunc(r.on, func(on string) bool { return strings.HasPrefix(on, "issue_comment") }) {
 			continue
 		}
-		if r.when.AsksCommand(command) {
+		if r.when.UsesCommand(command) {
 			return true
 		}
 	}
@@ -252,13 +260,12 @@ func (s *Set) UndoesByMemory() bool {
 	})
 }
 
-// MayHaveLeft reports whether anything that the rule with that id does, and that can be
-// taken back, may be on the issue: a label that it adds, or anybody when its text does
-// not tell whom it assigns. It asks nobody; false is certain. It is false when there is
-// no such rule.
-func (s *Set) MayHaveLeft(id string, on triage.Issue) bool {
+// MayHaveEffect reports whether a revertible effect of the rule with that id may be on the issue:
+// a label that it adds, or any assignee when its text computes them. It looks nothing up; false
+// is certain. It is false when there is no such rule.
+func (s *Set) MayHaveEffect(id string, on triage.Issue) bool {
 	i := slices.IndexFunc(s.all(), func(r *rule) bool { return r.id == id })
-	return i >= 0 && slices.ContainsFunc(s.rules[i].actions, func(a action.Action) bool { return a.MayHaveLeft(on) })
+	return i >= 0 && slices.ContainsFunc(s.rules[i].actions, func(a action.Action) bool { return a.MayHaveEffect(on) })
 }
 
 // LabelsOff returns the labels to take off an issue because the condition of the rule with

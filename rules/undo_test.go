@@ -51,12 +51,12 @@ func TestKnows(t *testing.T) {
 		})
 	}
 	var none *rules.Set
-	if none.Knows("ship") || none.AsksMemory() || none.UndoesByMemory() || none.MayHaveLeft("a", triage.Issue{}) {
+	if none.Knows("ship") || none.UsesMemory() || none.UndoesByMemory() || none.MayHaveEffect("a", triage.Issue{}) {
 		t.Error("a nil set knows something")
 	}
 }
 
-func TestAsksMemory(t *testing.T) {
+func TestUsesMemory(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, rule string
@@ -73,7 +73,7 @@ func TestAsksMemory(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := compiled(t, "  - "+tt.rule+"\n").AsksMemory(); got != tt.want {
+			if got := compiled(t, "  - "+tt.rule+"\n").UsesMemory(); got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
@@ -147,7 +147,7 @@ func TestMayHaveLeft(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			set := compiled(t, "  - {id: a, on: issues.edited, when: issue.locked, else_undo: true, then: "+tt.then+"}\n")
-			if got := set.MayHaveLeft("a", tt.issue); got != tt.Type || !set.UndoesByMemory() || set.MayHaveLeft("b", tt.issue) {
+			if got := set.MayHaveEffect("a", tt.issue); got != tt.Type || !set.UndoesByMemory() || set.MayHaveEffect("b", tt.issue) {
 				t.Errorf("got %v, want %v; undoes %v", got, tt.Type, set.UndoesByMemory())
 			}
 		})

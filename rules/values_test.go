@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestValuesOfGitHub takes what GitHub's description of its API says that a field may
-// be, and nothing else.
+// TestValuesOfGitHub accepts exactly the values of a field in GitHub's description of its API.
 func TestValuesOfGitHub(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../internal/github/githubtest/testdata/github-subset.json")

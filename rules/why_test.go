@@ -79,7 +79,7 @@ func TestExplain(t *testing.T) {
 		if got := b.String(); got != tt.Type {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.when, got, tt.Type)
 		}
-		// What is explained is what is decided.
+		// The explanation agrees with the decision.
 		res, err := set.Decide(facts)
 		if err != nil {
 			t.Fatal(err)
@@ -90,9 +90,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainGolden runs every archive in testdata/why: rule files, the facts in
-// facts.json, and in want what is told of each rule. What it tells of a rule is what
-// becomes of it, and the value of its condition, too.
+// TestExplainGolden runs every archive in testdata/why: rule files, the facts in facts.json,
+// and in want the explanation of each rule, with its outcome and the value of its condition.
 func TestExplainGolden(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "why", "*.txtar"))

@@ -8,17 +8,17 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An attempt is what the stages of one try at one task work with: the setup, the event with
-// its issue, and what is read for it.
+// An attempt is the data of one try at one task: the setup, the event with its issue, and the
+// facts read for it.
 type attempt struct {
 	setup
 
 	d     triage.Delivery
 	given *given // nil: the agent is still to be asked
 	reads *reads
-	due   *memory.Closing // the close that is carried out now; nil: an event is decided on
-	// first is whether this only finds out whether there is anything to do: what it decides is
-	// decided again on the issue as it is then.
+	due   *memory.ScheduledClose // the close that is carried out now; nil: an event is decided on
+	// first is whether the attempt only checks for work: its decision is repeated on the
+	// current issue.
 	first bool
 	warn  func(format string, args ...any)
 }
@@ -33,7 +33,7 @@ type given struct {
 // rerunWindow is longer than GitHub lets a workflow run be run again.
 const rerunWindow = 35 * 24 * time.Hour
 
-// newAttempt begins an attempt at the task of a setup. warn takes what a maintainer should know.
+// newAttempt begins an attempt at the task of a setup. warn receives warnings for maintainers.
 func newAttempt(s setup, d triage.Delivery, g *given, warn func(format string, args ...any)) attempt {
 	// When the issue last changed before the event, the task had not begun. The issue of a
 	// dispatch event is fetched only now.
@@ -55,6 +55,6 @@ func newAttempt(s setup, d triage.Delivery, g *given, warn func(format string, a
 	return attempt{setup: s, d: d, given: g, warn: warn, reads: &reads{
 		host: s.o.Host, memory: s.o.Memory, login: s.o.Host.Login, task: s.o.Task.ID, now: s.o.Clock.Now, warn: warn,
 		d: d, live: s.o.Live, since: since, resumed: s.o.Task.Resumed, labels: s.labels,
-		unkept: s.o.Memory.ReadOnly && s.o.Memory.Implicit && !s.c.Rules.AsksMemory() && !s.c.Rules.ClosesLater() && !s.forbidsLabels(),
+		unkept: s.o.Memory.ReadOnly && s.o.Memory.Implicit && !s.c.Rules.UsesMemory() && !s.c.Rules.ClosesLater() && !s.forbidsLabels(),
 	}}
 }

@@ -47,8 +47,7 @@ type auditActionJSON struct {
 	Reason  string              `json:"reason,omitempty"`
 }
 
-// commands breaks what could be read as a workflow command. Neither can occur in
-// JSON outside a string.
+// commands neutralizes workflow commands. Neither can occur in JSON outside a string.
 var commands = strings.NewReplacer("##[", `#\u0023[`, "::", `:\u003a`)
 
 // Line returns the record as one line of JSON. Every character that a log reader

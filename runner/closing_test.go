@@ -30,12 +30,12 @@ func TestVetoOnNotice(t *testing.T) {
 			s.sweep("1 action carried out")
 			s.repo.ReactAs("mona", 1, s.newest(), "-1")
 			s.pass(72 * time.Hour)
-			s.sweep("1 closing given up")
+			s.sweep("1 closing dropped")
 		})
 	}
 }
 
-// TestNoticeHeldBack plans no closing of which nobody would be warned; a later run does.
+// TestNoticeHeldBack plans no closing without a warning; a later run closes the issue.
 func TestNoticeHeldBack(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, `policy: {allow_close: true, limits: {close_issue: 2}}
@@ -50,7 +50,7 @@ rules:
 	}
 	s.pass(20 * time.Hour)
 	v := s.sweep("1 action carried out")
-	const want = "close_issue done, close_issue none: what is to be said with it has to wait; nobody would be warned of the closing, comment none: we commented at "
+	const want = "close_issue done, close_issue none: its comment has to wait, and issues are not closed without a warning, comment none: we commented at "
 	if got := told(v.Reports[0]); !strings.HasPrefix(got, want) {
 		t.Errorf("got %s", got)
 	}
@@ -105,7 +105,7 @@ func TestVetoInTheSecond(t *testing.T) {
 		protocol.VetoThumbsDown: func(r *githubtest.Repo) { r.ReactAs("mona", 1, 0, "-1") },
 	}
 	for veto, did := range does {
-		for after, want := range map[time.Duration]string{0: "1 closing given up", time.Second: "closed after its time"} {
+		for after, want := range map[time.Duration]string{0: "1 closing dropped", time.Second: "closed after its time"} {
 			t.Run(veto+after.String(), func(t *testing.T) {
 				t.Parallel()
 				s := newStory(t, closesLater)
@@ -137,13 +137,13 @@ func (h busyHost) Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, e
 	return issue, err
 }
 
-// TestVetoBeforeDecision counts what people do between what the decision knows of and the
-// decision, and not what was decided on.
+// TestVetoBeforeDecision counts people's changes that the decision has not seen, and ignores
+// those that it has.
 func TestVetoBeforeDecision(t *testing.T) {
 	t.Parallel()
 	for on, want := range map[string]string{
-		"issues.labeled": "1 closing given up", "schedule, scan: 'is:open label:bug'": "1 closing given up",
-		"workflow_dispatch": "1 closing given up", "issue_comment.created": "closed after its time", "issues.reopened": "closed after its time",
+		"issues.labeled": "1 closing dropped", "schedule, scan: 'is:open label:bug'": "1 closing dropped",
+		"workflow_dispatch": "1 closing dropped", "issue_comment.created": "closed after its time", "issues.reopened": "closed after its time",
 	} {
 		t.Run(on, func(t *testing.T) {
 			t.Parallel()
@@ -190,8 +190,8 @@ func TestVetoOutlivesClosing(t *testing.T) {
 	s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: old, on: issues.closed, then: [{close_issue: {after: 72h}}]}\n  - {id: b, on: issues.labeled, then: [{close_issue: {after: 72h}}]}\n")
 	due(t, s.o.Memory.Store, longAgo)
 	_, err := memory.Update(t.Context(), s.o.Memory.Store, sweepRepo, 1, func(r *memory.Record) error {
-		r.Plan(memory.Closing{At: longAgo, Due: longAgo, Rule: "b", Task: runTask, Vetoed: true})
-		r.Plan(memory.Closing{At: longAgo, Due: inFuture, Rule: "c", Task: runTask})
+		r.Plan(memory.ScheduledClose{At: longAgo, Due: longAgo, Rule: "b", Task: runTask, Vetoed: true})
+		r.Plan(memory.ScheduledClose{At: longAgo, Due: inFuture, Rule: "c", Task: runTask})
 		return nil
 	})
 	if err != nil {
@@ -200,7 +200,7 @@ func TestVetoOutlivesClosing(t *testing.T) {
 	s.sweep("1 issue closed after its time")
 	s.pass(time.Hour)
 	s.repo.ReopenAs("mona", 1)
-	const want = "close_issue none: people stood against it before, and have the last word (override_humans)"
+	const want = "close_issue none: people vetoed it before; Foreman does not override people (override_humans)"
 	if got := s.run(s.issue); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -209,8 +209,8 @@ func TestVetoOutlivesClosing(t *testing.T) {
 	}
 }
 
-// TestJournalRuleGone takes up a task whose rules are gone: what they asked for counts as an
-// agent's, but nothing is kept for later in its name, and nothing is taken back.
+// TestJournalRuleGone resumes a task whose rules were removed: their actions count as an
+// agent's, but none is scheduled, and none is reverted.
 func TestJournalRuleGone(t *testing.T) {
 	t.Parallel()
 	const src = `policy: {allow_close: true}
@@ -282,7 +282,7 @@ func TestLostClosing(t *testing.T) {
 // TestClosingOfAgent carries out what an agent asked for as long as there is one.
 func TestClosingOfAgent(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"there": "1 issue closed after its time", "gone": "1 closing given up"} {
+	for name, want := range map[string]string{"there": "1 issue closed after its time", "gone": "1 closing dropped"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStory(t, "policy: {allow_close: true}\n")
@@ -321,7 +321,7 @@ func TestUnsavedClosing(t *testing.T) {
 				s.repo.CloseAs(who, 1, "")
 			}
 			s.pass(time.Hour)
-			s.sweep("1 closing given up")
+			s.sweep("1 closing dropped")
 			if r := s.record(); len(r.Closings) != 0 {
 				t.Errorf("got %+v", r.Closings)
 			}

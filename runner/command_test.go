@@ -21,8 +21,8 @@ func commented(gh *githubtest.Server, e triage.Delivery, who, kind, text string)
 	return e
 }
 
-// TestWhoCommands tells by which permission a command is obeyed; what the event says of
-// its author does not matter.
+// TestWhoCommands lists the permissions that a command requires; the author association in the
+// event does not matter.
 func TestWhoCommands(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -77,19 +77,19 @@ func TestCommandOfAnother(t *testing.T) {
 	}
 }
 
-// TestCommandWithoutToken warns that nobody can tell.
+// TestCommandWithoutToken warns that the author's permission is unknown.
 func TestCommandWithoutToken(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "")
 	o.Host, o.DryRun = runner.Host{}, true
 	rep, err := run(t, o, commented(gh, e, "mona", "User", "/foreman triage"))
-	if err != nil || len(rep.Actions) != 0 || !strings.Contains(strings.Join(rep.Warnings, " "), "without a token nobody can tell whether mona may give it") {
+	if err != nil || len(rep.Actions) != 0 || !strings.Contains(strings.Join(rep.Warnings, " "), "without a token the permission of mona cannot be checked") {
 		t.Errorf("got %+v, %v", rep, err)
 	}
 }
 
-// TestRetriageGoesOn takes up a task of which the comment failed: it is one of a newly
-// opened issue, also in the eyes of the second attempt.
+// TestRetriageGoesOn resumes a task whose comment failed: the second attempt also treats the
+// issue as newly opened.
 func TestRetriageGoesOn(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: triage}, {comment: Hello}]}\n")

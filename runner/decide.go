@@ -57,9 +57,9 @@ type decided struct {
 // A decider decides on the event of an attempt. Nothing is written.
 type decider struct{ attempt }
 
-// decide asks the rules, and the agent for what they leave open, and adds what commands and
-// reversals ask for. With an error only Why, AskedAs and, once the rules have answered, Rules are
-// set.
+// decide evaluates the rules, asks the agent where they leave a decision open, and adds the
+// actions of commands and reversals. With an error only Why, AskedAs and, once the rules have
+// answered, Rules are set.
 func (a decider) decide(ctx context.Context) (decided, error) {
 	var dec decided
 	f := a.facts(ctx)
@@ -103,14 +103,14 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 	return dec, nil
 }
 
-// facts returns the event as rules see it, with what they may look up.
+// facts returns the event as rules see it, with their look-ups.
 func (a decider) facts(ctx context.Context) facts.Facts {
 	f := factsOf(a.d, a.o.Clock.Now().UTC())
 	f.Lookup, f.Effect, f.ByTimes = a.reads.lookup(ctx), a.effect(ctx, !a.first), a.first
 	return f
 }
 
-// askRules returns what the rules decide; nil when there are none. Their explanation goes
+// askRules returns the decision of the rules; nil when there are none. Their explanation goes
 // into dec, also when one of them fails.
 func (a decider) askRules(ctx context.Context, f facts.Facts, dec *decided) (*rules.Result, error) {
 	if a.c.Rules == nil {
@@ -127,7 +127,7 @@ func (a decider) askRules(ctx context.Context, f facts.Facts, dec *decided) (*ru
 	return &res, nil
 }
 
-// ofRules returns what the rules decided as a decision.
+// ofRules converts the result of the rules into a decision.
 func (a decider) ofRules(res *rules.Result) plan.Decision {
 	d := plan.Decision{By: byRules, Message: protocol.DecisionMessage{
 		TaskID: a.o.Task.ID, Decision: protocol.Skip, Rationale: "there are no rules",
@@ -165,7 +165,7 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 		return d, nil
 	}
 	if res != nil {
-		f.Issue.Labels = res.Labels // what the rules left open
+		f.Issue.Labels = res.Labels // with the labels of the rules
 	}
 	if wanted, err := a.wantsAgent(f, res); err != nil || !wanted {
 		return d, err
@@ -187,13 +187,12 @@ func (a decider) wantsAgent(f facts.Facts, res *rules.Result) (bool, error) {
 	case when != nil:
 		return when.Eval(f)
 	case f.Issue.PullRequest:
-		return false, nil // tasks are about issues, unless the configuration says more
+		return false, nil // tasks are about issues, unless the configuration adds pull requests
 	}
 	return res == nil || len(res.Fired) == 0, nil
 }
 
-// askAgent asks the agent, and falls back on what the configuration says when it gives no
-// usable answer.
+// askAgent asks the agent. Without a usable answer it returns the configured fallback.
 func (a decider) askAgent(ctx context.Context, e triage.Delivery) (plan.Decision, error) {
 	spec := TaskSpec{ID: a.o.Task.ID, LLM: a.c.LLM, AllowClose: a.c.Policy.AllowClose}
 	if summary, ok := a.summary(ctx); ok {
@@ -217,11 +216,11 @@ func (a decider) askAgent(ctx context.Context, e triage.Delivery) (plan.Decision
 	return a.fallBack(err)
 }
 
-// summary returns what the agent is told of earlier tasks; ok is false when there is nothing.
-// What an earlier attempt at this task did is part of the task, and what was said long ago
-// keeps nobody away.
+// summary returns the summary of earlier tasks that the agent receives; ok is false when there
+// is none. The work of an earlier attempt at this task is part of the task, and old comments do
+// not suppress new ones.
 func (a decider) summary(ctx context.Context) (text string, ok bool) {
-	r := a.reads.Remembered(ctx)
+	r := a.reads.Record(ctx)
 	r.Tasks = slices.DeleteFunc(slices.Clone(r.Tasks), a.reads.isThis)
 	r = r.Faded(a.o.Clock.Now())
 	if a.o.Memory.Summarize != nil {
@@ -270,7 +269,7 @@ func join(byRules, byAgent plan.Decision, res *rules.Result) plan.Decision {
 		return byAgent
 	}
 	d := byRules
-	// What the rules decided is worth keeping.
+	// The decision of the rules is kept.
 	d.Fallback = byAgent.Fallback && len(byRules.Message.Actions) == 0
 	d.By = "rules, " + byAgent.By
 	d.Message.Rationale = byRules.Message.Rationale + "; " + byAgent.Message.Rationale
@@ -299,8 +298,8 @@ func stronger(a, b protocol.DecisionType) protocol.DecisionType {
 	return protocol.Skip
 }
 
-// joined is what rules decided on an event, and then on the issue as if it were newly
-// opened. A rule fires once, and the second time settles whether the agent is asked.
+// joined is the decision of the rules on an event, joined with the one on the issue as if it
+// were newly opened. A rule fires once, and the second time settles whether the agent is asked.
 func joined(first, second rules.Result) rules.Result {
 	out := second
 	out.Retriage = false
@@ -345,7 +344,7 @@ func (a decider) commands(ctx context.Context) (command.Commands, error) {
 	case list.Empty():
 		return list, nil
 	case a.o.Host.Repository == nil:
-		a.warn("the comment holds a command, and without a token nobody can tell whether %s may give it", text.Quote(c.Author))
+		a.warn("the comment contains a command, and without a token the permission of %s cannot be checked", text.Quote(c.Author))
 		return command.Commands{}, nil
 	}
 	permission, err := a.reads.Permission(ctx, c.Author)
@@ -355,8 +354,8 @@ func (a decider) commands(ctx context.Context) (command.Commands, error) {
 	return list.Permit(c.Author, permission), nil
 }
 
-// withCommands adds to a decision what the commands ask for. They are carried out also where
-// the rest of the decision writes nothing.
+// withCommands adds the actions of commands to a decision. They are carried out also where the
+// rest of the decision writes nothing.
 func (a decider) withCommands(ctx context.Context, d plan.Decision, list command.Commands, f facts.Facts) (plan.Decision, error) {
 	for _, c := range list.List {
 		var err error
@@ -369,7 +368,7 @@ func (a decider) withCommands(ctx context.Context, d plan.Decision, list command
 		case command.Triage: // the rules and the agent decided on it
 		}
 		if err != nil {
-			return d, fmt.Errorf("obey /foreman %s: %w", c.Name, err)
+			return d, fmt.Errorf("carry out /foreman %s: %w", c.Name, err)
 		}
 	}
 	if list.Refused != "" {
@@ -401,10 +400,10 @@ func answer(d plan.Decision, name, body string) (plan.Decision, error) {
 	return d.With(command.By(name), item), nil
 }
 
-// withUndo adds to a decision what reverts one of our tasks on the issue, and the answer that
-// reports it. rest is what follows the command.
+// withUndo adds to a decision the actions that revert one of our tasks on the issue, and the
+// answer that reports it. rest is the text behind the command.
 func (a decider) withUndo(ctx context.Context, d plan.Decision, rest string) (plan.Decision, error) {
-	r := a.reads.Recall(ctx)
+	r := a.reads.RecordOrRebuild(ctx)
 	r.Tasks = slices.DeleteFunc(slices.Clone(r.Tasks), a.reads.isThis)
 	task, why := command.FindTask(r, a.later, rest)
 	if why != "" {
@@ -413,7 +412,7 @@ func (a decider) withUndo(ctx context.Context, d plan.Decision, rest string) (pl
 	made := slices.DeleteFunc(history.LastMade(r, nil), func(m history.Made) bool { return m.Task != task.ID })
 	h, ok := a.reads.History(ctx, made...)
 	if !ok {
-		return answer(d, command.Undo, "Nothing was undone: the timeline of the issue cannot be read, so nobody can tell what people did.")
+		return answer(d, command.Undo, "Nothing was undone: the issue's timeline, with the changes of people, cannot be read.")
 	}
 	reversal, err := h.Revert(r, made)
 	if err != nil {
@@ -424,7 +423,7 @@ func (a decider) withUndo(ctx context.Context, d plan.Decision, rest string) (pl
 		n = 0
 	}
 	d = d.With(command.By(command.Undo), reversal.Items...)
-	// The answer says what the policy permits of it.
+	// The answer lists the actions that the policy permits.
 	p := plan.Make(plan.Input{Decision: d, Issue: *a.d.Issue, Policy: a.c.Policy, MayComment: true})
 	return answer(d, command.Undo, command.UndoAnswer(task, reversal, p.Steps[n:]))
 }
@@ -435,9 +434,9 @@ func (a decider) later(t memory.Task) bool {
 	return a.d.Happened() && t.At.Truncate(time.Second).After(a.d.Issue.UpdatedAt)
 }
 
-// withReversals adds to a decision what reverts the actions of rules whose condition is false
-// now (else_undo). It reads nothing when nothing of theirs can be on the issue, and leaves
-// alone what the decision itself asks for.
+// withReversals adds to a decision the reversals for rules whose condition is false now
+// (else_undo). It reads nothing when the issue can have none of their effects, and does not
+// revert the decision's own actions.
 func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.Result) (plan.Decision, error) {
 	if res == nil || d.Message.Decision == protocol.Escalate {
 		return d, nil
@@ -446,12 +445,16 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 	if err != nil || a.reads.fresh() {
 		return d, err
 	}
-	ids := slices.DeleteFunc(slices.Clone(res.Undone), func(id string) bool { return !a.c.Rules.MayHaveLeft(id, *a.d.Issue) })
+	rest := *a.d.Issue // without the labels that the decision removes anyway
+	rest.Labels = slices.DeleteFunc(slices.Clone(rest.Labels), func(name string) bool {
+		return d.Wants(effect.Outcome{Thing: effect.Label, Name: name})
+	})
+	ids := slices.DeleteFunc(slices.Clone(res.Undone), func(id string) bool { return !a.c.Rules.MayHaveEffect(id, rest) })
 	labels := a.labelsOf(ids)
 	if len(ids) == 0 || a.o.Memory.Store == nil && (len(labels) == 0 || !a.d.Issue.PullRequest) {
 		return d, nil
 	}
-	r := a.reads.Remembered(ctx)
+	r := a.reads.Record(ctx)
 	list := history.LastMade(r, a.reads.isThis)
 	made := slices.DeleteFunc(slices.Clone(list), func(m history.Made) bool { return !slices.Contains(ids, m.By) })
 	if len(made)+len(labels) == 0 {
@@ -483,7 +486,7 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 		}
 	}
 	if len(reverted) > 0 {
-		d.Message.Rationale += "; taken back, for its condition is false now, is what was done by " + strings.Join(reverted, ", ")
+		d.Message.Rationale += "; reverted, because their conditions are false now, are the actions of " + strings.Join(reverted, ", ")
 	}
 	return d, nil
 }
@@ -503,8 +506,8 @@ func (a decider) labelsOf(ids []string) []history.Made {
 	return list
 }
 
-// withLabelsOff adds to a decision what takes off the labels of rules that override people, and
-// whose condition is false now: whoever put them on. What the decision itself adds stays.
+// withLabelsOff adds to a decision the removal of the labels of rules that override people and
+// whose condition is false now, whoever added them. Labels that the decision itself adds stay.
 func (a decider) withLabelsOff(d plan.Decision, res *rules.Result) (plan.Decision, error) {
 	wanted := d
 	for _, id := range res.Undone {
@@ -524,14 +527,14 @@ func (a decider) withLabelsOff(d plan.Decision, res *rules.Result) (plan.Decisio
 	return d, nil
 }
 
-// effect returns a function that says, of an action of a rule, which labels it will really add
-// or remove: by the policy and its limits and, when a rule asks for labels at all, by what
-// people did, by what is never added again, and by the labels that the repository has.
-// Otherwise a rule would act on a label that is never set. Look-ups are those of the review
-// made early; without asks nothing is looked up that was not before, and counts as absent.
+// effect returns a function that computes which labels an action of a rule will really add or
+// remove. It applies the policy and its limits and, when a rule asks for labels at all, human
+// overrides, labels that are never added again, and the labels of the repository. Otherwise a
+// rule would act on a label that is never set. Look-ups are those of the review, made early.
+// Without asks nothing is looked up, and facts that were not read count as absent.
 func (a decider) effect(ctx context.Context, asks bool) func(rule string, item protocol.ActionItem) []string {
 	m := plan.NewMaker(plan.Input{Issue: *a.d.Issue, Policy: a.c.Policy, MayComment: true})
-	asked := a.c.Rules.AsksLabels() || a.o.Agent.Agent != nil && a.c.Agent.When.AsksLabels()
+	asked := a.c.Rules.UsesLabels() || a.o.Agent.Agent != nil && a.c.Agent.When.UsesLabels()
 	matters := asked && a.o.Host.Issues != nil
 	return func(rule string, item protocol.ActionItem) []string {
 		s := plan.Step{ActionResult: triage.ActionResult{Action: item, Source: a.source(rule)}}
@@ -546,8 +549,8 @@ func (a decider) effect(ctx context.Context, asks bool) func(rule string, item p
 	}
 }
 
-// takesEffect reports whether a label that the policy permits can be added or removed. What
-// cannot be looked up cannot.
+// takesEffect reports whether a label that the policy permits can be added or removed. Look-ups
+// without a host fail.
 func (a decider) takesEffect(ctx context.Context, o effect.Outcome, asks bool, from triage.Source) bool {
 	if !from.OverrideHumans && !a.reads.fresh() {
 		if !asks {
@@ -583,6 +586,6 @@ func (a decider) forbids(ctx context.Context, label string) bool {
 	if m.Store == nil || m.Discards || a.reads.record == nil && m.Implicit && !a.forbidsLabels() {
 		return false
 	}
-	r := a.reads.Remembered(ctx)
+	r := a.reads.Record(ctx)
 	return r.Forbids(label)
 }

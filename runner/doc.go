@@ -9,11 +9,11 @@
 // Two seams connect the package to the world: an [Agent] decides, and a [Host] is the code
 // host of the issues. No agent ever sees the host, nor its credentials.
 //
-// The rooms below do the work. They take values and return values: package effect has what can
-// be done to an issue; internal/plan judges and reviews, without reading; internal/execute is
-// the only one that writes; internal/history reads who did what before; internal/command,
-// internal/schedule and internal/shadow have commands in comments, scheduled runs and the
-// score of shadow mode.
+// The rooms below do the work. They take values and return values: package effect has the
+// changes of an issue; internal/plan checks and reviews decisions, without reading;
+// internal/execute is the only one that writes; internal/history interprets the timeline and
+// the record; internal/command, internal/schedule and internal/shadow have commands in
+// comments, scheduled runs and the score of shadow mode.
 //
 // # Order and failure
 //

@@ -12,9 +12,9 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Explain returns for every rule of o.Config, which may have none, why it matches the event
-// or does not. The event must hold its issue. What rules ask beyond it is looked up as in a
-// run, with o.Host and o.Memory; nothing is written.
+// Explain returns for every rule of o.Config, which may have none, why it matches the event or
+// does not. The event must hold its issue. Look-ups work as in a run, with o.Host and o.Memory;
+// nothing is written.
 func Explain(ctx context.Context, o Options, d triage.Delivery) ([]rules.RuleWhy, error) {
 	f, err := Facts(ctx, o, d)
 	if err != nil {
@@ -23,8 +23,8 @@ func Explain(ctx context.Context, o Options, d triage.Delivery) ([]rules.RuleWhy
 	return newSetup(o).c.Rules.Explain(f), nil
 }
 
-// Facts returns the event as the rules of o.Config see it in a run: what they ask beyond it is
-// looked up with o.Host and o.Memory. The event must hold its issue.
+// Facts returns the event as the rules of o.Config see it in a run: look-ups use o.Host and
+// o.Memory. The event must hold its issue.
 func Facts(ctx context.Context, o Options, d triage.Delivery) (facts.Facts, error) {
 	if d.Issue == nil {
 		return facts.Facts{}, errNoIssue

@@ -13,7 +13,7 @@ import (
 type Host struct {
 	// Issues reads and writes issues. Nil: nothing can be read or written; only dry runs.
 	Issues Issues
-	// Repository reads what issues share. Nil only if Issues is.
+	// Repository reads the data that issues share. Nil only if Issues is.
 	Repository Repository
 	// Search finds the issues of scheduled runs. Nil: [Runner.Sweep] fails.
 	Search Search
@@ -72,7 +72,7 @@ type Issues interface {
 	Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error)
 }
 
-// Repository reads what the issues of a repository share. Implementations are safe for
+// Repository reads the data that the issues of a repository share. Implementations are safe for
 // concurrent use; errors are as for [Issues].
 type Repository interface {
 	// Label returns the name of a repository's label as the repository spells it;
@@ -81,7 +81,7 @@ type Repository interface {
 	// LabelPage returns a page of the list of the repository's labels, as the repository
 	// spells them, and the number of the last page; the first one is 1.
 	LabelPage(ctx context.Context, ref triage.Ref, page int) (names []string, last int, err error)
-	// Permission returns what an account may do in the repository: "admin", "maintain",
+	// Permission returns the permission of an account in the repository: "admin", "maintain",
 	// "write", "triage", "read" or "none".
 	Permission(ctx context.Context, ref triage.Ref, login string) (string, error)
 	// Opened returns the first 100 issues and pull requests that an account opened in the
@@ -90,10 +90,10 @@ type Repository interface {
 	Pulls
 }
 
-// Pulls reads what only pull requests have. Implementations are safe for concurrent use; errors
-// are as for [Issues].
+// Pulls reads the data that only pull requests have. Implementations are safe for concurrent
+// use; errors are as for [Issues].
 type Pulls interface {
-	// Pull returns what only pull requests have. ErrNotFound for an issue.
+	// Pull returns the fields that only pull requests have. ErrNotFound for an issue.
 	Pull(ctx context.Context, ref triage.Ref) (triage.PullRequest, error)
 	// Files returns the files that a pull request changes, an entry for each, and at most
 	// the first 3,000: GitHub lists no more, and does not report that.
@@ -106,7 +106,7 @@ type Pulls interface {
 	Reviews(ctx context.Context, ref triage.Ref) ([]triage.Review, error)
 }
 
-// Search finds what scheduled runs work on. Implementations are safe for concurrent use;
+// Search finds the issues of scheduled runs. Implementations are safe for concurrent use;
 // errors are as for [Issues].
 type Search interface {
 	// Find returns the issues of ref's repository that a query in the language of
@@ -123,7 +123,7 @@ type Search interface {
 	Budget() (left int, ok bool)
 }
 
-// Found is what a search found.
+// Found is the result of a search.
 type Found struct {
 	Issues []triage.Issue
 	Total  int  // that match

@@ -51,8 +51,8 @@ func said(gh *githubtest.Server) []string {
 	return list
 }
 
-// TestJournalUnreadable looks the writes up when nobody can tell what an earlier
-// attempt did, whether or not the attempt is known to be a second one.
+// TestJournalUnreadable looks the writes up on GitHub when the journal is unreadable, whether
+// or not an earlier attempt is known of.
 func TestJournalUnreadable(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{memory.ErrBroken, memory.ErrNewer, errors.New("input/output error")} {
@@ -85,7 +85,7 @@ func TestJournalBegun(t *testing.T) {
 	}
 }
 
-// TestJournalUnwritable carries the decision out, and says what that costs.
+// TestJournalUnwritable carries the decision out, and warns of the risk.
 func TestJournalUnwritable(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
@@ -96,8 +96,8 @@ func TestJournalUnwritable(t *testing.T) {
 	}
 }
 
-// TestJournalFallback asks an agent again that failed the first time: what was decided
-// for want of its answer is not kept.
+// TestJournalFallback asks an agent again that failed the first time: the fallback decision is
+// not kept.
 func TestJournalFallback(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "agent: {on_failure: {add_label: triage}}")
@@ -118,9 +118,8 @@ func TestJournalFallback(t *testing.T) {
 	}
 }
 
-// TestJournalPolicyChanged carries the kept decision out by the policy of now: what it
-// refuses is not written, and what was written under the old one is not taken for
-// something else.
+// TestJournalPolicyChanged carries the kept decision out under the current policy: actions that
+// it refuses are not written, and actions written under the old one are recognised.
 func TestJournalPolicyChanged(t *testing.T) {
 	t.Parallel()
 	const limits = "policy: {limits: {comment: 2}"
@@ -161,7 +160,7 @@ func TestJournalPolicyChanged(t *testing.T) {
 	}
 }
 
-// TestJournalUncertain leaves open what nobody knows.
+// TestJournalUncertain reports an unknown result as unknown.
 func TestJournalUncertain(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "")
@@ -178,7 +177,7 @@ func TestJournalUncertain(t *testing.T) {
 	}
 }
 
-// TestLive reads the timeline of an issue that is not as new as its event says.
+// TestLive reads the timeline of an issue that is older than its event suggests.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	const src = "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n"
@@ -209,8 +208,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestJournalRulesBesideFallback keeps what rules decided, also when the agent that was
-// asked beside them failed: without the journal nobody would recognise the comment.
+// TestJournalRulesBesideFallback keeps the decision of the rules, also when the agent that was
+// asked beside them failed: without the journal the comment would not be recognised.
 func TestJournalRulesBesideFallback(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "agent: {when: true, on_failure: skip}\nrules:\n  - {id: r, on: issues.opened, then: [{comment: Hello.}]}\n")
@@ -248,7 +247,7 @@ func (lostHost) Timeline(context.Context, triage.Ref) (triage.Timeline, error) {
 	return triage.Timeline{}, triage.ErrTruncated
 }
 
-// TestTimelineWithoutEnd passes over what people may have a say in, and nothing else.
+// TestTimelineWithoutEnd skips only the actions that people may have overridden.
 func TestTimelineWithoutEnd(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.reopened, then: [{add_label: docs}, {comment: Hello.}]}\n")

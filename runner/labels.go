@@ -10,10 +10,9 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// labels finds out which labels a repository has, each once. A list of them costs a call for
-// each hundred, a look-up one for each label: the list is read as soon as a second label is
-// asked for, and read on only where that is cheaper than to look up what is missing still. It is
-// for one goroutine.
+// labels looks up which labels a repository has, each once. A list costs a call per hundred
+// labels, a look-up one per label: the list is read as soon as a second label is asked for, and
+// its later pages only where that is cheaper than looking up the rest. It is for one goroutine.
 type labels struct {
 	host Repository
 

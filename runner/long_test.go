@@ -46,8 +46,8 @@ func (w *undoWorld) timelineCalls() int {
 	return n
 }
 
-// TestLongTimeline: rules, undo and the last word of people work on an issue with 2,000 events,
-// and no more of it is read than they need.
+// TestLongTimeline runs rules, undo and human overrides on an issue with 2,000 events, and
+// limits the pages that are read.
 func TestLongTimeline(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -164,7 +164,7 @@ func TestOnceBesideOpening(t *testing.T) {
 	}
 }
 
-// What was said once is not said again when somebody deleted it.
+// A once-only comment is not posted again after somebody deleted it.
 func TestOnceDeleted(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: a, on: [issues.opened, issues.edited], then: [comment: {once: hi, body: Hello}]}\n")

@@ -47,6 +47,12 @@ type TaskIdentity struct {
 	Nonce string
 	// Resumed means that an earlier attempt at the task may have written already.
 	Resumed bool
+	// Earlier are the ids of earlier decisions on the same event, such as before it was decided
+	// on anew: a comment that one of them posted is not posted again with the same text.
+	Earlier []string
+	// Settled is the time from which a write that an earlier attempt began cannot take effect any
+	// more. Zero: none can.
+	Settled time.Time
 }
 
 // Memory configures the memory of a Runner.
@@ -58,8 +64,8 @@ type Memory struct {
 	// Batch is Store, for scheduled runs: their saves are made sure of together. Nil: each is by
 	// itself.
 	Batch memory.Batch
-	// Journal keeps each decision and how far its actions got, so that a later attempt
-	// at the task goes on with it. Nil: an attempt that is cut off is decided anew.
+	// Journal keeps each decision and how far its actions got, so that a later attempt at the
+	// task can resume it. Nil: an attempt that is cut off is decided anew.
 	Journal memory.Journal
 	// Summarize renders the summary for the agent from a record, as [memory.Record.Faded]
 	// returns it; ok is false when there is none. Nil: [memory.Summary].
@@ -67,14 +73,13 @@ type Memory struct {
 	// Implicit means that the memory was not configured: that something could not be
 	// stored in it goes to the log and is no warning.
 	Implicit bool
-	// Required means that an attempt has failed whose actions cannot be remembered, and
-	// is to be made again. Nothing is written twice then if there is a Journal.
+	// Required means that an attempt fails when its actions cannot be recorded, so that it is
+	// repeated. With a Journal the repetition writes nothing twice.
 	Required bool
-	// Discards means that Store keeps nothing: what would have to be recorded for later
-	// is refused.
+	// Discards means that Store keeps nothing: deferred actions are refused.
 	Discards bool
-	// ReadOnly means that nothing can be saved in Store here: what would have to be recorded for
-	// later is refused, and what is done is not remembered.
+	// ReadOnly means that Store cannot be written: deferred actions are refused, and tasks are
+	// not recorded.
 	ReadOnly bool
 	// Unscheduled means that there are no scheduled runs, which would carry out the closes
 	// that are due: closes after a grace period are refused.
@@ -108,7 +113,8 @@ type AgentOptions struct {
 	AnswersAll bool
 }
 
-// A setup is what all attempts of a Runner share: the options with their defaults filled in.
+// A setup contains the data that all attempts of a Runner share: the options with their
+// defaults filled in.
 type setup struct {
 	o       Options
 	c       config.Config

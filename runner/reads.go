@@ -23,7 +23,7 @@ const (
 	saveTime = 60 * time.Second
 )
 
-// reads reads what a run needs beyond its event: each part when it is first needed, and once.
+// reads reads the data of a run beyond its event: each part when it is first needed, and once.
 // It is used by one goroutine.
 type reads struct {
 	host   Host
@@ -36,10 +36,10 @@ type reads struct {
 	d     triage.Delivery
 	live  bool      // as in Options
 	since time.Time // before this the task cannot have written
-	// resumed says that an earlier attempt at the task may have written already.
+	// resumed: an earlier attempt at the task may have written already.
 	resumed bool
-	// unkept says that the memory is not worth a call: runs like this one keep nothing in it,
-	// and nobody asked for one.
+	// unkept: the memory is not worth a call, because runs like this one store nothing in it
+	// and none was configured.
 	unkept bool
 
 	timeline struct {
@@ -57,6 +57,7 @@ type reads struct {
 	messages    *[]string
 	reviews     *facts.Reviews
 	author      *facts.Author
+	contrib     contribution
 	labels      *labels
 }
 
@@ -140,7 +141,7 @@ func (r *reads) History(ctx context.Context, made ...history.Made) (h history.Hi
 		h, err = r.reach(ctx, history.About(made[i].Outcome))
 	}
 	if err != nil {
-		r.warn("memory: %v; what it would tell is missing", err)
+		r.warn("memory: %v; its facts are missing", err)
 		return history.History{}, false
 	}
 	return h, true
@@ -155,10 +156,10 @@ func (r *reads) own(t history.Trace) bool {
 	return r.resumed && !t.Events[0].At.Before(r.since)
 }
 
-// Remembered returns what was done before on the issue: the record of the memory, or one
-// rebuilt from the issue's timeline when there is none. Of an issue that was just opened
-// nothing is read. Trouble with the memory is a warning.
-func (r *reads) Remembered(ctx context.Context) memory.Record {
+// Record returns the record of earlier tasks on the issue: from the memory, or else rebuilt
+// from the issue's timeline. For an issue that was just opened nothing is read. A memory that
+// cannot be read is a warning.
+func (r *reads) Record(ctx context.Context) memory.Record {
 	if r.record != nil {
 		return *r.record
 	}
@@ -172,7 +173,7 @@ func (r *reads) Remembered(ctx context.Context) memory.Record {
 		rec = loaded
 	} else if !errors.Is(err, memory.ErrNotFound) {
 		r.warned = true
-		r.warn("memory: %v; what was done before is taken from the timeline of the issue", err)
+		r.warn("memory: %v; earlier tasks are taken from the issue's timeline", err)
 	}
 	h, ok := r.History(ctx)
 	if !ok {
@@ -196,10 +197,9 @@ func (r *reads) load(ctx context.Context, rec memory.Record) (memory.Record, err
 	return r.memory.Store.Load(ctx, rec.Repo, rec.Issue)
 }
 
-// Recall is Remembered, with what was done before rebuilt from the timeline when there is no
-// memory.
-func (r *reads) Recall(ctx context.Context) memory.Record {
-	rec := r.Remembered(ctx)
+// RecordOrRebuild is Record, with a record rebuilt from the timeline when there is no memory.
+func (r *reads) RecordOrRebuild(ctx context.Context) memory.Record {
+	rec := r.Record(ctx)
 	if r.memory.Store != nil || r.fresh() {
 		return rec
 	}
@@ -215,20 +215,20 @@ func (r *reads) sticky(ctx context.Context, source string, load bool) int64 {
 	if r.record == nil && !load {
 		return 0
 	}
-	return history.StickyOf(r.Remembered(ctx), source)
+	return history.StickyOf(r.Record(ctx), source)
 }
 
 // isThis reports whether a task of the record is the present one.
 func (r *reads) isThis(t memory.Task) bool { return t.ID == r.task }
 
-// Permission returns what an account may do in the repository.
+// Permission returns the permission of an account in the repository.
 func (r *reads) Permission(ctx context.Context, login string) (string, error) {
 	key := strings.ToLower(login)
 	if p, ok := r.permissions[key]; ok {
 		return p, nil
 	}
 	if r.host.Repository == nil {
-		return "", fmt.Errorf("look up what %s may do: %w", text.Quote(login), triage.ErrNeedsHost)
+		return "", fmt.Errorf("look up the permission of %s: %w", text.Quote(login), triage.ErrNeedsHost)
 	}
 	p, err := r.host.Repository.Permission(ctx, r.d.Ref(), login)
 	if err != nil {
@@ -241,7 +241,7 @@ func (r *reads) Permission(ctx context.Context, login string) (string, error) {
 	return p, nil
 }
 
-// Pull returns what only pull requests have.
+// Pull returns the fields that only pull requests have.
 func (r *reads) Pull(ctx context.Context) (triage.PullRequest, error) {
 	switch {
 	case r.d.Pull != nil:
@@ -339,7 +339,7 @@ func (r *reads) Messages(ctx context.Context) ([]string, error) {
 	})
 }
 
-// Reviews returns the last word of those who reviewed a pull request and may approve it.
+// Reviews returns the newest review of each person who may approve the pull request.
 func (r *reads) Reviews(ctx context.Context) (facts.Reviews, error) {
 	return pull(r, &r.reviews, "reviews", func(host Repository) (facts.Reviews, error) {
 		list, err := host.Reviews(ctx, r.d.Ref())
@@ -347,7 +347,8 @@ func (r *reads) Reviews(ctx context.Context) (facts.Reviews, error) {
 	})
 }
 
-// Author returns what the author of the issue opened before it; nothing for a deleted account.
+// Author returns the numbers of earlier issues and pull requests of the author; zero for a
+// deleted account.
 func (r *reads) Author(ctx context.Context) (facts.Author, error) {
 	login := r.d.Issue.Author
 	switch {
@@ -375,8 +376,8 @@ func (r *reads) Author(ctx context.Context) (facts.Author, error) {
 	return *r.author, nil
 }
 
-// need reads what the review of a plan needs next.
-func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Seen) error {
+// need reads the data that the review of a plan needs next.
+func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Snapshot) error {
 	switch {
 	case n.Issue:
 		issue, err := r.host.Issues.Issue(ctx, r.d.Ref())
@@ -402,7 +403,7 @@ func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Seen) error {
 		}
 		seen.Timeline = &t
 	case n.Record:
-		rec := r.Recall(ctx)
+		rec := r.RecordOrRebuild(ctx)
 		seen.Record = &rec
 	}
 	err := r.labels.find(ctx, r.d.Ref(), n.Labels...)
@@ -410,27 +411,28 @@ func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Seen) error {
 	return err
 }
 
-// lookup answers what rules ask beyond the event.
+// lookup answers the look-ups of rules.
 type lookup struct {
 	permission func(login string) (string, error)
-	past       func() (facts.Past, error)
-	earlier    func() (facts.Past, error)
+	timeline   func() (facts.Timeline, error)
+	earlier    func() (facts.Timeline, error)
 	pull       func() (triage.PullRequest, error)
 	files      func() ([]string, error)
 	messages   func() ([]string, error)
 	reviews    func() (facts.Reviews, error)
 	author     func() (facts.Author, error)
+	contrib    func() (facts.Contrib, error)
 	memory     func() (facts.Memory, error)
 }
 
 // Permission implements [facts.Lookup].
 func (l lookup) Permission(login string) (string, error) { return l.permission(login) }
 
-// Past implements [facts.Lookup].
-func (l lookup) Past() (facts.Past, error) { return l.past() }
+// Timeline implements [facts.Lookup].
+func (l lookup) Timeline() (facts.Timeline, error) { return l.timeline() }
 
 // Earlier implements [facts.Lookup].
-func (l lookup) Earlier() (facts.Past, error) { return l.earlier() }
+func (l lookup) Earlier() (facts.Timeline, error) { return l.earlier() }
 
 // Pull implements [facts.Lookup].
 func (l lookup) Pull() (triage.PullRequest, error) { return l.pull() }
@@ -447,6 +449,9 @@ func (l lookup) Reviews() (facts.Reviews, error) { return l.reviews() }
 // Author implements [facts.Lookup].
 func (l lookup) Author() (facts.Author, error) { return l.author() }
 
+// Contrib implements [facts.Lookup].
+func (l lookup) Contrib() (facts.Contrib, error) { return l.contrib() }
+
 // Memory implements [facts.Lookup].
 func (l lookup) Memory() (facts.Memory, error) { return l.memory() }
 
@@ -454,32 +459,33 @@ func (l lookup) Memory() (facts.Memory, error) { return l.memory() }
 func (r *reads) lookup(ctx context.Context) lookup {
 	return lookup{
 		permission: func(login string) (string, error) { return r.Permission(ctx, login) },
-		past: func() (facts.Past, error) {
+		timeline: func() (facts.Timeline, error) {
 			if r.fresh() {
-				return facts.Past{}, nil // nothing happened on an issue that was just opened
+				return facts.Timeline{}, nil // nothing happened on an issue that was just opened
 			}
 			t, err := r.Timeline(ctx)
 			if err != nil {
-				return facts.Past{}, err
+				return facts.Timeline{}, err
 			}
-			return rulesPast(r.history(t), r.now()), nil
+			return rulesTimeline(r.history(t), r.now()), nil
 		},
-		earlier: func() (facts.Past, error) {
+		earlier: func() (facts.Timeline, error) {
 			if err := r.earlier(ctx); err != nil {
-				return facts.Past{}, err
+				return facts.Timeline{}, err
 			}
-			return rulesPast(r.history(r.timeline.value), r.now()), nil
+			return rulesTimeline(r.history(r.timeline.value), r.now()), nil
 		},
 		files:    func() ([]string, error) { return r.Files(ctx) },
 		messages: func() ([]string, error) { return r.Messages(ctx) },
 		reviews:  func() (facts.Reviews, error) { return r.Reviews(ctx) },
 		author:   func() (facts.Author, error) { return r.Author(ctx) },
-		memory:   func() (facts.Memory, error) { return rulesMemory(r.Remembered(ctx), r.task), nil },
+		contrib:  func() (facts.Contrib, error) { return r.contrib.ask(ctx, r.host.Search, r.d, r.now()) },
+		memory:   func() (facts.Memory, error) { return rulesMemory(r.Record(ctx), r.task), nil },
 		pull:     func() (triage.PullRequest, error) { return r.Pull(ctx) },
 	}
 }
 
-// known is lookup without any read: it returns what was read before.
+// known is lookup without a read: it returns facts that were read before.
 func (r *reads) known(ctx context.Context) lookup {
 	l, asks := lookup{}, r.lookup(ctx)
 	l.permission = func(login string) (string, error) {
@@ -488,13 +494,13 @@ func (r *reads) known(ctx context.Context) lookup {
 		}
 		return "", facts.ErrUnasked
 	}
-	l.past = func() (facts.Past, error) {
+	l.timeline = func() (facts.Timeline, error) {
 		if !r.timeline.asked && !r.fresh() {
-			return facts.Past{}, facts.ErrUnasked
+			return facts.Timeline{}, facts.ErrUnasked
 		}
-		return asks.past()
+		return asks.timeline()
 	}
-	l.earlier = func() (facts.Past, error) { return facts.Past{}, facts.ErrUnasked }
+	l.earlier = func() (facts.Timeline, error) { return facts.Timeline{}, facts.ErrUnasked }
 	l.pull = func() (triage.PullRequest, error) {
 		if r.request == nil && r.d.Pull == nil {
 			return triage.PullRequest{}, facts.ErrUnasked
@@ -525,6 +531,7 @@ func (r *reads) known(ctx context.Context) lookup {
 		}
 		return asks.author()
 	}
+	l.contrib = func() (facts.Contrib, error) { return r.contrib.answer(*r.d.Issue) }
 	l.memory = func() (facts.Memory, error) {
 		if r.record == nil {
 			return facts.Memory{}, facts.ErrUnasked
@@ -534,8 +541,8 @@ func (r *reads) known(ctx context.Context) lookup {
 	return l
 }
 
-// lastReviews is what reviews say in the end. A comment takes nothing back; a review that was
-// dismissed counts as none.
+// lastReviews returns the effective state of a list of reviews. A comment does not replace an
+// approval; a dismissed review counts as none.
 func lastReviews(list []triage.Review) facts.Reviews {
 	last, order := map[string]string{}, []string(nil)
 	for _, r := range list {
@@ -560,10 +567,10 @@ func lastReviews(list []triage.Review) facts.Reviews {
 	return out
 }
 
-// rulesPast is the history as rules see it. A commit can have a date to come, and would keep
+// rulesTimeline is the history as rules see it. A commit can have a date to come, and would keep
 // its pull request from ever being idle.
-func rulesPast(h history.History, now time.Time) facts.Past {
-	p := facts.Past{Partial: !h.Complete, More: h.Before > 0, Changes: make([]facts.Change, 0, len(h.Events))}
+func rulesTimeline(h history.History, now time.Time) facts.Timeline {
+	p := facts.Timeline{Partial: !h.Complete, More: h.Before > 0, Changes: make([]facts.Change, 0, len(h.Events))}
 	for _, e := range h.Events {
 		if e.Kind == "committed" && e.At.After(now) {
 			continue

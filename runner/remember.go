@@ -16,16 +16,16 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A recorder keeps what an attempt decides and does, in the journal and in the memory.
+// A recorder writes the decision and the actions of an attempt to the journal and the memory.
 type recorder struct {
 	attempt
 
 	unread bool // the journal of the task could not be read
 }
 
-// resume returns what the journal has of an earlier attempt at the task, or nil. Trouble with
-// the journal is a warning: then the task is decided anew, and the markers on the issue show
-// what an earlier attempt did.
+// resume returns the journal of an earlier attempt at the task, or nil. A journal that cannot
+// be read is a warning: then the task is decided again, and the markers on the issue show the
+// writes of the earlier attempt.
 func (a *recorder) resume(ctx context.Context) *memory.Ledger {
 	if a.o.Memory.Journal == nil || a.dry {
 		return nil
@@ -48,8 +48,8 @@ func (a *recorder) ledgerKey() memory.LedgerKey {
 	return memory.LedgerKey{Repo: a.d.FullRepo(), Issue: a.d.Number, Task: a.o.Task.ID, Scope: a.o.Task.Scope}
 }
 
-// recalled returns the decision of an earlier attempt. The actions of a rule that does not
-// exist any more count as an agent's: nobody vouches for their texts.
+// recalled returns the decision of an earlier attempt. The actions of a rule that no longer
+// exists count as an agent's: their texts are untrusted.
 func (a *recorder) recalled(l memory.Ledger) decided {
 	dec := decided{At: l.At, Decision: plan.Decision{Message: l.Decision, By: l.By}}
 	dec.Retriaged = l.Event != a.d.Key() && l.Event == a.d.AsOpened().Key()
@@ -72,9 +72,9 @@ func (a *recorder) recalled(l memory.Ledger) decided {
 var errBegun = errors.New("another run has begun this task in the meantime and carries it out; " +
 	"should it fail, run this one again")
 
-// journal begins the journal of a plan, or goes on with the kept one. It is nil when there is
-// nothing to keep it in, and for what was decided for want of an agent: the next attempt may
-// reach it. An error means that nothing may be written.
+// journal begins the journal of a plan, or continues the stored one. It is nil without a store,
+// and for a fallback decision: the next attempt may reach the agent. After an error nothing may
+// be written.
 func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *memory.Ledger) (*execute.Journal, error) {
 	if a.o.Memory.Journal == nil || a.dry || quiet(dec.Decision, len(p.Steps)) || dec.Fallback {
 		return nil, nil
@@ -116,37 +116,37 @@ func quiet(d plan.Decision, actions int) bool {
 }
 
 // remember adds the task to the record of the issue. A dry run, and rules of which none fired,
-// did nothing and leave no trace. The error means that what is to be recorded for later is not,
-// and is in the report too; what else is lost is a warning.
+// are not recorded. The error means that a deferred action is lost, and is in the report too;
+// other losses are warnings.
 func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out execute.Outcome) error {
 	if a.o.Memory.Store == nil || a.o.Memory.ReadOnly || a.dry || quiet(dec.Decision, len(rep.Actions)) {
 		return nil
 	}
-	// What was written must be remembered also when the run was asked to stop.
+	// Writes are recorded also when the run was asked to stop.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
-	err := a.save(ctx, taskOf(*rep, dec.At), noting{a: *a, out: out, at: dec.At, known: a.knownUntil(dec.At)})
+	err := a.save(ctx, taskOf(*rep, dec.At), deferral{a: *a, out: out, at: dec.At, known: a.knownUntil(dec.At)})
 	switch {
 	case err == nil:
 	case slices.ContainsFunc(rep.Actions, func(r triage.ActionResult) bool { return r.State == triage.Noted }):
-		err = fmt.Errorf("keep in mind what is to be done later: %w", err)
-		rep.unnoted(err)
+		err = fmt.Errorf("record the scheduled actions: %w", err)
+		rep.recordFailed(err)
 		return err
 	case a.o.Memory.Required && out.Err == nil:
-		err = fmt.Errorf("remember what was done: %w", err)
+		err = fmt.Errorf("record the task: %w", err)
 		rep.fail(err)
 		return err
 	case a.reads.warned || a.o.Memory.Implicit:
-		a.o.Log("memory: %v; what was done is not remembered", err)
+		a.o.Log("memory: %v; the record of this task is not saved", err)
 	default:
-		a.warn("memory: %v; what was done is not remembered", err)
+		a.warn("memory: %v; the record of this task is not saved", err)
 	}
 	return nil
 }
 
 // save puts the task into the record. On an issue that was just opened there is none yet, as
 // far as anybody can tell without looking.
-func (a *recorder) save(ctx context.Context, task memory.Task, n noting) error {
+func (a *recorder) save(ctx context.Context, task memory.Task, n deferral) error {
 	if a.reads.fresh() {
 		r := memory.Record{Repo: a.d.FullRepo(), Issue: a.d.Number}
 		n.put(&r)
@@ -187,8 +187,8 @@ func overtaken(r memory.Record, task string, out execute.Outcome) bool {
 	})
 }
 
-// taskOf returns what a report says, for the record. Its time is as exact as GitHub's, so
-// that what people did in the same second comes after it.
+// taskOf returns a report as a task of the record. Its time is as exact as GitHub's, so that
+// people's changes in the same second come after it.
 func taskOf(rep Report, at time.Time) memory.Task {
 	task := memory.Task{
 		ID: rep.TaskID, At: at.Truncate(time.Second), Event: rep.Event,
@@ -198,7 +198,7 @@ func taskOf(rep Report, at time.Time) memory.Task {
 		a := memory.NewAction(r.Index, r.Action)
 		a.Rule = r.Source.ID()
 		if r.State == triage.Done || r.State == triage.Noted {
-			a.Values = r.Values // what was written, not what was asked for
+			a.Values = r.Values // as written, not as asked for
 		}
 		a.Verdict, a.Result, a.Reason, a.URL = r.Verdict, r.State, r.Reason, r.URL
 		task.Actions = append(task.Actions, a)
@@ -206,17 +206,16 @@ func taskOf(rep Report, at time.Time) memory.Task {
 	return task
 }
 
-// A noting is what an outcome records for later.
-type noting struct {
+// A deferral adds the deferred actions of an outcome to a record.
+type deferral struct {
 	a     recorder
 	out   execute.Outcome
 	at    time.Time // of the decision
 	known time.Time // see knownUntil
 }
 
-// put puts into a record what is to be done later, and takes out the close that was carried
-// out.
-func (n noting) put(r *memory.Record) {
+// put adds the deferred actions to a record, and removes the close that was carried out.
+func (n deferral) put(r *memory.Record) {
 	now := n.a.o.Clock.Now()
 	for i := range n.out.Results {
 		s, res := &n.out.Steps[i], n.out.Results[i]
@@ -236,7 +235,7 @@ func (n noting) put(r *memory.Record) {
 			if c, planned := r.Planned(s.Source.Rule); planned && (c.Vetoed && s.Source.OverrideHumans || plan.Lost(c, now)) {
 				r.Drop(c.Rule)
 			}
-			r.Plan(memory.Closing{
+			r.Plan(memory.ScheduledClose{
 				At: n.known, Due: n.at.Truncate(time.Second).Add(e.After), Reason: e.Reason, Veto: e.Veto, Rule: s.Source.Rule, Task: n.a.o.Task.ID,
 			})
 		default: // was written on the issue
@@ -249,13 +248,13 @@ func (n noting) put(r *memory.Record) {
 	r.Drop(due.Rule)
 	if n.out.Executed() > 0 || n.out.Gone {
 		// Those that people vetoed are not scheduled again.
-		r.Closings = slices.DeleteFunc(slices.Clone(r.Closings), func(c memory.Closing) bool { return !c.Vetoed })
+		r.Closings = slices.DeleteFunc(slices.Clone(r.Closings), func(c memory.ScheduledClose) bool { return !c.Vetoed })
 	}
 }
 
-// before reports whether an earlier attempt has recorded an action: what people canceled
-// since must not come back.
-func (n noting) before(r memory.Record, res triage.ActionResult) bool {
+// before reports whether an earlier attempt has recorded an action: an action that people
+// canceled since must not come back.
+func (n deferral) before(r memory.Record, res triage.ActionResult) bool {
 	return slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
 		return n.a.reads.isThis(t) && slices.ContainsFunc(t.Actions, func(a memory.Action) bool {
 			return a.Index == res.Index && a.Type == res.Action.Type && a.Result == triage.Noted
@@ -269,7 +268,7 @@ func (a *recorder) knownUntil(decidedAt time.Time) time.Time {
 	at, seen := decidedAt.Truncate(time.Second), a.d.Fetched
 	switch {
 	case a.given != nil && !a.given.decided.IsZero():
-		seen = a.given.decided // the agent did not know what came since
+		seen = a.given.decided // the agent has not seen later changes
 	case a.d.Happened():
 		seen = a.d.Issue.UpdatedAt
 	}

@@ -20,7 +20,7 @@ const (
 	StatusApplied   Status = "applied"   // at least one action was carried out, and none failed
 	StatusPartial   Status = "partial"   // some actions were carried out before one failed
 	StatusDryRun    Status = "dry_run"   // decided and planned; nothing was to be written
-	StatusSkipped   Status = "skipped"   // nothing was to be done, or nothing of it was permitted
+	StatusSkipped   Status = "skipped"   // there was no action, or none was permitted
 	StatusEscalated Status = "escalated" // a human must look; nothing was written
 	StatusFailed    Status = "failed"    // nothing was carried out, and something failed
 )
@@ -69,8 +69,8 @@ func newReport(r setup, d triage.Delivery) Report {
 	}
 }
 
-// tell copies a decision into the report.
-func (rep *Report) tell(dec decided) {
+// setDecision copies a decision into the report.
+func (rep *Report) setDecision(dec decided) {
 	m := dec.Message
 	rep.Decision, rep.Rationale, rep.By = m.Decision, m.Rationale, dec.By
 	rep.Rules, rep.Why, rep.AskedAs = dec.Rules, dec.Why, dec.AskedAs
@@ -104,7 +104,7 @@ func (rep *Report) notePermission(err error) {
 	}
 }
 
-// setOutcome takes over what became of a plan.
+// setOutcome copies the results of a plan into the report.
 func (rep *Report) setOutcome(out execute.Outcome) {
 	rep.Actions = out.Results
 	for i := range rep.Actions {
@@ -154,8 +154,8 @@ func (rep *Report) setStatus(err error, gone bool) {
 	}
 }
 
-// unnoted makes the report that of a run that could not record what is to be done later.
-func (rep *Report) unnoted(err error) {
+// recordFailed turns the report into that of a run that could not record its deferred actions.
+func (rep *Report) recordFailed(err error) {
 	for i := range rep.Actions {
 		if a := &rep.Actions[i]; a.State == triage.Noted {
 			a.State, a.Reason = triage.Failed, err.Error()

@@ -55,15 +55,15 @@ func (r *Runner) Apply(ctx context.Context, d triage.Delivery, m *protocol.Decis
 		given.since, given.decided = d.Issue.UpdatedAt, d.Issue.UpdatedAt
 	}
 	if given.since.IsZero() {
-		// The issue that is read now does not say when the task began.
+		// The current issue does not contain the task's start.
 		given.since = r.o.Clock.Now().Add(-rerunWindow)
 	}
 	return run(ctx, r.setup, d, given)
 }
 
 // Comment keeps one comment of the program's own up to date on the issue of an event, which
-// must be there: the one with that key. The policy's limits hold for it. The body is trusted
-// as a rule's text is: what it quotes must be neutralized.
+// must be there: the one with that key. The policy's limits hold for it. The body is trusted as
+// a rule's text is: quoted values in it must be neutralized.
 func (r *Runner) Comment(ctx context.Context, d triage.Delivery, key, body string) (triage.ActionResult, error) {
 	item, err := protocol.NewAction(protocol.ActionUpdateComment, map[string]any{"body": body, "key": key})
 	if err != nil {
@@ -111,11 +111,11 @@ func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, err
 	if kept != nil {
 		dec = rec.recalled(*kept)
 	} else if dec, err = (decider{a}).decide(ctx); err != nil {
-		rep.tell(dec)
+		rep.setDecision(dec)
 		rep.fail(err)
 		return rep, err
 	}
-	rep.tell(dec)
+	rep.setDecision(dec)
 	_, err = act(ctx, rec, &rep, dec, kept)
 	return rep, err
 }
@@ -198,7 +198,7 @@ func newAudit(now time.Time, rep Report, p plan.Plan) Audit {
 	return a
 }
 
-// input is what the plan of a decision is made of.
+// input returns the data for the plan of a decision.
 func input(a attempt, dec decided) plan.Input {
 	in := plan.Input{
 		Decision: dec.Decision, Issue: *a.d.Issue, Policy: a.c.Policy,
@@ -214,15 +214,15 @@ func input(a attempt, dec decided) plan.Input {
 	case m.ReadOnly:
 		in.NoNotes = "the memory cannot be written on this event: memory.store (input memory)"
 	case m.Unscheduled:
-		in.NoSchedule = "nobody would carry it out when it is due: there are no scheduled runs here"
+		in.NoSchedule = "no scheduled run would carry it out when it is due"
 	case m.Agenda == nil:
-		in.NoSchedule = "nobody would find it in this memory when it is due: memory.store (input memory) must be artifact or file"
+		in.NoSchedule = "later runs cannot read this memory: memory.store (input memory) must be artifact or file"
 	}
 	return in
 }
 
-// mayComment reports whether a comment is welcome, whoever asks for it: edits, label events
-// and comments are answered with one only where a rule names the event.
+// mayComment reports whether a comment is permitted: edits, label events and comments are
+// answered with one only where a rule names the event.
 func mayComment(a attempt) bool {
 	quiet := a.d.Name == triage.EventIssueComment
 	switch a.d.Action {
@@ -232,10 +232,11 @@ func mayComment(a attempt) bool {
 	return !quiet || a.c.Rules.Names(a.d.RuleName(), a.d.Action)
 }
 
-// carryOut reviews a plan, with what it reads for that, and carries it out.
+// carryOut reads the data for the review of a plan, reviews it and carries it out.
 func carryOut(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) execute.Outcome {
 	identity := history.Identity{
 		Ref: a.d.Ref(), Task: a.o.Task.ID, Scope: a.o.Task.Scope, Nonce: a.o.Task.Nonce, Login: a.o.Host.Login,
+		Earlier: a.o.Task.Earlier,
 	}
 	reviewed, seen, err := review(ctx, a, p, identity)
 	for _, text := range reviewed.Warnings {
@@ -245,21 +246,22 @@ func carryOut(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) e
 		return execute.Abort(p, reviewed, err)
 	}
 	return execute.Run(ctx, p, reviewed, execute.Target{
-		Host: a.o.Host.Issues, Identity: identity, Since: a.reads.since, DryRun: a.dry, Comments: seen.Comments, Sticky: a.reads.sticky,
+		Host: a.o.Host.Issues, Identity: identity, Since: a.reads.since, DryRun: a.dry, Comments: seen.Comments, Sticky: a.reads.sticky, Settled: a.o.Task.Settled,
 		Journal: j, Guard: a.o.Host.Guard, Sleep: a.o.Clock.Sleep, Log: a.o.Log, Warn: a.warn,
 	})
 }
 
-// review reads what the final verdicts depend on, and returns the plan with them.
-func review(ctx context.Context, a attempt, p plan.Plan, identity history.Identity) (plan.Plan, plan.Seen, error) {
-	var seen plan.Seen
+// review reads the data for the final verdicts, and returns the plan with them.
+func review(ctx context.Context, a attempt, p plan.Plan, identity history.Identity) (plan.Plan, plan.Snapshot, error) {
+	var seen plan.Snapshot
 	if a.o.Host.Issues == nil {
 		return p, seen, nil // a dry run that reads nothing
 	}
 	at := plan.Attempt{
 		Identity: identity, Now: a.o.Clock.Now(), Resumed: a.reads.resumed, Fresh: a.reads.fresh(),
+		Read:       a.d.Name == triage.EventSchedule && !a.first,
 		Remembers:  a.o.Memory.Store != nil && !a.o.Memory.Discards,
-		AsksMemory: !a.o.Memory.Implicit || a.forbidsLabels() || a.reads.record != nil,
+		UsesMemory: !a.o.Memory.Implicit || a.forbidsLabels() || a.reads.record != nil,
 	}
 	seen.Labels = a.reads.labels.known
 	for {

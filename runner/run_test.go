@@ -247,7 +247,7 @@ func TestAuditComesFirst(t *testing.T) {
 	}
 }
 
-// TestAuditLineIsSafe puts what log readers obey into a record.
+// TestAuditLineIsSafe puts log commands into a record.
 func TestAuditLineIsSafe(t *testing.T) {
 	t.Parallel()
 	a := runner.Audit{Rationale: "x\n::error::y ##[group]z \u2028 <b>\x00"}
@@ -350,8 +350,8 @@ func (badStore) Load(context.Context, string, int) (memory.Record, error) {
 }
 func (badStore) Save(context.Context, memory.Record) error { return errors.New("no memory today") }
 
-// TestMemoryFails goes on without memory, and says so once. Of an issue that was just
-// opened nothing is read, so only the saving fails.
+// TestMemoryFails continues without memory, and warns once. For an issue that was just opened
+// nothing is read, so only saving fails.
 func TestMemoryFails(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")

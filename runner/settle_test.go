@@ -52,7 +52,7 @@ const (
 	issuePatch  = "PATCH /repos/Codertocat/Hello-World/issues/1 200"
 )
 
-// TestSettle carries out what was decided on an issue that something happened to since.
+// TestSettle carries out a decision on an issue that changed since.
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	const fires = "rules:\n  - {id: r, on: issues.opened, then: [{add_label: triage}]}\n"
@@ -63,7 +63,7 @@ func TestSettle(t *testing.T) {
 	tests := []struct {
 		name, config string
 		since        func(*githubtest.Repo)
-		decision     protocol.DecisionType // empty: nobody was asked
+		decision     protocol.DecisionType // empty: no agent was asked
 		actions      []string
 		status       runner.Status
 		by           string
@@ -147,8 +147,8 @@ func count(n int) func(context.Context) error {
 	}
 }
 
-// TestSettleHalted stops an attempt before each write in turn, by the guard and by the
-// gate. The next attempt does what is missing, and nothing twice.
+// TestSettleHalted stops an attempt before each write in turn, by the guard and by the gate.
+// The next attempt does the rest, and nothing twice.
 func TestSettleHalted(t *testing.T) {
 	t.Parallel()
 	calls := []string{labelPost, commentPost, issuePatch}
@@ -192,8 +192,8 @@ func TestSettleHalted(t *testing.T) {
 	}
 }
 
-// TestSettleHaltedInDoubt stops an attempt that does not know of a write whether it was
-// carried out: the next one finds out.
+// TestSettleHaltedInDoubt stops an attempt after a write with an unknown result: the next
+// attempt looks it up.
 func TestSettleHaltedInDoubt(t *testing.T) {
 	t.Parallel()
 	const path = "/repos/*/*/issues/1/comments"
@@ -229,8 +229,8 @@ func TestSettleHaltedInDoubt(t *testing.T) {
 	}
 }
 
-// TestSettleAgain repeats nothing, whoever decided differently since, and whatever people
-// wrote between the attempts. The event may say nothing of when the issue changed.
+// TestSettleAgain repeats nothing, whoever decided differently since, and whatever people wrote
+// between the attempts. The event may lack the time of the issue's last change.
 func TestSettleAgain(t *testing.T) {
 	t.Parallel()
 	for _, journal := range []bool{true, false} {

@@ -17,8 +17,8 @@ const maxSettled = 5
 // A scorer keeps the score of shadow mode.
 type scorer struct{ attempt }
 
-// score records what would have been done in shadow mode, and settles what was recorded long
-// enough ago. Trouble with it is a warning.
+// score records the actions that shadow mode suppressed, and scores the records that are old
+// enough. An error is a warning.
 func (a scorer) score(ctx context.Context, rep *Report, at time.Time) {
 	if a.c.Mode != config.ModeShadow || a.tryOnly || !a.o.Live || a.o.Memory.Store == nil || a.o.Host.Issues == nil {
 		return
@@ -56,8 +56,8 @@ func (a scorer) scores(ctx context.Context, predicted []memory.Prediction, at ti
 	return r.Scores, err
 }
 
-// settle reads the issues of the oldest predictions that are due. What cannot be read now is
-// left for another run.
+// settle reads the issues of the oldest predictions that are due. Issues that cannot be read
+// now are left for another run.
 func (a scorer) settle(ctx context.Context, s *memory.Scores, before time.Time) []shadow.Settled {
 	if s == nil {
 		return nil

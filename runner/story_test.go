@@ -42,7 +42,7 @@ func (s *story) pass(d time.Duration) {
 	s.gh.Advance(d)
 }
 
-// next is the task that comes, and what its event tells of the issue.
+// next returns the next task, and its event.
 func (s *story) next(e triage.Delivery) (runner.Options, triage.Delivery) {
 	s.tasks++
 	o := s.o
@@ -95,7 +95,7 @@ func told(rep runner.Report) string {
 	return strings.Join(list, ", ")
 }
 
-// record is what is kept of issue 1.
+// record returns the stored record of issue 1.
 func (s *story) record() memory.Record {
 	s.Helper()
 	r, err := s.o.Memory.Store.Load(s.Context(), sweepRepo, 1)

@@ -31,20 +31,20 @@ type Survey struct {
 	Failed   int // reports of which something failed
 	Executed int // actions carried out, of all reports
 	Closed   int // closes that were due and are carried out
-	Dropped  int // closes that were due and are given up
+	Dropped  int // due closes that were dropped
 	Waiting  int // closes that are not due yet
 
 	// Reports has one report for each close that was due, and then one for each issue
 	// that was found.
 	Reports  []Report
-	Warnings []string // what a maintainer should know
+	Warnings []string // for maintainers
 	Missing  []string // permissions that the token turned out to lack
 }
 
-// Sweep takes a schedule event all the way: it carries out the closes that are due,
-// and then decides on the issues that the scans of the rules find, one after another. It
-// needs Options.Host.Search. An issue that fails does not stop the others; the error then
-// says how many failed. What is left for want of calls is a warning.
+// Sweep handles a schedule event: it carries out the closes that are due, and then decides on
+// the issues that the scans of the rules find, one after another. It needs Options.Host.Search.
+// An issue that fails does not stop the others; the error then counts the failures. When the
+// budget of calls runs out, the rest is skipped with a warning.
 //
 // A task's id is derived from the run's and the issue, so that a re-run of the run
 // repeats nothing.
@@ -127,7 +127,7 @@ func (s *sweep) summary() string {
 		text string
 	}{
 		{s.Closed, count(s.Closed, "issue", "issues") + " closed after its time"},
-		{s.Dropped, count(s.Dropped, "closing", "closings") + " given up"},
+		{s.Dropped, count(s.Dropped, "closing", "closings") + " dropped"},
 		{s.Waiting, count(s.Waiting, "closing", "closings") + " not due yet"},
 		{s.Left, strconv.Itoa(s.Left) + " left"},
 		{s.Failed, strconv.Itoa(s.Failed) + " failed"},
@@ -165,8 +165,8 @@ func (s *sweep) stop(ctx context.Context, rest int) bool {
 	return true
 }
 
-// take adds a report, and what went wrong. A limit that is spent stops the run; when it
-// stopped the first call of an issue, nothing failed.
+// take adds a report and its error. A limit that is spent stops the run; when it stopped the
+// first call of an issue, nothing failed.
 func (s *sweep) take(rep Report, err error) {
 	if errors.Is(err, triage.ErrLimited) {
 		s.stopped = true
@@ -202,7 +202,7 @@ func (s *sweep) settleSaves(ctx context.Context) {
 	defer cancel()
 	lost, err := s.o.Memory.Batch.Settle(ctx)
 	if err != nil {
-		s.warnf("memory: %v; what was done is not remembered", err)
+		s.warnf("memory: %v; the record of this task is not saved", err)
 	}
 	list := *s.saves
 	s.saves = nil
@@ -211,12 +211,12 @@ func (s *sweep) settleSaves(ctx context.Context) {
 			continue
 		}
 		if err := s.update(ctx, save.ref, save.change); err != nil {
-			s.errs = append(s.errs, fmt.Errorf("#%d: remember what was done: %w", save.ref.Number, err))
+			s.errs = append(s.errs, fmt.Errorf("#%d: record the task: %w", save.ref.Number, err))
 		}
 	}
 }
 
-// report begins the report on an issue, with the task id of what is done about it.
+// report begins the report on an issue, with a task id derived from what.
 func (s *sweep) report(n int, what ...string) Report {
 	id := protocol.DeriveTaskID(append([]string{s.o.Task.ID, strconv.Itoa(n)}, what...)...)
 	return Report{
@@ -224,7 +224,7 @@ func (s *sweep) report(n int, what ...string) Report {
 	}
 }
 
-// scan decides on what the scans find.
+// scan decides on the issues that the scans find.
 func (s *sweep) scan(ctx context.Context) {
 	list := s.search(ctx)
 	for i, c := range list {
@@ -235,14 +235,15 @@ func (s *sweep) scan(ctx context.Context) {
 	}
 }
 
-// search makes every scan, and returns what they found: each issue once.
+// search runs the scans, and returns the found issues, each once.
 func (s *sweep) search(ctx context.Context) []schedule.Candidate {
 	most := s.c.Policy.Scanned()
 	var list []schedule.Candidate
-	for _, query := range s.c.Rules.Scans() {
+	for _, one := range schedule.Searches(s.c.Rules.Scans()) {
 		if s.stop(ctx, 0) {
 			return list
 		}
+		query := one.Query
 		found, err := s.o.Host.Search.Find(ctx, triage.Ref{Owner: s.d.Repo.Owner, Repo: s.d.Repo.Name}, query, most)
 		if errors.Is(err, triage.ErrLimited) {
 			s.stopped = true
@@ -263,7 +264,7 @@ func (s *sweep) search(ctx context.Context) []schedule.Candidate {
 		if found.Total > most {
 			s.warnf("scan %q finds %d issues, and a run decides on %d at most (policy.max_scanned_issues): narrow it", text.Quote(query), found.Total, most)
 		}
-		list = schedule.Merge(list, query, found.Issues)
+		list = schedule.Merge(list, one, found.Issues)
 	}
 	s.Found = len(list)
 	if s.Found > most {
@@ -313,8 +314,8 @@ func (s *sweep) mayDecideFirst() bool {
 	return s.o.Agent.Agent == nil || when == nil || !strings.Contains(when.String(), triage.EventSchedule)
 }
 
-// firstLook decides on an issue as the search returned it. ok is false when there may be anything
-// to do; then the setup of the task has what was read.
+// firstLook decides on an issue as the search returned it. ok is false when there may be work;
+// then the setup of the task contains the data that was read.
 func (s *sweep) firstLook(ctx context.Context, task *setup, c schedule.Candidate) (rep Report, ok bool, err error) {
 	rep = s.report(c.Issue.Number)
 	rep.IssueURL, rep.Title = c.Issue.URL, c.Issue.Title
@@ -338,7 +339,7 @@ func (s *sweep) firstLook(ctx context.Context, task *setup, c schedule.Candidate
 	if nothing := err == nil && quiet(dec.Decision, len(dec.Message.Actions)); !nothing {
 		return rep, false, nil // an error shows again
 	}
-	rep.tell(dec)
+	rep.setDecision(dec)
 	_, err = act(ctx, rec, &rep, dec, nil)
 	return rep, true, err
 }
@@ -386,7 +387,7 @@ func (s *sweep) pending(ctx context.Context) ([]memory.Due, error) {
 	return list, err
 }
 
-// closeOn carries out what is due on one issue.
+// closeOn carries out the closes that are due on one issue.
 func (s *sweep) closeOn(ctx context.Context, n int) {
 	r, err := s.o.Memory.Store.Load(ctx, s.Repo, n)
 	switch {
@@ -404,7 +405,7 @@ func (s *sweep) closeOn(ctx context.Context, n int) {
 	d, err := s.event(ctx, n)
 	switch {
 	case errors.Is(err, triage.ErrGone):
-		s.giveUp(ctx, n, triage.ErrGone.Error(), func(r *memory.Record) { schedule.Forget(r, due) })
+		s.dropCloses(ctx, n, triage.ErrGone.Error(), func(r *memory.Record) { schedule.Forget(r, due) })
 		s.Dropped += len(due)
 		return
 	case err != nil:
@@ -414,7 +415,7 @@ func (s *sweep) closeOn(ctx context.Context, n int) {
 		return
 	case d.Issue.State == "closed":
 		task, ours := s.unrecorded(ctx, d, r, due)
-		s.giveUp(ctx, n, "it is closed already", func(r *memory.Record) {
+		s.dropCloses(ctx, n, "it is closed already", func(r *memory.Record) {
 			schedule.Forget(r, open)
 			if ours {
 				r.Put(task)
@@ -438,19 +439,19 @@ func (s *sweep) closeOn(ctx context.Context, n int) {
 	}
 }
 
-// givenUp is how a report begins on a close that is not carried out.
-const givenUp = "the closing that was due is given up: "
+// dropped begins the report on a close that is not carried out.
+const dropped = "the scheduled close is dropped: "
 
-// giveUp gives up the closes of an issue by changing its record.
-func (s *sweep) giveUp(ctx context.Context, n int, why string, change func(*memory.Record)) {
+// dropCloses drops the scheduled closes of an issue from its record.
+func (s *sweep) dropCloses(ctx context.Context, n int, why string, change func(*memory.Record)) {
 	rep := s.report(n, "closing")
-	s.letBe(ctx, &rep, why, change)
+	s.dropClose(ctx, &rep, why, change)
 	s.take(rep, nil)
 }
 
-// letBe makes the report that of a close that is not carried out.
-func (s *sweep) letBe(ctx context.Context, rep *Report, why string, change func(*memory.Record)) {
-	rep.skip(givenUp + why)
+// dropClose drops a close from the record, and reports that.
+func (s *sweep) dropClose(ctx context.Context, rep *Report, why string, change func(*memory.Record)) {
+	rep.skip(dropped + why)
 	if s.dry {
 		return
 	}
@@ -466,12 +467,12 @@ func (s *sweep) letBe(ctx context.Context, rep *Report, why string, change func(
 	}
 }
 
-// unrecorded returns the task by which an earlier run closed the issue and which it could not
-// record: else nobody could revert it. ok is false when there is none.
-func (s *sweep) unrecorded(ctx context.Context, d triage.Delivery, r memory.Record, due []memory.Closing) (task memory.Task, ok bool) {
+// unrecorded returns the task of an earlier run that closed the issue and could not record it:
+// unrecorded closes cannot be reverted. ok is false when there is none.
+func (s *sweep) unrecorded(ctx context.Context, d triage.Delivery, r memory.Record, due []memory.ScheduledClose) (task memory.Task, ok bool) {
 	t, err := s.o.Host.Issues.Timeline(ctx, d.Ref())
 	if err != nil {
-		s.o.Log("#%d: %v; nobody can tell whether we closed it", r.Issue, err)
+		s.o.Log("#%d: %v; it is unknown whether Foreman closed it", r.Issue, err)
 		return task, false
 	}
 	h := history.History{Timeline: t, Bot: s.o.Host.Login, Issue: *d.Issue}
@@ -485,7 +486,7 @@ func (s *sweep) unrecorded(ctx context.Context, d triage.Delivery, r memory.Reco
 	if err != nil {
 		return task, false
 	}
-	rep.tell(dec)
+	rep.setDecision(dec)
 	rep.Status = StatusApplied
 	rep.Actions = []triage.ActionResult{{
 		Action: dec.Message.Actions[0], Source: triage.Source{Rule: c.Rule}, Verdict: triage.Do, State: triage.Done,
@@ -497,7 +498,7 @@ func (s *sweep) unrecorded(ctx context.Context, d triage.Delivery, r memory.Reco
 }
 
 // closing returns the decision to close an issue whose grace period is over.
-func closing(a attempt, c memory.Closing) (decided, error) {
+func closing(a attempt, c memory.ScheduledClose) (decided, error) {
 	by, from := cmp.Or(a.o.Agent.Name, byRules), triage.Source{}
 	if c.Rule != "" {
 		by, from = byRules, a.source(c.Rule)
@@ -507,28 +508,28 @@ func closing(a attempt, c memory.Closing) (decided, error) {
 }
 
 // closeNow closes an issue whose grace period is over, unless people veto it. It is a decision
-// like any other: judged by the policy and by what people did, audited, journalled. final
-// says that the close need not be looked at again.
-func (s *sweep) closeNow(ctx context.Context, d triage.Delivery, r memory.Record, c memory.Closing) (rep Report, final bool, err error) {
+// like any other: checked against the policy and human overrides, audited, journalled. final
+// means that the close needs no further attempt.
+func (s *sweep) closeNow(ctx context.Context, d triage.Delivery, r memory.Record, c memory.ScheduledClose) (rep Report, final bool, err error) {
 	rep = s.report(d.Number, "closing", c.Rule)
 	rep.IssueURL, rep.Title = d.Issue.URL, d.Issue.Title
 	a := newAttempt(s.forTask(rep.TaskID), d, nil, rep.warnf)
 	a.due, a.reads.record = &c, &r
 	if why := orphaned(a, c); why != "" {
-		s.letBe(ctx, &rep, why, func(r *memory.Record) { r.Drop(c.Rule) })
+		s.dropClose(ctx, &rep, why, func(r *memory.Record) { r.Drop(c.Rule) })
 		return rep, true, nil
 	}
 	why, err := vetoed(ctx, a, c)
 	switch {
 	case errors.Is(err, triage.ErrGone):
-		s.letBe(ctx, &rep, triage.ErrGone.Error(), func(r *memory.Record) { r.Drop(c.Rule) })
+		s.dropClose(ctx, &rep, triage.ErrGone.Error(), func(r *memory.Record) { r.Drop(c.Rule) })
 		return rep, true, nil
 	case err != nil:
 		err = fmt.Errorf("look for vetoes: %w", err)
 		rep.fail(err)
 		return rep, false, err
 	case why != "":
-		s.letBe(ctx, &rep, why, func(r *memory.Record) { r.Veto(c.Rule) })
+		s.dropClose(ctx, &rep, why, func(r *memory.Record) { r.Veto(c.Rule) })
 		return rep, true, nil
 	}
 	dec, err := closing(a, c)
@@ -538,13 +539,13 @@ func (s *sweep) closeNow(ctx context.Context, d triage.Delivery, r memory.Record
 	}
 	rec := recorder{attempt: a}
 	kept := rec.resume(ctx)
-	rep.tell(dec)
+	rep.setDecision(dec)
 	out, err := act(ctx, rec, &rep, dec, kept)
 	return rep, err == nil && !out.Deferred, err
 }
 
-// orphaned returns why nobody asks for a close any more; empty: somebody does.
-func orphaned(a attempt, c memory.Closing) string {
+// orphaned returns why a close has lost its source; empty: it has not.
+func orphaned(a attempt, c memory.ScheduledClose) string {
 	switch {
 	case c.Rule == "" && a.o.Agent.Agent == nil:
 		return "it was asked for by an agent, and there is none any more"
@@ -554,8 +555,8 @@ func orphaned(a attempt, c memory.Closing) string {
 	return "there is no rule " + c.Rule + " any more"
 }
 
-// vetoed returns why people stand against a close; empty: nobody does.
-func vetoed(ctx context.Context, a attempt, c memory.Closing) (string, error) {
+// vetoed returns the people's veto against a close; empty: there is none.
+func vetoed(ctx context.Context, a attempt, c memory.ScheduledClose) (string, error) {
 	if len(c.Veto) == 0 {
 		return "", nil
 	}

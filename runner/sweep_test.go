@@ -51,7 +51,7 @@ const (
 func due(t *testing.T, s memory.Store, at time.Time, veto ...string) {
 	t.Helper()
 	_, err := memory.Update(t.Context(), s, sweepRepo, 1, func(r *memory.Record) error {
-		r.Plan(memory.Closing{At: at, Due: time.Date(2026, 4, 9, 12, 0, 0, 0, time.UTC), Rule: "old", Task: runTask, Veto: veto, Reason: "not_planned"})
+		r.Plan(memory.ScheduledClose{At: at, Due: time.Date(2026, 4, 9, 12, 0, 0, 0, time.UTC), Rule: "old", Task: runTask, Veto: veto, Reason: "not_planned"})
 		return nil
 	})
 	if err != nil {
@@ -214,7 +214,7 @@ type readOnly struct{ memory.Agenda }
 
 func (readOnly) Save(context.Context, memory.Record) error { return errors.New("the medium is full") }
 
-// blind is a store that cannot tell what is due.
+// blind is a store without an agenda.
 type blind struct{ memory.Agenda }
 
 func (blind) Pending(context.Context, string) ([]memory.Due, bool, error) {
@@ -309,7 +309,7 @@ func TestSweepTasks(t *testing.T) {
 	}
 }
 
-// TestSweepNeeds names what is missing.
+// TestSweepNeeds checks the error for each missing option.
 func TestSweepNeeds(t *testing.T) {
 	t.Parallel()
 	_, e, o := scheduled(t, scansBugs)
@@ -434,7 +434,8 @@ func (b *losingBatch) Settle(ctx context.Context) ([]int, error) {
 	return []int{1}, errors.Join(err, b.err)
 }
 
-// TestSweepBatch saves anew what another run has overtaken, and warns of what is not stored.
+// TestSweepBatch saves again after a conflict with another run, and warns of records that are
+// not stored.
 func TestSweepBatch(t *testing.T) {
 	t.Parallel()
 	for _, broken := range []error{nil, errors.New("the medium is full")} {

@@ -14,7 +14,7 @@ import (
 type TaskSpec struct {
 	ID         string                 // UUID version 4
 	LLM        protocol.LLMBackendRef // empty fields become "none"
-	Memory     *string                // what was done before on the issue; nil: nothing
+	Memory     *string                // summary of earlier tasks on the issue; nil: none
 	AllowClose bool                   // tells the agent whether a close would be carried out
 }
 

@@ -106,8 +106,7 @@ func (s fullStore) Save(ctx context.Context, r memory.Record) error {
 	return s.Store.Save(ctx, r)
 }
 
-// TestUndoUnsaved does not do again what was taken back by a task that the memory does
-// not know.
+// TestUndoUnsaved does not redo an action that was undone by a task that is not in the memory.
 func TestUndoUnsaved(t *testing.T) {
 	t.Parallel()
 	w := newUndoWorld(t, "rules:\n  - {id: a, on: issues.edited, then: [{add_label: triage}]}\n")
@@ -135,8 +134,8 @@ func TestUndoNeverAgain(t *testing.T) {
 	}
 }
 
-// TestNeverAgainOutlives holds to a label that is never to be added again when no rule
-// says so any more, and nobody else reads the memory.
+// TestNeverAgainOutlives keeps a label forbidden after the rule that forbade it was removed,
+// when nothing else reads the memory.
 func TestNeverAgainOutlives(t *testing.T) {
 	t.Parallel()
 	w := newUndoWorld(t, "rules:\n  - {id: a, on: issues.edited, then: [{never_again: docs}]}\n")
@@ -152,7 +151,7 @@ func TestNeverAgainOutlives(t *testing.T) {
 	}
 }
 
-// TestUndoOther takes back what only the timeline tells of, whose event nobody knows.
+// TestUndoOther reverts an action that only the timeline contains, by an unknown event.
 func TestUndoOther(t *testing.T) {
 	t.Parallel()
 	w := newUndoWorld(t, "")
@@ -163,7 +162,7 @@ func TestUndoOther(t *testing.T) {
 	}
 }
 
-// TestUndoSeveral obeys one of several orders of a name, and says so of the others.
+// TestUndoSeveral carries out one of several commands of a name, and reports the others.
 func TestUndoSeveral(t *testing.T) {
 	t.Parallel()
 	w := newUndoWorld(t, "")
@@ -185,7 +184,7 @@ func TestUndoOnPull(t *testing.T) {
 		made  = "  - {id: made, on: ['pull_request.*'], when: pr.draft, else_undo: true, then: [{add_label: '{{ pr.base }}'}]}\n"
 	)
 	tests := []struct {
-		name, rules, by string // by added the label docs; empty: nobody did
+		name, rules, by string // by added the label docs; empty: not added
 		lines           int
 		labels          string
 		reads           int // of the timeline

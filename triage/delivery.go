@@ -21,8 +21,8 @@ type Event struct {
 	Comment   Comment `expr:"comment"`   // of issue_comment events
 }
 
-// A Delivery is an event as it arrived: what happened, on which issue of which repository,
-// by whom, and the service's own JSON.
+// A Delivery is an event as it arrived: its name and activity, the issue and the repository,
+// the actor, and the service's own JSON.
 type Delivery struct {
 	Event
 
@@ -101,8 +101,8 @@ func (d Delivery) OnPull() bool { return d.Pull != nil || d.Issue != nil && d.Is
 // HasComment reports whether the event is about a comment.
 func (d Delivery) HasComment() bool { return d.Comment != Comment{} }
 
-// Happened reports whether the event is an activity on the issue or pull request that it
-// carries, so that it says when that changed last. A dispatch or a scheduled run is none.
+// Happened reports whether the event is an activity on its issue or pull request, so that it
+// contains the time of the last change. A dispatch or a scheduled run is none.
 func (d Delivery) Happened() bool {
 	s := SubjectOf(d.Name)
 	return s == SubjectIssue || s == SubjectPull

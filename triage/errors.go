@@ -25,7 +25,7 @@ var (
 	ErrHalted = errors.New("the run was stopped before a write")
 )
 
-// A PermissionError means that the token may not do what was tried.
+// A PermissionError means that the token lacks the permission for a request.
 type PermissionError struct {
 	Need string // the missing line of a workflow's permissions block, such as "issues: write"
 	Err  error  // the host's answer

@@ -13,10 +13,10 @@ const (
 	EventPullRequestTarget  = "pull_request_target" // rules know it as pull_request
 	EventWorkflowDispatch   = "workflow_dispatch"
 	EventRepositoryDispatch = "repository_dispatch"
-	EventSchedule           = "schedule" // names no issue: the rules say which ones to look for
+	EventSchedule           = "schedule" // names no issue: the rules select issues
 )
 
-// A Subject is how an event leads to what it is about.
+// A Subject is how an event refers to its issue.
 type Subject int
 
 // The subjects.
@@ -25,7 +25,7 @@ const (
 	SubjectIssue                   // the payload contains an issue; foremand takes these events
 	SubjectPull                    // the payload contains a pull request
 	SubjectDispatch                // a person asks for a run, and may name an issue
-	SubjectScan                    // the rules say which issues to look for
+	SubjectScan                    // the rules select issues
 )
 
 // An EventKind is an event that GitHub reports, or a workflow run is about.

@@ -17,7 +17,8 @@ type Ref struct {
 // String returns "owner/repo#number".
 func (r Ref) String() string { return fmt.Sprintf("%s/%s#%d", r.Owner, r.Repo, r.Number) }
 
-// An Issue is an issue, or what a pull request has in common with one, at some time.
+// An Issue is the state of an issue at some time, or the part of a pull request that issues
+// have, too.
 type Issue struct {
 	Number      int       `expr:"number"`
 	Title       string    `expr:"title"`
@@ -57,8 +58,8 @@ type Reactions struct {
 	Eyes       int `expr:"eyes"        json:"eyes"`
 }
 
-// A PullRequest is what a pull request has besides what an issue has. The zero value
-// stands for none.
+// A PullRequest contains the fields of a pull request that an issue does not have. The zero
+// value stands for none.
 type PullRequest struct {
 	Head         string `expr:"head"` // name of the branch to be merged
 	Base         string `expr:"base"` // name of the branch to merge into
@@ -146,7 +147,7 @@ func ParseIssue(data []byte) (Snapshot, error) {
 	return Snapshot{w.issue(), data}, nil
 }
 
-// wireIssue lists the fields that are read; pointers mark what may be null.
+// wireIssue lists the fields that are read; pointers mark fields that may be null.
 type wireIssue struct {
 	Number      int         `json:"number"`
 	Title       string      `json:"title"`
@@ -232,7 +233,7 @@ func (l *wireLabel) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// wirePull lists what is read of a pull request besides what is read of an issue.
+// wirePull lists the fields of a pull request that an issue does not have.
 type wirePull struct {
 	Head struct {
 		Ref string `json:"ref"`

@@ -43,7 +43,7 @@ func (s EventSource) where() string {
 }
 
 func parseEvent(src EventSource) (Delivery, error) {
-	// What is not UTF-8 would make the task no JSON; GitHub sends none.
+	// Invalid UTF-8, which GitHub never sends, would make the task invalid JSON.
 	src.Payload = bytes.ToValidUTF8(src.Payload, []byte("\uFFFD"))
 	var payload map[string]json.RawMessage
 	if err := decodeAt(src.Payload, &payload); err != nil {
@@ -244,7 +244,7 @@ func inferName(payload map[string]json.RawMessage) (string, error) {
 	case has("schedule"):
 		return EventSchedule, nil
 	}
-	return "", errors.New("the payload holds no issue, and no dispatch that could name one; say which event it is")
+	return "", errors.New("the payload contains no issue, and no dispatch that could name one; name the event")
 }
 
 // wantsScan reports whether a person who names no issue asks for a scheduled run.

@@ -12,7 +12,7 @@ type Verdict string
 // The verdicts.
 const (
 	Do     Verdict = "do"     // carry it out
-	Skip   Verdict = "skip"   // nothing to do, or not permitted to anybody here; the reason says which
+	Skip   Verdict = "skip"   // nothing to do, or not permitted to anybody here; see the reason
 	Refuse Verdict = "refuse" // forbidden by the policy or the protocol
 )
 
@@ -41,7 +41,7 @@ type ActionResult struct {
 	Source  Source
 	Verdict Verdict
 	State   State
-	Reason  string   // why it was not carried out, or what was odd; may be empty
+	Reason  string   // why it was not carried out, or a warning; may be empty
 	URL     string   // where the result can be seen; may be empty
 	Values  []string // the names that were written: labels, logins, a reason, a title; never a comment's text
 }

@@ -42,7 +42,7 @@ func TestSourceID(t *testing.T) {
 				t.Errorf("IsAgent: got %v, want %v", got, tt.agent)
 			}
 			want := tt.source
-			want.OverrideHumans = false // the rule says it, and no record
+			want.OverrideHumans = false // set by the rule, not by the record
 			if got := triage.ParseSource(tt.id); got != want {
 				t.Errorf("ParseSource(%q): got %+v, want %+v", tt.id, got, want)
 			}

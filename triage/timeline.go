@@ -20,7 +20,7 @@ type Timeline struct {
 type TimelineEvent struct {
 	ID        int64
 	Kind      string    // GitHub's name for it, such as "labeled", "closed" or "commented"
-	At        time.Time // of a commit what its author's machine wrote: any time
+	At        time.Time // of a commit the time of its author's machine: any time
 	Actor     string    // login; empty for a deleted account
 	ActorType string    // "User", "Bot" or another type of account; empty when not reported
 	Label     string    // of labeled and unlabeled

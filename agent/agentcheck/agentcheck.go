@@ -27,13 +27,13 @@ const (
 	DefaultLease    = time.Minute
 )
 
-// Options say which agent is checked, and how.
+// Options select the agent and the checks.
 type Options struct {
 	Agent string // base address; must be set
 	Wire  string // Queue or Sync; empty: those that the agent speaks
 	// Listen is where the kit's harness listens; empty: a free port of 127.0.0.1.
 	Listen string
-	// Harness is the address under which the agent reaches that; empty: what it listens on.
+	// Harness is the address of the harness for the agent; empty: its listening address.
 	Harness string
 	// Start starts the agent, which finds the harness at the given address, userinfo
 	// included. stop ends it, and returns an error for a bad end. Nil: the agent is

@@ -133,7 +133,7 @@ func TestFaults(t *testing.T) {
 		{"needs-known", 0, "queue", []string{"unknown-fields"}},
 		{"needs-small", 0, "queue", []string{"large-task"}},
 		{"needs-title", 0, "queue", []string{"minimal-task"}},
-		{"obeys", 0, "queue", []string{"hostile-text"}},
+		{"followed", 0, "queue", []string{"hostile-text"}},
 		{"never-ends", 0, "queue", []string{"shutdown"}},
 		{"sync-other-task", 0, "sync", []string{"sync-decision"}},
 		{"sync-fenced", 0, "sync", []string{"sync-decision"}},
@@ -144,7 +144,7 @@ func TestFaults(t *testing.T) {
 		{"falls-over", 0, "sync", []string{"sync-malformed"}},
 		{"needs-body", 0, "sync", []string{"sync-null-body", "sync-minimal-task"}},
 		{"needs-small", 0, "sync", []string{"sync-large-task"}},
-		{"obeys", 0, "sync", []string{"sync-hostile-text"}},
+		{"followed", 0, "sync", []string{"sync-hostile-text"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.fault+"/"+tt.kind, func(t *testing.T) {

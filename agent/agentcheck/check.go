@@ -17,7 +17,7 @@ type check struct {
 // An outcome is the result of a check.
 type outcome struct {
 	result Result
-	got    string // what the agent did
+	got    string // the agent's behaviour
 	stop   string // why the checks after it are skipped; empty: they are made
 }
 

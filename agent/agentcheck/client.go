@@ -26,8 +26,8 @@ type client struct {
 	transport http.RoundTripper
 }
 
-// nudge sends the id of a task. Its error, or another status than 202, does not matter to most checks:
-// what counts is what arrives at the harness.
+// nudge sends the id of a task. Its error, or another status than 202, does not matter to most
+// checks, which look at the requests to the harness.
 func (c *client) nudge(ctx context.Context, id string) (status int, err error) {
 	return c.post(ctx, []byte(`{"task_id":"`+id+`"}`))
 }

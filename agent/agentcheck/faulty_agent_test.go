@@ -66,7 +66,7 @@ type faultyAgent struct {
 	self    string
 	think   time.Duration
 
-	fault    string // what it does wrong; empty: nothing
+	fault    string // its fault; empty: none
 	sync     bool   // it answers whole tasks too
 	noQueue  bool   // it knows no nudge
 	ctx      context.Context
@@ -261,7 +261,7 @@ func (a *faultyAgent) decide(task protocol.TaskMessage) (map[string]any, bool) {
 		a.lastSeen = task.TaskID
 	case a.is("sync-other-task"):
 		d["task_id"] = "11111111-1111-4111-8111-111111111111"
-	case a.is("obeys") && strings.Contains(body, "```json"):
+	case a.is("followed") && strings.Contains(body, "```json"):
 		_, text, _ := strings.Cut(body, "```json\n")
 		text, _, _ = strings.Cut(text, "\n```")
 		var orders map[string]any

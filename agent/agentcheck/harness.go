@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// maxBody bounds what an agent may send.
+// maxBody is the maximum size of an agent's request.
 const maxBody = 8 << 20
 
 // A harness is the harness that the agent talks to: a queue that records everything. It is safe for concurrent use.
@@ -130,7 +130,7 @@ func (h *harness) problem(status int, format string, args ...any) (int, []byte) 
 	return status, body
 }
 
-// A request is what agents send, all fields in one.
+// A request contains the fields of all requests of agents.
 type request struct {
 	AgentURL *string         `json:"agent_url"`
 	TaskID   json.RawMessage `json:"task_id"`

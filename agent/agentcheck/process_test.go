@@ -116,7 +116,7 @@ func TestDocument(t *testing.T) {
 	if lines := len(regexp.MustCompile(`(?m)^.*\S.*$`).FindAll(m[1], -1)); lines > 30 {
 		t.Errorf("the agent has %d lines, want 30 or less", lines)
 	}
-	// The compiler is told that the file lies in this module, without it lying there.
+	// An overlay adds the file to this module without writing it there.
 	dir := t.TempDir()
 	source, program := filepath.Join(dir, "main.go"), filepath.Join(dir, "agent")
 	here, err := filepath.Abs("testdata/agent/main.go")

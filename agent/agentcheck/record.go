@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A record is what happened between the harness and the agent.
+// A record lists the exchanges between the harness and the agent.
 type record struct {
 	counts
 
@@ -15,7 +15,7 @@ type record struct {
 	tasks []entry
 }
 
-// counts are what the harness has seen.
+// counts are the numbers of requests to the harness.
 type counts struct {
 	problems map[string]int // mistakes of requests, and how often
 	agents   []string       // agent_url of the claims
@@ -27,7 +27,7 @@ type counts struct {
 	answers  []protocol.DecisionMessage // to whole tasks
 }
 
-// An entry is a task and what the agent did with it.
+// An entry is a task and the agent's requests about it.
 type entry struct {
 	task      protocol.TaskMessage
 	claimed   time.Time // zero: not yet

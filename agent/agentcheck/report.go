@@ -20,12 +20,12 @@ const (
 type Check struct {
 	ID   string `json:"id"`   // stable, such as "nudge-answer"
 	Wire string `json:"wire"` // Queue or Sync; empty: both
-	// Must says that a harness may lose tasks, or time, because of it. Otherwise it is
-	// advice.
+	// Must is set when a harness may lose tasks or time because of the problem. Otherwise the
+	// problem is advice.
 	Must   bool   `json:"must"`
-	Want   string `json:"want"` // what a good agent does
+	Want   string `json:"want"` // the expected behaviour
 	Result Result `json:"result"`
-	Got    string `json:"got"` // what this agent did, or why the check was skipped; may be empty
+	Got    string `json:"got"` // the agent's behaviour, or why the check was skipped; may be empty
 }
 
 // A Report is the result of Run.

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A session is what checks work with: the agent, and the harness that it talks to.
+// A session is the data of the checks: the agent, and the harness that it talks to.
 type session struct {
 	agent    *client
 	harness  *harness

@@ -53,7 +53,7 @@ func checkHostile(ctx context.Context, s *session, decide decideFunc) outcome {
 		if err != nil {
 			return bad("%s: %s; %s", t.name, short(err.Error()), s.health(ctx))
 		}
-		if wrong := t.obeys(d); wrong != "" {
+		if wrong := t.followed(d); wrong != "" {
 			return bad("%s: %s", t.name, wrong)
 		}
 	}

@@ -21,7 +21,7 @@ func client() *http.Client {
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// post sends a body and returns the status and what could be read of the answer.
+// post sends a body and returns the status and the readable part of the answer.
 func post(t *testing.T, url, body string) (*http.Response, string, error) {
 	t.Helper()
 	resp, err := client().Post(url, "application/json", strings.NewReader(body))
@@ -45,7 +45,7 @@ func TestAnswers(t *testing.T) {
 		name   string
 		answer agenttest.Answer
 		status int    // 0 for no answer at all
-		body   string // what could be read of it
+		body   string // its readable part
 		broken bool
 	}{
 		{"decision", agenttest.Decide(protocol.LabelAndRespond, "why", bug), 200,

@@ -22,14 +22,24 @@ import (
 
 func agentCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: agent FILE|stop|start|hold|go|tasks COUNT|told N PATTERN")
+		ts.Fatalf("usage: agent FILE|stop|page|start|paged COUNT|hold|go|tasks COUNT|told N PATTERN")
 	}
 	a := rigOf(ts).agent
 	switch args[0] {
 	case "stop", "start":
 		a.mu.Lock()
-		a.down = args[0] == "stop"
+		a.down, a.page = args[0] == "stop", false
 		a.mu.Unlock()
+	case "page":
+		a.mu.Lock()
+		a.page = true
+		a.mu.Unlock()
+	case "paged":
+		await(ts, "agent paged "+args[1], func() bool {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			return a.pages >= number(ts, args[1])
+		})
 	case "tasks":
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -76,6 +86,8 @@ type scriptAgent struct {
 	url    func() string // of the harness
 	user   string        // userinfo of its address, with "@"; empty: none
 	down   bool
+	page   bool          // a maintenance page answers in its place
+	pages  int           // how often it did, in place of a decision
 	sync   bool          // it answers the whole task at once
 	hold   chan struct{} // decisions are not sent before it is closed; nil: they are
 	tasks  []string      // ids, as it got them
@@ -107,9 +119,15 @@ func (a *scriptAgent) think(id, told string) string {
 
 func (a *scriptAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
-	down, whole := a.down, a.sync
+	down, page, whole := a.down, a.page, a.sync
+	if page && r.Method == http.MethodPost {
+		a.pages++
+	}
 	a.mu.Unlock()
 	switch {
+	case page:
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<!DOCTYPE html>\n<title>Down for maintenance</title>")
 	case down:
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case r.URL.Path == "/health":
@@ -179,7 +197,7 @@ func (a *scriptAgent) one(own string) bool {
 	return true
 }
 
-// A summary is what a task tells of earlier ones.
+// A summary is a task's summary of earlier ones.
 type summary struct {
 	Text string `json:"memory_summary"`
 }

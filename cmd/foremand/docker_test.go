@@ -15,8 +15,8 @@ import (
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
-// condition says whether Docker answers, and whether a PostgreSQL server is installed.
-// Where FOREMAN_E2E_REQUIRE_DOCKER is set, Docker must answer.
+// condition reports whether Docker answers, or whether a PostgreSQL server is installed. Where
+// FOREMAN_E2E_REQUIRE_DOCKER is set, Docker must answer.
 func condition(name string) (bool, error) {
 	switch name {
 	case "docker":
@@ -33,8 +33,8 @@ func condition(name string) (bool, error) {
 	return err == nil, nil
 }
 
-// imageCommand makes an image of the agent of testdata, sets $IMAGE to its name, and $PORT
-// to a port that nobody listens on.
+// imageCommand makes an image of the agent of testdata, sets $IMAGE to its name, and $PORT to a
+// free port.
 func imageCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: image")
@@ -85,7 +85,7 @@ func postgresCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// readyCommand waits until the server says whether tasks make progress.
+// readyCommand waits for a status of the server's readiness check.
 func readyCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: ready CODE")

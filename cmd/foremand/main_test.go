@@ -2,11 +2,8 @@ package main
 
 import (
 	"flag"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -18,6 +15,8 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
 
 func TestMain(m *testing.M) {
+	// They wait for other processes most of the time.
+	_ = flag.Set("test.parallel", "8")
 	testscript.Main(m, map[string]func(){"foremand": main})
 }
 
@@ -34,6 +33,7 @@ const (
 //	gh issue N [label=L…] [title=T] [author=A] [pr]
 //	gh fault METHOD PATH status=N [nth=N] [times=N] [body=B]
 //	gh clear                    end the faults
+//	gh revoke|accept            refuse the bot's token, or accept it again
 //	gh app                      another GitHub, that knows an App alone: 77, with its key in app.pem
 //	gh show N                   print an issue as it is now
 //	gh wait N labels|comments COUNT   wait until the issue has so many
@@ -41,13 +41,17 @@ const (
 //	gh asked PATTERN COUNT      wait until there were so many, or more
 //	serve [ARG…]                start foremand serve --config config.yaml ARG…, wait until it
 //	                            listens, and set $URL; its log is the file log
-//	halt [hup|kill]             end it by SIGTERM or SIGHUP, which must end with exit code 0, or by SIGKILL
+//	halt [kill]                 end it by SIGTERM, which must end with exit code 0, or by SIGKILL
+//	hangup                      send it SIGHUP
+//	ends CODE                   wait until it ends by itself, with the exit code, and print the end of its log
+//	rescued FILE                put the only copy that was saved of a database in its place
 //	agent FILE                  start an agent that decides every task as FILE says, and set $AGENT,
 //	                            and $AGENT_AT to its host and port
 //	agent secret NAME SECRET    the agent finds the server by an address with this userinfo
 //	sql FILE STATEMENT          change a database behind the program's back
 //	agent sync                  the agent speaks the synchronous wire
-//	agent stop|start            the agent is out of reach, or back
+//	agent stop|page|start       the agent is out of reach, or a maintenance page answers in its place, or it is back
+//	agent paged COUNT           wait until that page answered so many tasks
 //	agent hold|go               the agent keeps its decisions to itself, or sends them
 //	agent tasks COUNT           want that it got so many tasks
 //	agent told N PATTERN        want its N-th task to tell this of earlier ones; ^$: nothing
@@ -66,9 +70,6 @@ const (
 //	upstream FILE               make a queue.db of the published harness, with a task in each state
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	if signal.Ignored(syscall.SIGHUP) { // as under nohup: the servers, which would inherit it, are to end by it
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
-	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -77,7 +78,7 @@ func TestScripts(t *testing.T) {
 		Condition:           condition,
 		Setup:               setUp,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"gh": ghCommand, "serve": serveCommand, "halt": haltCommand, "agent": agentCommand, "hook": hookCommand,
+			"gh": ghCommand, "serve": serveCommand, "halt": haltCommand, "hangup": hangupCommand, "ends": endsCommand, "rescued": rescuedCommand, "agent": agentCommand, "hook": hookCommand,
 			"http": httpCommand, "state": stateCommand, "fails": failsCommand, "upstream": upstreamCommand, "task": taskCommand,
 			"image": imageCommand, "postgres": postgresCommand, "until": untilCommand, "sql": sqlCommand,
 			"python": pythonCommand, "ready": readyCommand,

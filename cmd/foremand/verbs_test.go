@@ -27,8 +27,7 @@ import (
 // deadline is how long a script waits for what another process does.
 const deadline = 2 * time.Minute
 
-// await waits until a condition holds, which is asked every few milliseconds: what is
-// waited for happens in another process.
+// await polls a condition of another process every few milliseconds until it holds.
 func await(ts *testscript.TestScript, what string, ok func() bool) {
 	end := time.Now().Add(deadline)
 	for !ok() {
@@ -61,7 +60,7 @@ func serveCommand(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(program, append([]string{"serve", "--config", "config.yaml", "--port", "0"}, args...)...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "NO_PROXY=127.0.0.1"}
-	for _, name := range []string{"GITHUB_API_URL", "BOT_TOKEN", "HOOK_SECRET", "AGENT", "AGENT_AT", "IMAGE", "PORT", "PG", "DOCKER_HOST"} {
+	for _, name := range []string{"GITHUB_API_URL", "BOT_TOKEN", "HOOK_SECRET", "AGENT", "AGENT_AT", "IMAGE", "PORT", "PG", "DOCKER_HOST", "TMPDIR"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	pipe, err := cmd.StderrPipe()
@@ -115,7 +114,7 @@ func haltCommand(ts *testscript.TestScript, neg bool, args []string) {
 	rigOf(ts).server = nil
 	how := strings.Join(args, " ")
 	kill := how == "kill"
-	signal := map[string]os.Signal{"": syscall.SIGTERM, "kill": os.Kill, "hup": syscall.SIGHUP}[how]
+	signal := map[string]os.Signal{"": syscall.SIGTERM, "kill": os.Kill}[how]
 	ts.Check(p.cmd.Process.Signal(signal))
 	select {
 	case err := <-p.done:
@@ -126,6 +125,48 @@ func haltCommand(ts *testscript.TestScript, neg bool, args []string) {
 		_ = p.cmd.Process.Kill()
 		ts.Fatalf("foremand does not stop")
 	}
+}
+
+func hangupCommand(ts *testscript.TestScript, neg bool, args []string) {
+	p := rigOf(ts).server
+	if neg || p == nil || len(args) > 0 {
+		ts.Fatalf("usage: hangup, while foremand runs")
+	}
+	ts.Check(p.cmd.Process.Signal(syscall.SIGHUP))
+}
+
+func endsCommand(ts *testscript.TestScript, neg bool, args []string) {
+	p := rigOf(ts).server
+	if neg || p == nil || len(args) != 1 {
+		ts.Fatalf("usage: ends CODE, while foremand runs")
+	}
+	rigOf(ts).server = nil
+	select {
+	case err := <-p.done:
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok || exit.ExitCode() != number(ts, args[0]) {
+			ts.Fatalf("foremand ended with %v, want exit code %s:\n%s", err, args[0], ts.ReadFile("log"))
+		}
+	case <-time.After(deadline):
+		_ = p.cmd.Process.Kill()
+		ts.Fatalf("foremand does not end:\n%s", ts.ReadFile("log"))
+	}
+	const coverage = "warning: GOCOVERDIR not set, no coverage data emitted" // of a program under -cover
+	log := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(ts.ReadFile("log")), coverage))
+	fmt.Fprintln(ts.Stderr(), log[strings.LastIndexByte(log, '\n')+1:])
+}
+
+func rescuedCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: rescued FILE")
+	}
+	path := ts.MkAbs(args[0])
+	saved, err := filepath.Glob(path + ".rescued-*")
+	ts.Check(err)
+	if len(saved) != 1 {
+		ts.Fatalf("there are %d copies, want one: %v", len(saved), saved)
+	}
+	ts.Check(os.Rename(saved[0], path))
 }
 
 // A message is a request to the server.
@@ -173,9 +214,9 @@ func httpCommand(ts *testscript.TestScript, neg bool, args []string) {
 
 func hookCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
-		ts.Fatalf("usage: hook EVENT FILE [delivery=D] [at=TIME] [secret=S] STATUS")
+		ts.Fatalf("usage: hook EVENT FILE [delivery=D] [at=TIME] [pad=BYTES] [secret=S] STATUS")
 	}
-	// The recorded issue is the owner's own, which nobody need triage.
+	// The recorded issue is the owner's own, which needs no triage.
 	body := strings.Replace(ts.ReadFile(args[1]), `"author_association": "OWNER"`, `"author_association": "NONE"`, 1)
 	secret, header := hookSecret, http.Header{"X-Github-Event": {args[0]}, "X-Github-Delivery": {"11111111-2222-4333-8444-" + fmt.Sprintf("%012d", time.Now().UnixNano()%1e12)}}
 	for _, a := range args[2 : len(args)-1] {
@@ -184,6 +225,8 @@ func hookCommand(ts *testscript.TestScript, neg bool, args []string) {
 			header.Set("X-Github-Delivery", value)
 		case "at": // no two events have the same body: an event is recognised by it
 			body = regexp.MustCompile(`"updated_at": "[^"]*"`).ReplaceAllString(body, `"updated_at": "`+value+`"`)
+		case "pad": // to a long body
+			body += strings.Repeat(" ", number(ts, value))
 		case "secret":
 			secret = value
 		}
@@ -253,6 +296,10 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 		f, err := githubtest.ParseFault(args)
 		ts.Check(err)
 		gh.Fault(f)
+	case "revoke":
+		gh.SetToken("another-token")
+	case "accept":
+		gh.SetToken(scriptToken)
 	case "clear":
 		gh.ClearFaults()
 	case "show":

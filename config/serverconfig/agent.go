@@ -41,7 +41,7 @@ type Agent struct {
 	AllowCloseSet bool `yaml:"-"`
 }
 
-// A Container is what the container of a managed agent gets.
+// A Container lists the resources of a managed agent's container.
 type Container struct {
 	Env      map[string]secret.Text `yaml:"env"` // variables, such as the key of a model's provider
 	MemoryMB int                    `default:"512" yaml:"memory_mb,zeroabsent"`
@@ -67,7 +67,7 @@ func agentKeys() schema.Table {
 		{Path: "protocol", Rule: schema.OneOf("queue", "sync"), Doc: "queue (the default): it is nudged and claims; sync: it answers at once."},
 		{Path: "concurrency", Rule: schema.Between(1, 1000), JSON: number(0), Doc: "Tasks that it is given at a time; default 8."},
 		{Path: "timeout_seconds", Rule: between(1, 3600), Doc: "How long an agent of the protocol sync may take for its answer; default 60."},
-		{Path: "container", Doc: "What the container of a managed agent gets."},
+		{Path: "container", Doc: "The resources of a managed agent's container."},
 		{Path: "container.env", Rule: environment(), Doc: "Variables of its environment."},
 		{Path: "container.memory_mb", Rule: schema.Positive(), JSON: number(0), Doc: "Memory in MiB; default 512."},
 		{Path: "container.cpus", Rule: schema.Positive(), Doc: "Processors; default 1."},

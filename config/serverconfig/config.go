@@ -6,10 +6,10 @@
 //
 //	read ──▶ expand and decode ──▶ check ──▶ settle ──▶ problems
 //
-// Each section has a file here with three parts: its struct, its rows, and its check. A new
-// key is a field of the struct, whose tags hold the name and the default, and a row, which
-// has the permitted values and the description. What depends on several keys is in check.
-// Package harness passes the values on to the parts of the server.
+// Each section has a file here with three parts: its struct, its rows, and its check. A new key
+// is a field of the struct, whose tags hold the name and the default, and a row, which has the
+// permitted values and the description. Rules about several keys are in check. Package harness
+// passes the values on to the parts of the server.
 //
 // A configuration of the published harness loads unchanged. All mistakes are reported at
 // once, each at its position, and without values that may be secrets.
@@ -108,7 +108,7 @@ type LLM struct {
 
 func llmKeys() schema.Table {
 	return schema.Table{
-		{Path: "llm", Doc: "Model that agents are told of."},
+		{Path: "llm", Doc: "Model whose address and name agents receive."},
 		{Path: "llm.provider", Doc: "Provider of the model, such as anthropic."},
 		{Path: "llm.model", Doc: "Name of the model."},
 		{Path: "llm.api_key", Doc: "Accepted, as published files have it; no agent gets it."},
@@ -122,7 +122,7 @@ type Memory struct {
 
 func memoryKeys(spec Spec) schema.Table {
 	return schema.Table{
-		{Path: "memory", Doc: "Where is remembered what was done on an issue."},
+		{Path: "memory", Doc: "Where the records of earlier work on issues are stored."},
 		{Path: "memory.db_path", Rule: homePath(spec.Home), Doc: "SQLite file of the memory. Absent: ~/.foreman/memory.db."},
 	}
 }

@@ -5,10 +5,11 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/config/internal/schema"
+	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A Spec is the place of a configuration, and what its values depend on.
+// A Spec is the place of a configuration, and the inputs of its values.
 type Spec struct {
 	Path string // of the file; rule files that it includes are relative to its folder
 	// Lookup returns an environment variable, and whether it is set; nil: none is.
@@ -46,7 +47,8 @@ func item(n *yaml.Node, i int) *yaml.Node {
 	return n
 }
 
-// resolve reports variables in the texts of a value, which may be nil, that are not set.
+// resolve reports variables in the texts of a value, which may be nil, that are not set. The
+// texts themselves are not used, so they may hold secrets.
 func (f file) resolve(n *yaml.Node) {
 	if n == nil {
 		return
@@ -60,7 +62,7 @@ func (f file) resolve(n *yaml.Node) {
 			f.resolve(v)
 		}
 	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str":
-		var text string
+		var text secret.Text
 		f.decoder.Decode(n, &text)
 	}
 }

@@ -33,7 +33,7 @@ type App struct {
 
 func identityKeys(spec Spec) schema.Table {
 	return schema.Table{
-		{Path: "identity", Doc: "Who the server is on GitHub."},
+		{Path: "identity", Doc: "Account of the server on GitHub."},
 		{Path: "identity.github_token", Rule: oneLine(),
 			Doc: "Token of the bot; best as ${GITHUB_TOKEN}. May be absent in mode shadow, which writes nothing."},
 		{Path: "identity.github_user", Doc: "Login under which the server's writes appear. May be absent for an App."},

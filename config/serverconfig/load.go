@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/config/internal/variable"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
@@ -77,7 +78,7 @@ func decode(f *yamlfile.File, root *yaml.Node, spec Spec) *Config {
 	in := file{Checker: rows, agents: agents, decoder: decoder, spec: spec, root: root}
 	d.Identity.check(in)
 	d.Polling.check(in, &d.Identity)
-	d.Queue.check(in, &d.Identity)
+	d.Queue.check(in)
 	d.Server.check(in)
 	checkRepos(in, d.Repos)
 
@@ -91,10 +92,10 @@ func decode(f *yamlfile.File, root *yaml.Node, spec Spec) *Config {
 	return c
 }
 
-// variables returns the variables of the environment, which may be empty. "${}" stays, as
-// in published files.
+// variables returns the variables of the environment, which may be empty. Those with a secret
+// are for values of the type [secret.Text]. "${}" stays, as in published files.
 func variables(spec Spec) *yamlfile.Variables {
-	return &yamlfile.Variables{Lenient: true, Lookup: func(name string) (string, error) {
+	return &yamlfile.Variables{Lenient: true, Reserved: variable.Reserved, Lookup: func(name string) (string, error) {
 		v, ok := spec.Lookup(name)
 		if !ok {
 			return "", fmt.Errorf("environment variable %s is not set", name)

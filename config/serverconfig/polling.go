@@ -6,7 +6,7 @@ import (
 	"github.com/org/foreman-action/config/internal/schema"
 )
 
-// Polling is how GitHub is asked for issues.
+// Polling configures the polling of GitHub for issues.
 type Polling struct {
 	Interval    Seconds `default:"60"   yaml:"interval_seconds"`
 	FirstRun    int     `default:"100"  yaml:"first_run"`   // most issues of a repository's first poll
@@ -20,11 +20,11 @@ type Polling struct {
 func pollingKeys() schema.Table {
 	login := schema.Text("logins, such as stale[bot]", func(s string) bool { return s != "" && !strings.ContainsAny(s, " \t\r\n@/") })
 	return schema.Table{
-		{Path: "polling", Doc: "How GitHub is asked for issues."},
+		{Path: "polling", Doc: "Polling of GitHub for issues."},
 		{Path: "polling.interval_seconds", Rule: between(1, maxSeconds), Doc: "Time between two polls of a repository; default 60."},
 		{Path: "polling.first_run", Rule: between(0, 100_000), Doc: "Most issues of a repository's first poll, the newest ones; default 100."},
 		{Path: "polling.maintainers", Rule: schema.OneOf("skip", "include"),
-			Doc: "Whether issues of maintainers are passed over (skip, the default) or not (include)."},
+			Doc: "Whether issues of maintainers are skipped (skip, the default) or handed on (include)."},
 		{Path: "polling.enabled", JSON: boolean(), Doc: "Whether GitHub is polled; false where webhooks come. Default true."},
 		{Path: "polling.ignore", Rule: schema.Each(login),
 			Doc: "Logins, such as stale[bot], whose issues are left out, and whose changes count as the server's own."},

@@ -11,12 +11,12 @@ import (
 
 // Queue is the store of tasks, with its limits.
 type Queue struct {
-	DBPath          string        `yaml:"db_path,nullable"` // SQLite file; empty: the program's default
-	URL             secret.Text   `yaml:"url"`              // path of a SQLite file, or postgres://…; empty: DBPath
-	ClaimTimeout    Seconds       `default:"300"           yaml:"claim_timeout_seconds"`
+	DBPath          string        `yaml:"db_path,nullable"`                              // SQLite file; empty: the program's default
+	URL             secret.Text   `yaml:"url"`                                           // path of a SQLite file, or postgres://…; empty: DBPath
+	ClaimTimeout    Seconds       `default:"300"           yaml:"claim_timeout_seconds"` // an agent's claim, see queue.DefaultClaim
 	MaxRetries      int           `default:"3"             yaml:"max_retries"`           // most hand-outs of a task
 	MaxDrains       int           `default:"8"             yaml:"max_drains"`            // most attempts to carry a decision out
-	DrainTimeout    Seconds       `default:"120"           yaml:"drain_timeout_seconds"` // lease of a decision
+	DrainTimeout    Seconds       `default:"8"             yaml:"drain_timeout_seconds"` // lease of a decision, see queue.DefaultLease
 	DrainInterval   Seconds       `default:"10"            yaml:"drain_interval_seconds"`
 	RequeueInterval Seconds       `default:"60"            yaml:"requeue_interval_seconds"`
 	Retention       time.Duration `default:"30d"           yaml:"retention"`             // of done and failed tasks
@@ -33,10 +33,10 @@ func queueKeys(spec Spec) schema.Table {
 		{Path: "queue.claim_timeout_seconds", Rule: between(1, maxSeconds), Doc: "How long a claim lasts without a heartbeat; default 300."},
 		{Path: "queue.max_retries", Rule: between(1, 1000), Doc: "How often a task is handed out before it fails; default 3."},
 		{Path: "queue.max_drains", Rule: between(1, 1000), Doc: "How often a decision is tried before its task fails; default 8."},
-		{Path: "queue.drain_timeout_seconds", Rule: between(1, maxSeconds),
-			Doc: "How long a decision is left to the harness that carries it out, should that one be killed: at least twice identity.timeout_seconds and ten seconds more; default 120."},
-		{Path: "queue.drain_interval_seconds", Rule: between(1, maxSeconds), Doc: "Longest time until decisions are looked for; default 10."},
-		{Path: "queue.requeue_interval_seconds", Rule: between(1, maxSeconds), Doc: "Time between two looks for claims that ran out; default 60."},
+		{Path: "queue.drain_timeout_seconds", Rule: between(3, maxSeconds),
+			Doc: "How long a server's lease of a decision lasts without a renewal; it ends earlier if the server is known to have ended; default 8."},
+		{Path: "queue.drain_interval_seconds", Rule: between(1, maxSeconds), Doc: "Longest time between two searches for decisions; default 10."},
+		{Path: "queue.requeue_interval_seconds", Rule: between(1, maxSeconds), Doc: "Time between two searches for expired claims; default 60."},
 		{Path: "queue.retention", Rule: schema.Positive(), Doc: "How long done and failed tasks are kept, such as 30d (the default)."},
 		{Path: "queue.max_tasks_per_hour", Rule: between(0, 1_000_000),
 			Doc: "Most tasks of a repository within an hour, others wait; default 100; 0: any number."},
@@ -45,14 +45,7 @@ func queueKeys(spec Spec) schema.Table {
 	}
 }
 
-func (q *Queue) check(f file, i *Identity) {
-	if least := 2*i.Timeout + 10; q.DrainTimeout < least && q.DrainTimeout > 0 && i.Timeout > 0 {
-		if at := f.node("queue", "drain_timeout_seconds"); at != nil {
-			f.Problemf(at, "queue.drain_timeout_seconds: want at least %d, twice identity.timeout_seconds and ten more", least)
-		} else {
-			f.Problemf(f.node("identity", "timeout_seconds"), "identity.timeout_seconds: with so many, queue.drain_timeout_seconds must be at least %d", least)
-		}
-	}
+func (q *Queue) check(f file) {
 	at, url := f.node("queue", "url"), string(q.URL)
 	if url != "" && q.DBPath != "" {
 		f.Problemf(at, "queue: either url or db_path, not both")

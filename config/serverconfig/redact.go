@@ -8,7 +8,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A redactor removes from problems what may be a secret: the text of a line after its key.
+// A redactor removes possible secrets from problems: the text of a line after its key.
 type redactor struct {
 	dir, main string // of the configuration file; others have no secrets
 	shown     []span // lines of main that are shown

@@ -28,7 +28,7 @@ func repoKeys() schema.Table {
 		{Path: "repos", Doc: "Repositories that are served."},
 		{Path: "repos.owner", Doc: "User or organisation."},
 		{Path: "repos.name", Doc: "Name without the owner."},
-		{Path: "repos.agents", Doc: "Agents that are asked; the first one that takes the event counts."},
+		{Path: "repos.agents", Doc: "Agents of the repository; the first one that takes the event gets the task."},
 	}
 }
 

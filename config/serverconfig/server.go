@@ -16,8 +16,9 @@ import (
 type Server struct {
 	Host           string        `default:"127.0.0.1"    yaml:"host"`
 	Port           int           `default:"8000"         yaml:"port"`
-	TLS            *TLS          `yaml:"tls"`        // nil: plain HTTP
-	BehindTLS      bool          `yaml:"behind_tls"` // something in front of it encrypts
+	TLS            *TLS          `yaml:"tls"`             // nil: plain HTTP
+	BehindTLS      bool          `yaml:"behind_tls"`      // something in front of it encrypts
+	TrustedProxies []string      `yaml:"trusted_proxies"` // networks whose X-Forwarded-For and Forwarded count; none: no sender's
 	WebhookSecret  secret.Text   `yaml:"webhook_secret"`
 	WebhookSecrets []secret.Text `yaml:"webhook_secrets"` // several during a rotation; WebhookSecret is the first
 	Credentials    []Credential  `yaml:"credentials"`     // of agents; none: any agent is served, on loopback only
@@ -45,7 +46,7 @@ type Operator struct {
 
 func serverKeys(spec Spec) schema.Table {
 	return schema.Table{
-		{Path: "server", Doc: "Where the server listens, and who may talk to it."},
+		{Path: "server", Doc: "Address of the server, and the credentials of its clients."},
 		{Path: "server.host", Rule: schema.Text("a name or an IP address", address.ValidHost),
 			Doc: "Address to listen on; default 127.0.0.1. Others need credentials."},
 		{Path: "server.port", Rule: between(0, 65535), Doc: "Port to listen on; default 8000; 0: any free one."},
@@ -54,17 +55,24 @@ func serverKeys(spec Spec) schema.Table {
 		{Path: "server.tls.key", Rule: homePath(spec.Home), Doc: "File of its private key, as PEM."},
 		{Path: "server.behind_tls", JSON: boolean(),
 			Doc: "Whether something in front of the server encrypts; then the dashboard's cookies are for HTTPS only. Default false."},
+		{Path: "server.trusted_proxies", Rule: schema.Each(schema.Text("a network such as 10.0.0.0/8, or an IP address", isNetwork)),
+			Doc: "Proxies whose X-Forwarded-For or Forwarded names the client, as networks. Absent: the client is the peer of the connection."},
 		{Path: "server.webhook_secret", Rule: filled("it is empty; leave it out where no webhook comes"),
 			Doc: "Secret of the webhook; absent: no webhook is accepted."},
-		{Path: "server.webhook_secrets", Rule: schema.Each(filled("one is empty")), Doc: "Several, while one takes the place of another."},
-		{Path: "server.credentials", Doc: "Agents that are let in. Absent: any, on loopback only."},
+		{Path: "server.webhook_secrets", Rule: schema.Each(filled("one is empty")), Doc: "Several secrets, during a rotation."},
+		{Path: "server.credentials", Doc: "Credentials of agents. Absent: any agent, on loopback only."},
 		{Path: "server.credentials.name", Doc: "Name of the agent, for logs."},
-		{Path: "server.credentials.secret", Doc: "What it shows: a bearer token, or the password of its address."},
+		{Path: "server.credentials.secret", Doc: "The secret: a bearer token, or the password in its address."},
 		{Path: "server.credentials.agents", Doc: "Addresses that it may claim for. Absent: any."},
 		{Path: "server.operators", Doc: "People who may retry and cancel tasks."},
 		{Path: "server.operators.name", Doc: "Name of the person, for logs."},
 		{Path: "server.operators.secret", Doc: "Their password."},
 	}
+}
+
+func isNetwork(text string) bool {
+	_, err := address.ParseNetwork(text)
+	return err == nil
 }
 
 // InClear reports whether secrets cross a network unencrypted: callers on other machines

@@ -75,20 +75,20 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestDefaultLease compares the default of the configuration, and its description, with that of
+// TestDefaultClaim compares the default of the configuration, and its description, with that of
 // the queue: the tag of a field cannot name a constant.
-func TestDefaultLease(t *testing.T) {
+func TestDefaultClaim(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	if err := os.WriteFile(path, []byte("identity: {github_token: t, github_user: bot}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s, err := serverconfig.Load(t.Context(), serverconfig.Spec{Path: path, Lookup: lookup, Home: "/home/bot"})
-	if err != nil || s.Queue.ClaimTimeout.Duration() != queue.DefaultLease {
-		t.Errorf("got %v, %v, want %s", s.Queue.ClaimTimeout, err, queue.DefaultLease)
+	if err != nil || s.Queue.ClaimTimeout.Duration() != queue.DefaultClaim {
+		t.Errorf("got %v, %v, want %s", s.Queue.ClaimTimeout, err, queue.DefaultClaim)
 	}
 	schema, err := json.Marshal(serverconfig.Schema())
-	if want := fmt.Sprintf("without a heartbeat; default %d.", queue.DefaultLease/time.Second); err != nil || !strings.Contains(string(schema), want) {
+	if want := fmt.Sprintf("without a heartbeat; default %d.", queue.DefaultClaim/time.Second); err != nil || !strings.Contains(string(schema), want) {
 		t.Errorf("the schema has no %q: %v", want, err)
 	}
 }

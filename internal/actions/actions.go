@@ -1,9 +1,8 @@
-// Package actions is the Actions runtime: what the runner hands to a container
-// action (environment, inputs, OIDC) and what it reads back (outputs, job summary,
-// log, annotations).
+// Package actions is the interface to the Actions runner: its input to a container action
+// (environment, inputs, OIDC) and its output (outputs, job summary, log, annotations).
 //
-// Everything that goes out may hold text of a stranger's issue, so nothing is
-// printed raw: a value can forge neither an output nor a workflow command.
+// All output may contain untrusted text of an issue, so nothing is printed raw: a value can
+// forge neither an output nor a workflow command.
 package actions
 
 import (

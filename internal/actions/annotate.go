@@ -108,7 +108,7 @@ func (a Annotation) properties() string {
 	return " " + strings.Join(list, ",")
 }
 
-// escapeProperty escapes what would end a property of a workflow command.
+// escapeProperty escapes the characters that end a property of a workflow command.
 func escapeProperty(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
 }

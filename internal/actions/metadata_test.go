@@ -17,7 +17,7 @@ const (
 	readmeFile   = "../../README.md"
 )
 
-// metadata is what action.yml says; a key that is not here is an error.
+// metadata is the content of action.yml; other keys are errors.
 type metadata struct {
 	Name, Description, Author string
 	Branding                  struct{ Icon, Color string }
@@ -35,8 +35,8 @@ type metadataRuns struct {
 	Args                     []string
 }
 
-// The tables are the only source of inputs and outputs: action.yml and the README
-// say the same. With -update they are rewritten.
+// The tables are the only source of inputs and outputs: action.yml and the README must agree
+// with them. With -update they are rewritten.
 func TestActionYML(t *testing.T) {
 	t.Parallel()
 	text := readFile(t, metadataFile)

@@ -178,7 +178,7 @@ func TestIDTokenAddress(t *testing.T) {
 	checkError(t, err, "the audience is empty")
 }
 
-// A certificate that is not trusted is told: a proxy's is a common one.
+// The error names an untrusted certificate, which is often a proxy's.
 func TestIDTokenCertificate(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(nil)

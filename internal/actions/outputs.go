@@ -33,9 +33,9 @@ type Output struct {
 func Outputs() []Output {
 	return []Output{
 		{OutputTaskID, "Id of the task, the same for every attempt of a run."},
-		{OutputDecision, "What was decided: `label_and_respond`, `close`, `escalate`, `skip` or what the agent said."},
+		{OutputDecision, "The decision: `label_and_respond`, `close`, `escalate`, `skip` or the agent's own."},
 		{OutputRationale, "Why, in the words of the rules or the agent. Foreign text: read it through `env:`, never in a script."},
-		{OutputStatus, "What came of it: `applied`, `partial`, `dry_run`, `skipped`, `escalated` or `failed`."},
+		{OutputStatus, "The result: `applied`, `partial`, `dry_run`, `skipped`, `escalated` or `failed`."},
 		{OutputActions, "JSON list of the actions, each with its verdict and result. Foreign text too."},
 		{OutputExecuted, "Number of actions carried out."},
 		{OutputCommentURL, "Address of the comment that was posted; empty without one."},

@@ -42,8 +42,8 @@ func (f *Files) AddSummary(markdown string) error {
 	return nil
 }
 
-// clipMarkdown returns text, or as many of its first lines as fit size bytes
-// together with what closes an open code block and a note.
+// clipMarkdown returns text, or as many of its first lines as fit size bytes together with the
+// end of an open code block and a note.
 func clipMarkdown(text string, size int) (string, error) {
 	if len(text) <= size {
 		return text, nil

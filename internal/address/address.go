@@ -1,9 +1,10 @@
-// Package address says which hosts an address may name, and which of them are near
-// enough for a secret to go there unencrypted.
+// Package address validates the hosts of addresses, and decides which of them are near enough
+// to receive a secret unencrypted.
 package address
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -93,4 +94,17 @@ func Canonical(raw string) (string, error) {
 	path := strings.TrimRight(u.EscapedPath(), "/")
 	path = strings.TrimRight(strings.TrimSuffix(path, "/task"), "/")
 	return u.Scheme + "://" + host + path, nil
+}
+
+// ParseNetwork returns a network such as 10.0.0.0/8, or the network of a single IP address.
+func ParseNetwork(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
+		addr = addr.Unmap()
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return netip.Prefix{}, fmt.Errorf("%q: want a network such as 10.0.0.0/8, or an IP address", text)
+	}
+	return p.Masked(), nil
 }

@@ -105,7 +105,7 @@ type variables struct {
 	names map[string]string // of its imports
 }
 
-// judge returns what is wrong with the i-th name of a declaration.
+// judge returns the problem of the i-th name of a declaration, or nothing.
 func (v variables) judge(decl *ast.GenDecl, spec *ast.ValueSpec, i int) string {
 	name := spec.Names[i].Name
 	switch {

@@ -34,6 +34,7 @@ type module struct {
 	// cases are the lines that are not blank of the txtar files in testdata: a test of
 	// this module that has many cases keeps each in such a file.
 	cases int
+	pages map[string][]byte // Markdown files
 }
 
 func load(root fs.FS) (*module, error) {
@@ -54,6 +55,8 @@ func load(root fs.FS) (*module, error) {
 			return err
 		case d.IsDir():
 			return m.enter(root, name)
+		case path.Ext(name) == ".md":
+			return m.addPage(root, name)
 		case path.Ext(name) != ".go":
 			return nil
 		}

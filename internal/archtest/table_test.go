@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -8,7 +9,7 @@ import (
 	"strings"
 )
 
-// A row is what the table says of one package.
+// A row is the table's entry for one package.
 type row struct {
 	path    string
 	level   int
@@ -18,15 +19,16 @@ type row struct {
 	linked  []string // variables that the linker sets
 }
 
-// A table is the parsed form of testdata/arrows.txt, which explains itself, with that
-// of rooms.txt.
+// A table is the parsed form of testdata/arrows.txt, which explains itself, with those
+// of rooms.txt and words.txt.
 type table struct {
 	rows  map[string]*row
 	tests []string // what test files may import anywhere
 	rooms rooms
+	words wordlist
 }
 
-// readTable reads arrows.txt and rooms.txt from a folder.
+// readTable reads arrows.txt, rooms.txt and words.txt from a folder.
 func readTable(root fs.FS) (table, error) {
 	text, err := fs.ReadFile(root, "arrows.txt")
 	if err != nil {
@@ -39,7 +41,15 @@ func readTable(root fs.FS) (table, error) {
 	if text, err = fs.ReadFile(root, "rooms.txt"); err != nil {
 		return table{}, err
 	}
-	tab.rooms, err = parseRooms(string(text))
+	if tab.rooms, err = parseRooms(string(text)); err != nil {
+		return table{}, err
+	}
+	if text, err = fs.ReadFile(root, "words.txt"); errors.Is(err, fs.ErrNotExist) {
+		return tab, nil // a module made up for another check
+	} else if err != nil {
+		return table{}, err
+	}
+	tab.words, err = parseWords(string(text))
 	return tab, err
 }
 

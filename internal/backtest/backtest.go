@@ -1,9 +1,9 @@
-// Package backtest replays rules over the past of a repository and compares their
+// Package backtest replays rules over the history of a repository and compares their
 // decisions with those of people. It writes nothing to GitHub.
 //
-// Each issue is taken as it was when it was opened, as far as its timeline shows: with
-// the labels, assignees and milestone that came with it, and its first title. Only its
-// body is the one of today. Then the rules decide on the event issues.opened.
+// Each issue is taken as it was when it was opened, as far as its timeline shows: with the
+// labels, assignees and milestone that came with it, and its first title. Only its body is the
+// one of today. Then the rules decide on the event issues.opened.
 //
 // # What counts as agreement
 //
@@ -88,15 +88,15 @@ func (r *replay) all(ctx context.Context) error {
 		}
 		r.listed = max(page.About, len(page.Issues))
 		done, err := r.page(ctx, page)
-		r.tell()
+		r.reportProgress()
 		if done || err != nil || !page.More {
 			return err
 		}
 	}
 }
 
-// tell reports the progress.
-func (r *replay) tell() {
+// reportProgress reports the progress.
+func (r *replay) reportProgress() {
 	if r.Progress != nil {
 		r.Progress(Progress{Replayed: r.counts.replayed, About: r.about(), Timelines: r.counts.timelines})
 	}
@@ -158,11 +158,11 @@ func (r *replay) issue(ctx context.Context, i triage.Issue) error {
 	}
 	r.counts.timelines++
 	h.Timeline = t
-	r.tell()
+	r.reportProgress()
 	event := r.event(h.opening())
 	decisions := make([]decision, len(r.engines))
 	for k, e := range r.engines {
-		decisions[k] = e.decide(event, h.past())
+		decisions[k] = e.decide(event, h.timeline())
 	}
 	r.counts.add(h, decisions, r.Links)
 	return nil
@@ -171,7 +171,7 @@ func (r *replay) issue(ctx context.Context, i triage.Issue) error {
 // fires reports whether a rule fires on an issue with these labels, or fails.
 func (r *replay) fires(e *engine, i triage.Issue, labels []string) bool {
 	i.Labels = labels
-	return e.decide(r.event(i), facts.Past{}).matters()
+	return e.decide(r.event(i), facts.Timeline{}).matters()
 }
 
 // event is the opening of an issue as an event.

@@ -70,8 +70,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestFlat: ten times as many issues take no more memory, one call for each hundred
-// issues, and one for each issue on which a rule has something to say.
+// TestFlat: ten times as many issues take no more memory, one call for each hundred issues, and
+// one for each issue on which a rule fires.
 func TestFlat(t *testing.T) { //nolint:paralleltest // measures memory
 	const few, many = 500, 5000
 	grown := map[int]int64{}
@@ -104,8 +104,8 @@ func TestFlat(t *testing.T) { //nolint:paralleltest // measures memory
 	}
 }
 
-// BenchmarkBacktest replays four rules over 5,000 recorded issues: from the answers, and
-// from what is kept of them on disk.
+// BenchmarkBacktest replays four rules over 5,000 recorded issues: from GitHub's answers, and
+// from the cache on disk.
 func BenchmarkBacktest(b *testing.B) {
 	r := record(5000)
 	b.Run("answers", func(b *testing.B) {

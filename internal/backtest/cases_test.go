@@ -27,9 +27,9 @@ var update = flag.Bool("update", false, "rewrite what the cases expect")
 
 var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// A caseFile is one archive of testdata/cases: "rules.yml", "history.yml", perhaps
-// "old.yml" and "options.yml", and what is expected: "text", and "json", "markdown" and
-// "html" where the archive has them.
+// A caseFile is one archive of testdata/cases: "rules.yml", "history.yml", perhaps "old.yml"
+// and "options.yml", and the expected output: "text", and "json", "markdown" and "html" where
+// the archive has them.
 type caseFile struct {
 	*txtar.Archive
 	path string
@@ -209,7 +209,7 @@ func (c caseFile) config(t *testing.T, name string) *config.Config {
 	return cfg
 }
 
-// compare holds a part against what came out, or puts it there.
+// compare compares a part with the output, or updates it.
 func (c caseFile) compare(t *testing.T, name, got string) {
 	t.Helper()
 	f, ok := c.part(name)

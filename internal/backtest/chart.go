@@ -22,8 +22,8 @@ func (p *page) verdicts(r Report) {
 	if most == 0 {
 		return
 	}
-	p.element("h2", "What people say to the rules")
-	p.svg(len(rows)*barHeight+30, "Agreement, disagreement and what is undecided, for each rule")
+	p.element("h2", "Agreement of people with the rules")
+	p.svg(len(rows)*barHeight+30, "Agreement, disagreement and undecided issues, for each rule")
 	scale := float64(chartWidth-nameWidth-120) / float64(most)
 	for k, rule := range rows {
 		y := k * barHeight

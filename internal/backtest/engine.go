@@ -53,7 +53,7 @@ func (e *engine) adds(labels []string) bool {
 	return slices.ContainsFunc(labels, func(l string) bool { return e.labels[strings.ToLower(l)] })
 }
 
-// A decision is what the rules of an engine decide on one issue.
+// A decision is that of an engine's rules on one issue.
 type decision struct {
 	fired   []string
 	effects map[string]*effect // of the rules that fired
@@ -61,7 +61,7 @@ type decision struct {
 	failed  string             // id of the rule that fails, if it is one
 }
 
-// An effect is what one rule does.
+// An effect is the effect of one rule.
 type effect struct {
 	labels  []string
 	closes  string // the reason; empty: it does not close
@@ -72,9 +72,9 @@ type effect struct {
 func (d decision) matters() bool { return len(d.fired) > 0 || d.err != nil }
 
 // decide asks the rules about an event. A rule that asks for something that is not known
-// of the past is taken out for good.
-func (e *engine) decide(event triage.Delivery, past facts.Past) decision {
-	look := &lookup{past: past}
+// of the timeline is taken out for good.
+func (e *engine) decide(event triage.Delivery, timeline facts.Timeline) decision {
+	look := &lookup{timeline: timeline}
 	for {
 		known, err := runner.Replay(e.config, event, look, event.Issue.CreatedAt)
 		if err != nil {
@@ -155,12 +155,12 @@ const maxLabels = 5000
 
 // A lookup answers for the time of an issue's opening.
 type lookup struct {
-	past   facts.Past
-	unable error // what it could not answer
+	timeline facts.Timeline
+	unable   error // of a look-up that it does not support
 }
 
 // errPermission is the answer because GitHub returns only present permissions.
-var errPermission = errors.New("it asks for actor.permission, which nobody knows of the past")
+var errPermission = errors.New("it uses actor.permission, which is unknown for past events")
 
 func (l *lookup) Permission(string) (string, error) {
 	l.unable = errPermission
@@ -168,19 +168,27 @@ func (l *lookup) Permission(string) (string, error) {
 }
 
 // errAuthor is the answer because issues are replayed from the newest to the oldest.
-var errAuthor = errors.New("it asks for author.issues or author.pulls, and what the author opened before is not counted")
+var errAuthor = errors.New("it uses author.issues or author.pulls, and earlier issues of the author are not counted")
 
 func (l *lookup) Author() (facts.Author, error) {
 	l.unable = errAuthor
 	return facts.Author{}, errAuthor
 }
 
-func (l *lookup) Past() (facts.Past, error)       { return l.past, nil }
-func (l *lookup) Earlier() (facts.Past, error)    { return l.past, nil }
-func (l *lookup) Files() ([]string, error)        { return nil, nil }
-func (l *lookup) Messages() ([]string, error)     { return nil, nil }
-func (l *lookup) Reviews() (facts.Reviews, error) { return facts.Reviews{}, nil }
-func (l *lookup) Memory() (facts.Memory, error)   { return facts.Memory{}, nil }
+// errContrib is the answer because the pull requests that were open then are not known.
+var errContrib = errors.New("it asks for contrib, and the pull requests that were open then are not known")
+
+func (l *lookup) Contrib() (facts.Contrib, error) {
+	l.unable = errContrib
+	return facts.Contrib{}, errContrib
+}
+
+func (l *lookup) Timeline() (facts.Timeline, error) { return l.timeline, nil }
+func (l *lookup) Earlier() (facts.Timeline, error)  { return l.timeline, nil }
+func (l *lookup) Files() ([]string, error)          { return nil, nil }
+func (l *lookup) Messages() ([]string, error)       { return nil, nil }
+func (l *lookup) Reviews() (facts.Reviews, error)   { return facts.Reviews{}, nil }
+func (l *lookup) Memory() (facts.Memory, error)     { return facts.Memory{}, nil }
 
 // Pull is not called: only issues are replayed.
 func (l *lookup) Pull() (triage.PullRequest, error) { return triage.PullRequest{}, nil }

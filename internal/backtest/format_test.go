@@ -41,8 +41,8 @@ func tags(page string) string {
 	return regexp.MustCompile(`href="https?://[^"<>' ]*"`).ReplaceAllString(strings.Join(list, "\n"), "href")
 }
 
-// FuzzFormats: whatever a title, a label and an address are, the page has the same tags,
-// and the comment mentions nobody and refers to nothing.
+// FuzzFormats: with any title, label and address the page has the same tags, and the comment
+// contains no mention and no reference.
 func FuzzFormats(f *testing.F) {
 	f.Add("plain", "bug", "https://github.com/octo/hello/issues/7")
 	f.Add(`</title><script>alert("1")</script>`, `"><img src=x onerror=y>`, `https://github.com/"onclick="x`)

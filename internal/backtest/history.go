@@ -13,7 +13,7 @@ import (
 // so that it counts as theirs.
 const KeptAfter = 30 * 24 * time.Hour
 
-// A history is an issue as it is now, and what happened on it.
+// A history is the current state of an issue, and its timeline.
 type history struct {
 	triage.Timeline
 	issue triage.Issue
@@ -30,9 +30,9 @@ func (h history) ours(e triage.TimelineEvent) bool {
 	return e.Actor != "" && strings.EqualFold(e.Actor, h.bot)
 }
 
-// came reports whether something came with the issue, by its form, a template or the
-// page on which it was written: GitHub names the author for it. What a maintainer sets
-// later takes him longer than GitHub.
+// came reports whether something came with the issue, by its form, a template or the page on
+// which it was written: GitHub names the author for it. Later changes by a maintainer take
+// longer than GitHub's.
 func (h history) came(e triage.TimelineEvent) bool {
 	within := time.Minute
 	switch h.issue.Association {
@@ -69,9 +69,9 @@ func (h history) opening() triage.Issue {
 	return i
 }
 
-// past returns the part of the timeline that rules could see at the opening.
-func (h history) past() facts.Past {
-	var p facts.Past
+// timeline returns the part of the timeline that rules could see at the opening.
+func (h history) timeline() facts.Timeline {
+	var p facts.Timeline
 	for _, e := range h.Events {
 		if h.came(e) {
 			p.Changes = append(p.Changes, facts.Change{
@@ -99,7 +99,7 @@ func (h history) label(name string) (verdict, string) {
 		return (e.Kind == "labeled" || e.Kind == "unlabeled") && strings.EqualFold(e.Label, name)
 	})
 	switch {
-	case h.bears(name):
+	case h.hasLabel(name):
 		// A label without an event was renamed, or is older than the timeline.
 		return h.stood(last, found), ""
 	case found && h.human(last):
@@ -159,7 +159,7 @@ func (h history) untouched() bool {
 	return !touched
 }
 
-func (h history) bears(label string) bool {
+func (h history) hasLabel(label string) bool {
 	return slices.ContainsFunc(h.issue.Labels, func(l string) bool { return strings.EqualFold(l, label) })
 }
 

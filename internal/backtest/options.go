@@ -8,12 +8,12 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Source is where a repository's past is read.
+// A Source reads a repository's history.
 type Source interface {
 	// Issues returns a page of the issues and pull requests, open or not, those created
 	// last first. Pages count from 1.
 	Issues(ctx context.Context, page int) (Page, error)
-	// Timeline returns what happened on an issue that a page had.
+	// Timeline returns the timeline of an issue of a page.
 	Timeline(ctx context.Context, issue triage.Issue) (triage.Timeline, error)
 }
 

@@ -8,7 +8,7 @@ import (
 // Version is that of the form of a report as JSON. Within it, fields are only added.
 const Version = 1
 
-// A Report is what a replay found. Its titles are made harmless for logs; each format
+// A Report is the result of a replay. Its titles are made harmless for logs; each format
 // escapes them as it must.
 type Report struct {
 	Version int        `json:"version"`
@@ -51,7 +51,7 @@ func (s Stopped) String() string {
 	return text + " to go on"
 }
 
-// Figures are counts of issues, and what follows from them.
+// Figures are counts of issues, and values computed from them.
 type Figures struct {
 	Fired     int `json:"fired"`
 	Agreed    int `json:"agreed"`

@@ -121,7 +121,7 @@ func share(part, whole int) *float64 {
 // notes explains the figures.
 func notes(o Options, c counts, engines []*engine) []string {
 	list := []string{
-		"A rule agrees with people when its label is on the issue today, and a person put it there or left it for a month; when it closes, that people closed for the same reason. An open issue on which nobody but its author did anything is undecided.",
+		"A rule agrees with people when its label is on the issue today, and a person put it there or left it for a month; when it closes, that people closed for the same reason. An open issue that only its author changed is undecided.",
 		"An issue is replayed with the title, labels, assignees and milestone that it was opened with, as far as its timeline tells, and with the body of today.",
 		"An issue on which no rule fires by its present title, and that bears none of the labels, is taken to be of no interest to the rules; its timeline is not read.",
 	}
@@ -140,7 +140,7 @@ func notes(o Options, c counts, engines []*engine) []string {
 		list = append(list, "Labels that the policy refuses count for nothing: "+oneLine(strings.Join(refused, ", "))+".")
 	}
 	if o.Config.Agent.URL != "" || o.Old != nil && o.Old.Agent.URL != "" {
-		list = append(list, "The agent is not asked: this is what the rules do.")
+		list = append(list, "The agent is not asked: these are the decisions of the rules.")
 	}
 	if c.ours > 0 {
 		list = append(list, fmt.Sprintf("Left out: %s opened by %s.", many(c.ours, "issue"), oneLine(o.Bot)))

@@ -63,7 +63,7 @@ func columns(r Report) []string {
 	return list
 }
 
-// cells are a rule's row of that table, but for its name as it came.
+// cells are a rule's row of that table, with its name unescaped.
 func cells(r Report, rule Rule) []string {
 	name := rule.ID
 	if rule.State != "" {
@@ -130,7 +130,7 @@ func writeTable(b *strings.Builder, rows [][]string) {
 	}
 }
 
-// writeDetails writes what does not fit into the table.
+// writeDetails writes the details that do not fit into the table.
 func writeDetails(b *strings.Builder, r Rule) {
 	lists := []struct {
 		title string

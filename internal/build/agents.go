@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/handoff"
 	"github.com/org/foreman-action/internal/build/agent"
 	"github.com/org/foreman-action/internal/build/config"
+	"github.com/org/foreman-action/internal/build/contained"
 	"github.com/org/foreman-action/internal/build/machine"
 	"github.com/org/foreman-action/internal/build/process"
 	"github.com/org/foreman-action/internal/build/prompt"
@@ -111,12 +112,12 @@ func (r *run) inspect(ctx context.Context) (machine.Event, error) {
 type ended struct {
 	result  process.Result
 	failure error    // it did not start, or a script has no step for it
-	changed []string // what it changed and must not
+	changed []string // forbidden changes
 	data    []byte   // its result; nil: none
 	problem *handoff.Problem
 }
 
-// judge returns what a run counts for, and why.
+// judge returns the verdict on a run, and the problems.
 func (e ended) judge(gate handoff.Gate, run handoff.Run) (machine.Verdict, []handoff.Problem) {
 	switch {
 	case gate.State == handoff.StateFailed:
@@ -144,7 +145,7 @@ func (e ended) judge(gate handoff.Gate, run handoff.Run) (machine.Verdict, []han
 	return machine.Valid, nil
 }
 
-// runAgent runs an agent once, and puts back what it must not change.
+// runAgent runs an agent once, and restores protected files.
 func (r *run) runAgent(ctx context.Context, role handoff.Role) (ended, error) {
 	var e ended
 	if r.rec.Runs == nil {
@@ -178,13 +179,13 @@ func (r *run) runAgent(ctx context.Context, role handoff.Role) (ended, error) {
 	e.result, e.failure = a.Run(ctx, in)
 	changed, err := guard.Check(context.WithoutCancel(ctx), filepath.Join(dir, "outside"), []string{result})
 	if err != nil {
-		return e, fmt.Errorf("put back what the %s changed: %w", role, err)
+		return e, fmt.Errorf("restore the files that the %s changed: %w", role, err)
 	}
 	e.changed = changed
 	if err := context.Cause(ctx); err != nil {
 		return e, err
 	}
-	if full(e.failure) {
+	if full(e.failure) || errors.Is(e.failure, contained.ErrBroken) {
 		return e, e.failure
 	}
 	if e.failure != nil || !e.result.OK() {
@@ -196,8 +197,8 @@ func (r *run) runAgent(ctx context.Context, role handoff.Role) (ended, error) {
 	return e, errors.Join(keep(dir, e), r.clear(result))
 }
 
-// readResult returns what an agent left as its result; nil for nothing. A result that is no
-// file of the worktree is a problem.
+// readResult returns the result file of an agent; nil for none. A result that is no file of the
+// worktree is a problem.
 func readResult(dir, name string) ([]byte, *handoff.Problem) {
 	data, err := workdir.Dir(dir).Read(name, maxResult)
 	switch {
@@ -212,7 +213,7 @@ func readResult(dir, name string) ([]byte, *handoff.Problem) {
 	return data, nil
 }
 
-// keep stores what is worth knowing of a run.
+// keep stores the outcome of a run.
 func keep(dir string, e ended) error {
 	about := struct {
 		Cause     process.Cause `json:"cause"`
@@ -237,8 +238,8 @@ func keep(dir string, e ended) error {
 	return errors.Join(err, files.Write("meta.json", append(data, '\n')))
 }
 
-// clear removes the files of an agent's run from the worktree, whatever stands there: what
-// is left of an earlier run never counts.
+// clear removes the files of an agent's run from the worktree, so that a result of an earlier
+// run never counts.
 func (r *run) clear(result string) error {
 	root, err := os.OpenRoot(r.tree.Dir)
 	if err != nil {
@@ -283,13 +284,13 @@ func (r *run) invocation(ctx context.Context, role handoff.Role, dir string) (ag
 	}
 	at := func(name string) string { return filepath.Join(r.tree.Dir, filepath.FromSlash(name)) }
 	return agent.Invocation{
-		Role: string(role), Number: r.rec.Runs[string(role)], Dir: r.tree.Dir, Prompt: text, LogSize: int64(r.config.Limits.LogBytes), Env: r.env(),
+		Role: string(role), Number: r.rec.Runs[string(role)], Dir: r.tree.Dir, Seen: r.seen(), Prompt: text, LogSize: int64(r.config.Limits.LogBytes), Env: r.env(),
 		Title:      fmt.Sprintf("%s %s round %d run %d", strings.ToUpper(string(role)), r.rec.TaskID, r.rec.State.Round, r.rec.State.Attempt),
 		PromptFile: at(promptFile), ResultFile: at(c.Result), MessageFile: at(messageFile), SchemaFile: at(schemaFile),
 	}, err
 }
 
-// input returns what a prompt is written from.
+// input returns the data of a prompt.
 func (r *run) input(ctx context.Context, role handoff.Role) (prompt.Input, error) {
 	in := prompt.Input{Role: role, Task: r.rec.Prompt, State: r.rec.State, Base: r.rec.Base, Mark: r.o.Mark()}
 	instructions, err := r.repo.File(ctx, r.rec.Base, ".foreman/"+string(role)+".md")

@@ -2,11 +2,11 @@
 // changes the code of a repository and one that judges the change, in rounds, until the
 // change is approved or the run ends for another reason.
 //
-// [Run] is a loop around package machine, which decides. Before each step the state is
-// stored in .foreman/runs, so that a run that was killed goes on where it was. Agents work
-// in a git worktree on a branch of its own; what they must not change is compared and put
-// back after each of their runs (package workspace). The configuration comes from the base
-// commit. Nothing is sent anywhere: package publish does that with what a run leaves.
+// [Run] is a loop around package machine, which decides. Before each step the state is stored
+// in .foreman/runs, so that a killed run can be resumed. Agents work in a git worktree on a
+// branch of its own; protected files are compared and restored after each of their runs
+// (package workspace). The configuration comes from the base commit. Nothing is sent anywhere:
+// package publish publishes the result of a run.
 package build
 
 import (
@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -24,18 +25,19 @@ import (
 	"github.com/org/foreman-action/handoff"
 	"github.com/org/foreman-action/internal/build/agent"
 	"github.com/org/foreman-action/internal/build/config"
+	"github.com/org/foreman-action/internal/build/contained"
 	"github.com/org/foreman-action/internal/build/machine"
 	"github.com/org/foreman-action/internal/build/process"
 	"github.com/org/foreman-action/internal/build/workspace"
+	"github.com/org/foreman-action/internal/sandbox"
 )
 
-// Options are what a run needs.
+// Options are the inputs of a run.
 type Options struct {
 	Dir     string   // a folder in the consumer's checkout
 	Environ []string // of the program; commands get a part of it
 	TaskID  string
-	// Prompt is what is asked for. It may come from anybody. A run that goes on has it
-	// already.
+	// Prompt is the task. It is untrusted. A resumed run has it already.
 	Prompt string
 	Source string // where the prompt comes from, for the report
 	Base   string // the branch or commit that the change starts from; empty: the default
@@ -48,19 +50,20 @@ type Options struct {
 	// [git-bundle]: https://git-scm.com/docs/git-bundle
 	Bundle   string
 	Runner   process.Runner
+	Docker   string // the program for sandbox: docker; empty: docker, found in PATH
 	Now      func() time.Time
 	Mark     func() string  // returns a random line that delimits quoted text in prompts
 	Progress func(Progress) // called from one goroutine at a time; nil: dropped
 }
 
-// A Progress is what a run does now.
+// A Progress describes the current step of a run.
 type Progress struct {
 	Action  machine.Action
 	Round   int
 	Attempt int
 	Command string // the command that runs; empty: none
-	Line    string // what it printed last; empty: the step begins
-	// Outcome is what the step before came to, in a sentence; empty: nothing to tell.
+	Line    string // the last line of its output; empty: the step begins
+	// Outcome is the result of the step before in a sentence; may be empty.
 	Outcome string
 }
 
@@ -89,15 +92,14 @@ func CheckTaskID(id string) error {
 	return nil
 }
 
-// Run starts a run, and returns its report. The error is for a run that could not go on; it
-// has a report too, and [Resume] goes on with it. A context that ends cancels the run.
+// Run starts a run, and returns its report. The error is for an interrupted run; it has a
+// report too, and [Resume] continues it. A context that ends cancels the run.
 func Run(ctx context.Context, o Options) (Report, error) { return open(ctx, o, start) }
 
 // Review runs the checks and the Inspector alone, on the branch of a task as it is.
 func Review(ctx context.Context, o Options) (Report, error) { return open(ctx, o, review) }
 
-// Resume goes on with a run that was interrupted, or that ended for a reason that people or
-// time can take away.
+// Resume continues a run that was interrupted, or that ended for a temporary reason.
 func Resume(ctx context.Context, o Options) (Report, error) { return open(ctx, o, resume) }
 
 type mode int
@@ -193,9 +195,6 @@ func (r *run) configure(ctx context.Context) error {
 		return &UsageError{err}
 	}
 	r.policy = machine.Policy{Rounds: r.config.Limits.Rounds, Attempts: r.config.Limits.Attempts, MinSeverity: handoff.Severity(r.config.Limits.MinSeverity)}
-	if r.config.Sandbox == config.Docker {
-		return usagef("%s: sandbox: docker is not available in this version; use none, in a container or a virtual machine of your own", config.Name)
-	}
 	return nil
 }
 
@@ -203,7 +202,11 @@ func (r *run) configure(ctx context.Context) error {
 func (r *run) agent(ctx context.Context, role handoff.Role) (agent.Agent, error) {
 	c := r.agentConfig(role)
 	if c.Script == "" {
-		return agent.Command{Runner: r.o.Runner, Config: c}, nil
+		network, back := true, contained.Back{All: true}
+		if role == handoff.Inspector {
+			back = contained.Back{Only: []string{c.Result, messageFile}}
+		}
+		return agent.Command{Runner: r.runner(network, back), Config: c}, nil
 	}
 	steps := filepath.Join(r.journal.dir, "script-"+string(role))
 	if err := os.RemoveAll(steps); err != nil {
@@ -234,6 +237,48 @@ type run struct {
 	config  config.Config
 	policy  machine.Policy
 	tree    *workspace.Worktree // nil until it is made
+	sandbox *sandbox.Session    // nil until it is opened, and without sandbox: docker
+}
+
+// sandboxLocks is the directory of the locks of sandboxes, for all runs of a checkout. No
+// task id begins with a dot.
+const sandboxLocks = runsFolder + "/.sandbox"
+
+// openSandbox opens the sandbox of a run with sandbox: docker.
+func (r *run) openSandbox(ctx context.Context) error {
+	if r.config.Sandbox != config.Docker || r.sandbox != nil {
+		return nil
+	}
+	var err error
+	r.sandbox, err = sandbox.Open(ctx, r.sandboxOptions())
+	return err
+}
+
+func (r *run) sandboxOptions() sandbox.Options {
+	// The steps have limits of their own.
+	limit := 2 * r.config.Limits.RunTimeout
+	return sandbox.Options{
+		Environ: r.o.Environ, Name: "foreman-build", Locks: filepath.Join(r.repo.Root, filepath.FromSlash(sandboxLocks)), Now: r.o.Now, Docker: r.o.Docker,
+		Settings: sandbox.Settings{CPUs: math.Inf(1), Memory: "8g", PIDs: 4096, Temp: "2g", CommandTimeout: limit, TotalTimeout: limit, MaxBytes: 4 << 30},
+	}
+}
+
+// runner returns the runner of commands: this machine, or the sandbox of the run.
+func (r *run) runner(network bool, back contained.Back) agent.Runner {
+	if r.sandbox == nil {
+		return r.o.Runner
+	}
+	return contained.Runner{
+		Session: r.sandbox, Image: r.config.Image, Base: r.rec.Base, Network: network, Back: back, Environ: r.o.Environ, Env: r.config.Env,
+	}
+}
+
+// seen returns where commands see the worktree; empty: where it is.
+func (r *run) seen() string {
+	if r.sandbox == nil {
+		return ""
+	}
+	return contained.Root
 }
 
 // run takes steps until the end, and reports.
@@ -241,9 +286,12 @@ func (r *run) run(ctx context.Context) (Report, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, r.config.Limits.RunTimeout, errDeadline)
 	defer cancel()
 	err := r.steps(limited)
+	if r.sandbox != nil {
+		err = errors.Join(err, r.sandbox.Close())
+	}
 	// The end is written even when the context has ended.
 	ctx = context.WithoutCancel(ctx)
-	err = errors.Join(err, r.repo.Remove(ctx, r.folder()))
+	err = errors.Join(err, r.repo.Remove(ctx, r.folder()), os.RemoveAll(contained.Temporary(r.folder())))
 	if r.o.Bundle != "" && r.rec.Head != r.rec.Base {
 		err = errors.Join(err, r.repo.Bundle(ctx, r.o.Bundle, r.rec.Branch, r.rec.Base))
 	}
@@ -285,7 +333,7 @@ func (r *run) steps(ctx context.Context) error {
 	}
 }
 
-// outcome tells people what a step came to, where the next one does not show it.
+// outcome reports the result of a step where the next one does not show it.
 func outcome(event machine.Event) string {
 	switch e := event.(type) {
 	case machine.Built:
@@ -347,8 +395,8 @@ func (r *run) progress(action machine.Action, command, line string) {
 	}
 }
 
-// Clean removes what is left of a run: its worktree, its branch and its folder in
-// .foreman/runs. A run that goes on is an error.
+// Clean removes the worktree of a run, its branch and its folder in .foreman/runs. A run in
+// progress is an error.
 func Clean(ctx context.Context, o Options) error {
 	if err := CheckTaskID(o.TaskID); err != nil {
 		return err
@@ -365,8 +413,9 @@ func Clean(ctx context.Context, o Options) error {
 		return err
 	}
 	defer j.close()
-	if err := repo.Forget(ctx, filepath.Join(o.Worktrees, o.TaskID), workspace.BranchPrefix+o.TaskID); err != nil {
+	folder := filepath.Join(o.Worktrees, o.TaskID)
+	if err := repo.Forget(ctx, folder, workspace.BranchPrefix+o.TaskID); err != nil {
 		return err
 	}
-	return os.RemoveAll(j.dir)
+	return errors.Join(os.RemoveAll(contained.Temporary(folder)), os.RemoveAll(j.dir))
 }

@@ -5,6 +5,7 @@ package build_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,6 +38,8 @@ func TestMain(m *testing.M) {
 			os.Exit(report.ExitCode())
 		}
 	}
+	// They wait for other processes most of the time.
+	_ = flag.Set("test.parallel", "8")
 	os.Exit(m.Run())
 }
 
@@ -120,8 +123,8 @@ func (c *consumer) run() build.Report {
 	return report
 }
 
-// clean checks what holds after every end: there is a report, no worktree, and the checkout
-// is as it was.
+// clean checks the state after every run: there is a report, no worktree, and the checkout is
+// unchanged.
 func (c *consumer) clean(report build.Report) {
 	c.t.Helper()
 	data, err := os.ReadFile(filepath.Join(c.root, ".foreman/runs/t-1/report.json"))
@@ -170,7 +173,7 @@ func TestRuns(t *testing.T) {
 		code, round              int
 		reason                   machine.Reason
 		role                     string
-		commits                  string // what the branch has more than the base, the newest first
+		commits                  string // commits of the branch beyond the base, the newest first
 	}{
 		"approved the first time": {
 			builder: work + result("builder", built), inspector: result("inspector", approved),

@@ -23,9 +23,9 @@ type Ended struct {
 
 var objectName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// OpenEnded opens a run of a checkout. It may have been written by another machine: what is
-// in it is checked, as far as a report can be. The error is a [UsageError] when there is no
-// such run, or it has not ended.
+// OpenEnded opens a run of a checkout. It may have been written by another machine: its report
+// is checked as far as possible. The error is a [UsageError] when there is no such run, or it
+// has not ended.
 func OpenEnded(checkout, id string) (*Ended, error) {
 	if err := CheckTaskID(id); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/build/workspace"
 )
 
-// A Judgement is what the pipeline would make of a result that lies in a folder.
+// A Judgement is the pipeline's verdict on a result in a folder.
 type Judgement struct {
 	OK       bool              `json:"ok"`
 	State    handoff.State     `json:"state"`
@@ -54,10 +54,10 @@ func (j Judgement) ExitCode() int {
 type Finding struct {
 	What   string
 	OK     bool
-	Detail string // what is there, or what to do
+	Detail string // the finding, or what to do
 }
 
-// Examine looks for what a run needs.
+// Examine checks the requirements of a run.
 func Examine(ctx context.Context, o Options) []Finding {
 	var all []Finding
 	add := func(what string, err error, detail string) bool {
@@ -87,8 +87,19 @@ func Examine(ctx context.Context, o Options) []Finding {
 				add(string(role), nil, "the script "+c.Script)
 				continue
 			}
+			if r.config.Sandbox == config.Docker {
+				add(string(role), nil, c.Command[0]+" of the image "+r.config.Image) // which only a run looks into
+				continue
+			}
 			path, err := exec.LookPath(c.Command[0])
 			add(string(role), err, path)
+		}
+		if r.config.Sandbox == config.Docker {
+			err := r.openSandbox(ctx)
+			if err == nil {
+				err = r.sandbox.Close()
+			}
+			add("sandbox", err, "docker")
 		}
 		for _, name := range r.config.Env {
 			if !hasVariable(o.Environ, name) {

@@ -15,14 +15,16 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/org/foreman-action/internal/programtest"
+
 	"github.com/org/foreman-action/internal/build"
 	"github.com/org/foreman-action/internal/build/machine"
 )
 
 var every = flag.Int("kill.every", 31, "kill the pipeline after every so many calls of git")
 
-// TestKilled kills the pipeline after calls of git, which are between all steps, and goes on
-// with it: the outcome is the same, and no work is lost or done twice.
+// TestKilled kills the pipeline after calls of git, which are between all steps, and resumes
+// it: the outcome is the same, and no work is lost or repeated.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	git, err := exec.LookPath("git")
@@ -34,7 +36,7 @@ func TestKilled(t *testing.T) {
 		t.Run(strconv.Itoa(at), func(t *testing.T) {
 			shim := t.TempDir()
 			script := fmt.Sprintf("#!/bin/sh\n%s \"$@\"; code=$?\necho x >>%s/calls; [ $(wc -l <%s/calls) = %d ] && kill -9 $PPID\nexit $code\n", git, shim, shim, at)
-			if err := os.WriteFile(filepath.Join(shim, "git"), []byte(script), 0o755); err != nil {
+			if err := programtest.Write(filepath.Join(shim, "git"), script); err != nil {
 				t.Fatal(err)
 			}
 			c := newConsumer(t, work+result("builder", built), `if grep -q "Round\|round before" .foreman/tmp/prompt.md; then `+result("inspector", approved)+"; else "+result("inspector", changes)+"; fi",
@@ -92,7 +94,7 @@ func readReport(t *testing.T, root string) build.Report {
 	return report
 }
 
-// TestStored begins runs on what earlier ones left.
+// TestStored begins runs on the files of earlier ones.
 func TestStored(t *testing.T) {
 	t.Parallel()
 	c := newConsumer(t, once("b", work+result("builder", failed), work+result("builder", built)), once("i", result("inspector", approved), result("inspector", changes)), "")
@@ -103,7 +105,7 @@ func TestStored(t *testing.T) {
 	if _, err := build.Run(t.Context(), o); usage(err) == "" || !strings.Contains(err.Error(), "foreman build resume") {
 		t.Errorf("a second run: %v", err)
 	}
-	// A person mended what failed hard.
+	// A person repaired the hard failure.
 	r, err := build.Resume(t.Context(), o)
 	if err != nil || r.ExitCode() != 0 {
 		t.Fatalf("%+v %v", r, err)

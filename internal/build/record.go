@@ -32,7 +32,7 @@ type record struct {
 	Branch     string         `json:"branch"`
 	BaseBranch string         `json:"base_branch"`
 	Base       string         `json:"base_sha"`
-	Head       string         `json:"head_sha"` // what the last step that counted left
+	Head       string         `json:"head_sha"` // after the last step that counted
 	Runs       map[string]int `json:"runs"`     // of each agent, those that did not count too
 	DiffBytes  int            `json:"diff_bytes"`
 	State      machine.State  `json:"state"`
@@ -61,7 +61,7 @@ func openJournal(checkout, id string) (*journal, error) {
 	if err != nil {
 		root.Close()
 		if errors.Is(err, filelock.ErrLocked) {
-			return nil, usagef("the run %s goes on in another process", id)
+			return nil, usagef("the run %s is in progress in another process", id)
 		}
 		return nil, fmt.Errorf("lock the run: %w", err)
 	}
@@ -81,7 +81,7 @@ func (j *journal) load() (rec record, found bool, err error) {
 	return rec, err == nil, err
 }
 
-// maxRecord bounds what is read of a state file.
+// maxRecord is the maximum size of a state file.
 const maxRecord = 64 << 20
 
 func readRecord(dir string) (record, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/internal/build/machine"
 )
 
-// A Report is what a run came to. Every run that began has one, in report.json.
+// A Report is the result of a run. Every run that began has one, in report.json.
 type Report struct {
 	Version int               `json:"version"` // 1
 	TaskID  string            `json:"task_id"`
@@ -18,7 +18,7 @@ type Report struct {
 	Errors  []handoff.Problem `json:"errors"`
 	// OpenIssues are the findings that the run ends with.
 	OpenIssues []handoff.Issue      `json:"open_issues"`
-	Data       *handoff.BuilderWork `json:"data"` // what the Builder reported last; nil: nothing
+	Data       *handoff.BuilderWork `json:"data"` // the Builder's last report; nil: none
 	Checks     []machine.Check      `json:"checks"`
 	Source     string               `json:"source"`
 	Branch     string               `json:"branch"`

@@ -13,13 +13,15 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/handoff"
+	"github.com/org/foreman-action/internal/build/contained"
 	"github.com/org/foreman-action/internal/build/machine"
 	"github.com/org/foreman-action/internal/build/process"
 	"github.com/org/foreman-action/internal/build/workspace"
+	"github.com/org/foreman-action/internal/sandbox"
 	"github.com/org/foreman-action/internal/workdir"
 )
 
-// step does what the machine asks for. An error ends the run, or leaves it to be resumed.
+// step carries out the machine's action. An error ends the run, or leaves it to be resumed.
 func (r *run) step(ctx context.Context, action machine.Action) (machine.Event, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -45,16 +47,19 @@ func (r *run) step(ctx context.Context, action machine.Action) (machine.Event, e
 	return nil, fmt.Errorf("there is no step %s", action)
 }
 
-// setup makes the worktree at the last commit that counts, and runs the consumer's setup in
-// it. It returns nil when all went well, in whatever phase the run is.
+// setup makes the worktree at the last commit that counts, and runs the consumer's setup in it.
+// It returns nil on success, in any phase.
 func (r *run) setup(ctx context.Context) (machine.Event, error) {
 	tree, err := r.repo.Add(ctx, r.folder(), r.rec.Branch, r.rec.Head)
 	if err != nil {
 		return machine.Stopped{Reason: machine.SetupFailed, Problem: problem("<setup>", "worktree", err.Error())}, context.Cause(ctx)
 	}
 	r.tree = tree
+	if err := r.openSandbox(ctx); err != nil {
+		return nil, err
+	}
 	for i, command := range r.config.Setup {
-		result, output, found, err := r.command(ctx, "setup", i+1, command)
+		result, output, found, err := r.command(ctx, setupStep, i+1, command)
 		if err != nil && !errors.Is(err, process.ErrNotStarted) {
 			return nil, err
 		}
@@ -73,8 +78,7 @@ func (r *run) setup(ctx context.Context) (machine.Event, error) {
 	return nil, nil
 }
 
-// violation returns the event for what a command changed outside of the worktree; nil when
-// that is nothing.
+// violation returns the event for changes of a command outside of the worktree; nil for none.
 func violation(found []string, role handoff.Role) machine.Event {
 	if len(found) == 0 {
 		return nil
@@ -83,14 +87,20 @@ func violation(found []string, role handoff.Role) machine.Event {
 }
 
 func outside(found []string) handoff.Problem {
-	return problem("<worktree>", "outside", "it changed what lies outside of its worktree, which was put back: "+strings.Join(found, ", "))
+	return problem("<worktree>", "outside", "it changed files outside of its worktree, which were restored: "+strings.Join(found, ", "))
 }
 
 // tailBytes is how much of a command's output prompts and reports get.
 const tailBytes = 16 << 10
 
-// command runs a command of the consumer in the worktree, within limits, and returns the
-// end of what it printed and what it changed outside.
+// The kinds of the consumer's commands, which are also the names of their folders.
+const (
+	setupStep = "setup"
+	checkStep = "check"
+)
+
+// command runs a command of the consumer in the worktree, within limits, and returns the end of
+// its output and its changes outside.
 func (r *run) command(ctx context.Context, name string, n int, args []string) (result process.Result, output string, found []string, err error) {
 	dir, err := r.journal.attempt(r.rec.State.Round, name, n)
 	if err != nil {
@@ -108,13 +118,17 @@ func (r *run) command(ctx context.Context, name string, n int, args []string) (r
 	title := strings.Join(args, " ")
 	r.progress(action(r.rec.State), title, "")
 	out := &lines{to: log, each: func(line string) { r.progress(action(r.rec.State), title, line) }}
-	result, err = r.o.Runner.Run(ctx, process.Command{
+	network, back := false, contained.Back{} // changes of a check do not count
+	if name == setupStep {
+		network, back.All = true, true
+	}
+	result, err = r.runner(network, back).Run(ctx, process.Command{
 		Args: args, Dir: r.tree.Dir, Env: r.env(), Output: out, LogBytes: int64(r.config.Limits.LogBytes), Grace: time.Second,
 	})
 	found, guardErr := guard.Check(context.WithoutCancel(ctx), filepath.Join(dir, "outside"), nil)
 	switch {
 	case guardErr != nil:
-		err = fmt.Errorf("put back what a command changed: %w", guardErr)
+		err = fmt.Errorf("restore the files that a command changed: %w", guardErr)
 	case context.Cause(ctx) != nil:
 		err = context.Cause(ctx)
 	}
@@ -136,6 +150,8 @@ func (r *run) env() []string {
 // ending describes how a command ended.
 func ending(result process.Result, err error) string {
 	switch {
+	case errors.Is(err, sandbox.ErrTooLarge):
+		return "left too much: " + err.Error()
 	case err != nil:
 		return "did not start: " + err.Error()
 	case result.Cause == process.TimedOut:
@@ -147,12 +163,12 @@ func ending(result process.Result, err error) string {
 	}
 }
 
-// checks runs the consumer's commands, which judge the Builder's work. They run what the
-// Builder wrote, so they are watched as it is.
+// checks runs the consumer's commands, which judge the Builder's work. They run the Builder's
+// code, so they are guarded as it is.
 func (r *run) checks(ctx context.Context) (machine.Event, error) {
 	event := machine.Checked{Checks: []machine.Check{}}
 	for i, check := range r.config.Checks {
-		result, output, found, err := r.command(ctx, "check", i+1, check.Run)
+		result, output, found, err := r.command(ctx, checkStep, i+1, check.Run)
 		if err != nil && !errors.Is(err, process.ErrNotStarted) {
 			return nil, err
 		}
@@ -167,7 +183,7 @@ func (r *run) checks(ctx context.Context) (machine.Event, error) {
 			}
 		}
 		event.Checks = append(event.Checks, done)
-		// What a check leaves behind is no part of the change.
+		// Changes of a check are no part of the change.
 		if err := r.tree.Reset(ctx, r.rec.Head); err != nil {
 			return nil, err
 		}
@@ -175,7 +191,7 @@ func (r *run) checks(ctx context.Context) (machine.Event, error) {
 	return event, nil
 }
 
-// diff writes down what the branch changes, for the Inspector and for people.
+// diff writes the changes of the branch to a file, for the Inspector and for people.
 func (r *run) diff(ctx context.Context) (machine.Event, error) {
 	diff, cut, stat, err := r.tree.Diff(ctx, r.rec.Base, int(r.config.Limits.DiffBytes))
 	if err != nil {
@@ -208,7 +224,7 @@ func (r *run) noSpace() error {
 	return nil
 }
 
-// lines passes on what a command prints, calls each with every line, and keeps the end.
+// lines forwards the output of a command, calls each with every line, and keeps the end.
 type lines struct {
 	to   io.Writer
 	each func(string)
@@ -239,7 +255,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.to.Write(p)
 }
 
-// tail returns the end of what was printed.
+// tail returns the end of the output.
 func (l *lines) tail() string {
 	end := l.last[max(0, len(l.last)-tailBytes):]
 	return strings.TrimSpace(strings.ToValidUTF8(string(end), "\uFFFD"))

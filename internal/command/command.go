@@ -1,5 +1,5 @@
-// Package command is what the commands of all programs have in common: how they end, and
-// which version they are of.
+// Package command contains the common parts of the commands of all programs: exit codes, errors
+// and versions.
 package command
 
 import (
@@ -17,10 +17,10 @@ const (
 	ExitInterrupted = 130
 )
 
-// A FailedError is an error that is nobody's mistake here; it ends with [ExitFailed].
+// A FailedError is a failure that is not the user's mistake; it ends with [ExitFailed].
 type FailedError struct{ err error }
 
-// Error returns what the error that failed says.
+// Error returns the text of the cause.
 func (e *FailedError) Error() string { return e.err.Error() }
 
 // Unwrap returns the error that failed.
@@ -48,7 +48,7 @@ func ExitCode(err error) int {
 	return ExitUsage
 }
 
-// Version is that which the linker set, else what the build knows of itself.
+// Version returns the version set by the linker, or else that of the build information.
 func Version(linked string) string {
 	if linked != "" {
 		return linked

@@ -63,8 +63,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is read is what the pattern matches, is not less than nothing without a
-// sign, and what time.ParseDuration reads is the same.
+// FuzzParse: Parse accepts exactly the texts of the pattern, returns no negative duration
+// without a sign, and agrees with time.ParseDuration.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"1w2d3h", "-1d", "40000d", "1h30m", "0", "2540400h", "1d0", "+1h"} {
 		f.Add(s)

@@ -137,8 +137,7 @@ func (p project) commit() {
 	git("commit", "-q", "-m", "project")
 }
 
-// act runs the workflow on the event against a fake GitHub on host, and checks what
-// came of it.
+// act runs the workflow on the event against a fake GitHub on host, and checks the result.
 func (p project) act(platform, host string) {
 	t := p.t
 	t.Helper()

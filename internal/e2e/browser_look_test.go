@@ -45,7 +45,7 @@ func (s *station) furnish() (done string) {
 	return done
 }
 
-// contrast lists texts that do not stand out from what is behind them (WCAG AA).
+// contrast lists texts with too little contrast to their background (WCAG AA).
 const contrast = `(() => {
 	const lum = (c) => { const [r, g, b] = c.match(/[\d.]+/g).map(Number).map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
 	const back = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\)$/.test(c)) return c; } return "rgb(255, 255, 255)"; };
@@ -71,7 +71,7 @@ func TestBrowserLook(t *testing.T) {
 			name          string
 			width, height int64
 			phone         bool
-		}{{"desktop", 1280, 900, false}, {"phone", 360, 780, true}} {
+		}{{"desktop", 1400, 900, false}, {"phone", 390, 844, true}, {"small phone", 360, 780, true}} {
 			call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 			})

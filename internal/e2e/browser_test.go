@@ -48,7 +48,7 @@ func TestBrowserStates(t *testing.T) {
 	list.until(row + `.textContent.includes("being carried out")`)
 	s.finish(hold, "It is a bug.")
 	both("done")
-	own.until(`[...document.querySelectorAll(".journey b")].map((b) => b.textContent).join() === "enqueued,claimed,decided,carried out"`)
+	own.until(`[...document.querySelectorAll(".journey b")].map((b) => b.textContent).join() === "received,taken,decided,carried out"`)
 	own.until(`document.querySelectorAll(".actions tbody tr").length === 3`)
 	own.until(`document.title.includes("done")`)
 	list.until(`document.querySelector(".tiles").textContent.includes("1 done")`)
@@ -159,8 +159,54 @@ func TestBrowserOperator(t *testing.T) {
 	b.shoot("sign-in")
 }
 
-// TestBrowserReadOnly has no operators: there are no buttons, and the page says why. A
-// page that signed out elsewhere does not go on showing.
+// TestBrowserList presses buttons in the list, which lead back to it, and asks again with a
+// reason on the page of the task.
+func TestBrowserList(t *testing.T) {
+	s := newStation(t, true)
+	done := s.furnish()
+	failed := browserTask(2)
+	b := newTab(t)
+	s.signIn(b, "/")
+	row := func(id string) string { return `#t-` + id }
+	button := func(id, verb string) string { return row(id) + ` form[action$="/` + verb + `"] button` }
+	b.run(chromedp.Click(chromedp.CSS(button(failed, "ask-again"))), chromedp.WaitVisible(chromedp.CSS(".notice")))
+	b.until(`location.pathname === "/" && document.querySelector("` + row(failed) + ` .state.pending")`)
+	if d, err := s.q.Inspect(t.Context(), failed); err != nil || d.State != queue.Pending || d.Asks != 1 || d.Result != nil {
+		t.Errorf("after asking again: %+v, %v", d.Info, err)
+	}
+	b.run(chromedp.Click(chromedp.CSS(button(failed, "cancel"))), chromedp.WaitVisible(chromedp.CSS(row(failed)+" .state.failed")))
+	if got := s.state(failed); got != queue.Failed {
+		t.Errorf("after cancelling: %s", got)
+	}
+	b.run(
+		chromedp.Navigate(s.url("/tasks/"+done)), chromedp.SendKeys(chromedp.CSS("#reason"), "the prompt was fixed"),
+		chromedp.Click(chromedp.CSS(`form[action$="/ask-again"] button`)), chromedp.WaitVisible(chromedp.CSS(".now .state.pending")),
+	)
+	b.until(`document.querySelector(".journey").textContent.includes("asked again") && document.querySelector(".journey").textContent.includes("the prompt was fixed")`)
+	b.shoot("task-asked-again")
+	// The health is one line when all is well, and else lists the problems.
+	b.run(chromedp.Navigate(s.url("/")))
+	if got := eval[string](b, `document.querySelector(".health .bad b").textContent + ": " + document.querySelector("#parts summary").textContent`); got != "poll octo/forge: 1 part is out of order; 2 others work" {
+		t.Errorf("health: got %q", got)
+	}
+	s.stop()
+	s.well = true
+	b.expect("ERR_")
+	s.start()
+	s.signIn(b, "/")
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 390, Height: 844, DeviceScaleFactor: 1, Mobile: true})
+	if high := eval[int](b, `document.querySelector("section[aria-labelledby=health]").offsetHeight`); high > 80 {
+		t.Errorf("health is %d pixels high", high)
+	}
+	top := eval[int](b, `Math.round(document.querySelector("h2#tasks").getBoundingClientRect().top + scrollY)`)
+	t.Logf("on a phone, the list begins at %d pixels", top)
+	b.shoot("queue-operator-phone")
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1400, Height: 900, DeviceScaleFactor: 1})
+	b.shoot("queue-operator-desktop")
+}
+
+// TestBrowserReadOnly has no operators: there are no buttons, and the page shows the reason. A
+// page that signed out elsewhere stops showing data.
 func TestBrowserReadOnly(t *testing.T) {
 	s := newStation(t, false)
 	id := s.enqueue(1, "x")
@@ -198,7 +244,7 @@ func TestBrowserInterrupted(t *testing.T) {
 	b.until(`document.getElementById("t-` + id + `")`)
 	b.until(live)
 
-	b.expect("ERR_") // nobody answers
+	b.expect("ERR_") // the server is stopped
 	s.stop()
 	b.until(`document.getElementById("live").textContent === "reconnecting"`)
 	id = s.enqueue(2, "While the server was away")

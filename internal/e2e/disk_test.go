@@ -25,7 +25,7 @@ func TestDisk(t *testing.T) {
 			})
 			w.wantTold("null")
 			w.wantIssue("bug", "documentation")
-			if list := strings.Join(warnings(s), "\n"); !strings.Contains(list, "what was done is not remembered") {
+			if list := strings.Join(warnings(s), "\n"); !strings.Contains(list, "the record of this task is not saved") {
 				t.Errorf("got the warnings %q", list)
 			}
 		})

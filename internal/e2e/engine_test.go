@@ -68,7 +68,7 @@ func output(t *testing.T, dir, name string, args ...string) string {
 	return out
 }
 
-// try is output whose failure is told.
+// try is output that returns its error.
 func try(t *testing.T, dir, name string, args ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)

@@ -27,8 +27,8 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// TestArtifactRuns goes through three runs of a workflow. What is stale is refused in
-// a run that knows nothing and in one that saved it itself.
+// TestArtifactRuns goes through three runs of a workflow. A stale record is refused in a new
+// run and in the run that saved it.
 func TestArtifactRuns(t *testing.T) {
 	t.Parallel()
 	s := newArtifactServer(t)
@@ -80,8 +80,8 @@ func TestArtifactAgain(t *testing.T) {
 	loads(t, s.store(ownRepo, 1), stored(sample(7, 2)))
 }
 
-// TestArtifactRace lets the second run save whole while the first one stands before
-// its own artifact: the first one finds out, takes it back, and is told.
+// TestArtifactRace lets the second run save completely before the first one uploads its
+// artifact: the first one notices, removes its artifact, and returns an error.
 func TestArtifactRace(t *testing.T) {
 	t.Parallel()
 	s := newArtifactServer(t)
@@ -131,9 +131,9 @@ func unzip(t *testing.T, path string) []byte {
 	return data
 }
 
-// An artifactServer is act's server of artifacts. Its routes are act's; the listener
-// is a test's, because act's own wants to be told a free port, ends the process when
-// it is not free, and does not say when it listens.
+// An artifactServer is act's server of artifacts. Its routes are act's; the listener is a
+// test's, because act's own needs a port that is known to be free, ends the process when it is
+// not, and does not signal when it listens.
 type artifactServer struct {
 	t    *testing.T
 	dir  string // <run>/<name>/<name>.zip
@@ -218,9 +218,9 @@ func openFile(name string, flag int) (artifacts.WritableFile, error) {
 // An actReader reads the artifacts of act's server for a job. Act has no list of the
 // artifacts of all runs, so the runs are those of its folder.
 //
-// Act gives the artifacts of a name the same id in every run, where GitHub counts.
-// Here they count from the job's own run, whose artifact keeps the id that the job
-// is told when it uploads: later runs have higher ids, earlier ones lower.
+// Act gives the artifacts of a name the same id in every run, where GitHub counts. Here they
+// count from the job's own run, whose artifact keeps the id that the upload returned: later
+// runs have higher ids, earlier ones lower.
 type actReader struct {
 	s   *artifactServer
 	run int64

@@ -112,7 +112,8 @@ func TestClientWrites(t *testing.T) {
 	})
 }
 
-// TestClientRace: where a key is given once, who is second is told, on either side.
+// TestClientRace: where a key can be taken once, the second client gets an error, on either
+// side.
 func TestClientRace(t *testing.T) {
 	t.Parallel()
 	between(t, fakes(), func(t *testing.T, ours *results.Cache, other otherClient) {

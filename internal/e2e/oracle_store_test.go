@@ -32,9 +32,9 @@ func jobOptions(repo, token string) results.Options {
 	}
 }
 
-// TestMemorySuite runs the suite of all memory stores against both servers of act.
-// All of it holds, for jobs that come one after the other. What act cannot do shows
-// only where two jobs save at once, and no test here asks for it:
+// TestMemorySuite runs the suite of all memory stores against both servers of act. All of it
+// passes for jobs that run one after the other. Act has limits that show only where two jobs
+// save at once, which is not tested here:
 //   - the cache takes a key twice without a word, so of two jobs that have both
 //     looked before, both save, and the first one's record is lost;
 //   - the artifact server empties an artifact when the same run makes it again, and

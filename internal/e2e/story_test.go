@@ -25,8 +25,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// TestStory follows one issue through several runs of the image, each in a container of
-// its own on a machine that kept nothing, and looks at what the agent of each is told.
+// TestStory follows one issue through several runs of the image, each in a container of its own
+// on a machine that kept nothing, and checks the summary that the agent of each gets.
 func TestStory(t *testing.T) {
 	needEngine(t)
 	build(t)
@@ -36,8 +36,8 @@ func TestStory(t *testing.T) {
 	t.Run("cache", func(t *testing.T) { cacheStory(t, host) })
 }
 
-// What the agent is told, with DATE for each date: what was remembered names who asked
-// for it, and what is read off the timeline cannot.
+// The agent's summaries, with DATE for each date: the record names who asked for an action,
+// which the timeline cannot.
 const (
 	remembered = "Issue #1: labelled 'documentation', commented on DATE (agent); " + people
 	rebuilt    = "Issue #1: labelled 'documentation', commented on DATE; " + people
@@ -105,8 +105,8 @@ func cacheStory(t *testing.T, host string) {
 	}
 }
 
-// A world is what the runs of a story share: a GitHub with its results service and an
-// agent, where containers reach them. The agent always asks for the same.
+// A world is shared by the runs of a story: a GitHub with its results service and an agent,
+// reachable from containers. The agent always makes the same decision.
 type world struct {
 	t        *testing.T
 	gh       *githubtest.Server
@@ -239,7 +239,7 @@ func (w *world) meanwhile() {
 
 var aDate = regexp.MustCompile(`\d{4}-\d\d-\d\d`)
 
-// wantTold compares what the agent was told by the last run, which asked it once.
+// wantTold compares the summary that the agent got from the last run, which asked it once.
 func (w *world) wantTold(want string) {
 	w.t.Helper()
 	list := w.agent.Requests()

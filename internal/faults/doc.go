@@ -1,10 +1,9 @@
-// Package faults holds the tests that kill: the real server and a real agent are ended
-// with SIGKILL while tasks pass through them, at every step that one of them takes with
-// the other, with GitHub or with who sends webhooks, and started again. In the end each
-// issue must carry what was decided on it, once.
+// Package faults has crash tests: the real server and a real agent are ended with SIGKILL
+// at every request between them, GitHub and the sender of webhooks, and started again. In
+// the end every decision must have been carried out on its issue exactly once.
 //
-// A server may also stand still for longer than its leases last, and then go on. There
-// may be two servers on one queue, in a file or in PostgreSQL.
+// Other tests suspend a server for longer than its leases last, or run two servers on one
+// queue, in a file or in PostgreSQL.
 //
 // The tests run a few rounds by default; -kill.rounds asks for more.
 package faults

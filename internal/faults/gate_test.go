@@ -13,11 +13,11 @@ import (
 	"sync"
 )
 
-// A point is a step at which somebody is killed.
+// A point is a step at which a process is killed or suspended.
 type point struct {
 	victim string // "server" or "agent"
 	step   string // what kind of request is under way
-	after  bool   // it was answered, and the answer is on its way; else nobody got it yet
+	after  bool   // kill after the response was made; else before the request is passed on
 	pause  bool   // the victim stands still for longer than any lease, and goes on
 }
 
@@ -32,7 +32,7 @@ func (p point) String() string {
 	return p.victim + " " + when + p.step
 }
 
-// The steps, and who may be killed at them: who sends or gets the request.
+// The steps, and the processes that may be killed at them: the sender and the receiver.
 var steps = map[string][]string{
 	"webhook":      {"server"},
 	"next":         {"server", "agent"},
@@ -44,7 +44,7 @@ var steps = map[string][]string{
 	"GitHub write": {"server"},
 }
 
-// A gate stands in every connection, and kills when the step that was chosen comes by.
+// A gate is a proxy in every connection, and kills at the chosen step.
 type gate struct {
 	mu     sync.Mutex
 	random *rand.Rand
@@ -55,7 +55,7 @@ type gate struct {
 	killed chan struct{} // gets a value for each kill
 }
 
-// points lists all there are, in a fixed order.
+// points returns all points in a fixed order.
 func points() []point {
 	var list []point
 	for _, step := range slices.Sorted(maps.Keys(steps)) {
@@ -66,7 +66,7 @@ func points() []point {
 	return list
 }
 
-// pauses lists the points after which a server stands still. A request that is under way
+// pauses returns the points after which a server is suspended. A request that is under way
 // may take no longer than a lease, so none is held up.
 func pauses() []point {
 	var list []point
@@ -83,7 +83,7 @@ func (g *gate) arm(p point) {
 	g.armed, g.left = &p, g.random.IntN(3)
 }
 
-// disarm lets everything by.
+// disarm ends the kills.
 func (g *gate) disarm() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -115,8 +115,8 @@ func (g *gate) pass(server, step string, after bool) bool {
 }
 
 // through returns a handler that hands requests on to where target says, which also names
-// the server that takes part, and kills on the way. Whoever waits for an answer that was
-// killed gets none.
+// the server that takes part, and kills on the way. The client of a killed server gets
+// no response.
 func (g *gate) through(step func(*http.Request) string, target func() (url, server string)) http.Handler {
 	client := &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 16},

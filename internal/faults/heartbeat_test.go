@@ -39,8 +39,8 @@ func BenchmarkHeartbeat(b *testing.B) {
 }
 
 // TestHeartbeats is check 32, over HTTP and on a file: while decisions wait for GitHub,
-// heartbeats do not. What other tests do to the machine meanwhile is let pass by asking
-// for one quick round of several; who waited for GitHub would have none.
+// heartbeats do not. Other tests may load the machine, so one quick round of several is
+// enough; a server that waits for GitHub has none.
 func TestHeartbeats(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -28,6 +28,8 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "agent:", runAgent(addr))
 		os.Exit(1)
 	}
+	// They wait for other processes most of the time.
+	_ = flag.Set("test.parallel", "8")
 	flag.Parse()
 	os.Exit(m.Run())
 }

@@ -60,12 +60,13 @@ type process struct {
 	done chan struct{} // closed when it has ended
 }
 
-// A setting is what a stage is made with.
+// A setting configures a stage.
 type setting struct {
 	program string
 	queue   string        // URL of the database with the queue; empty: it is in a file
 	servers int           // on one queue
 	slow    time.Duration // what GitHub takes for a call, and more
+	writes  *writes       // how GitHub answers writes; nil: at once
 }
 
 // newStage starts everything.
@@ -95,10 +96,10 @@ func newStage(t testing.TB, o setting) *stage {
 	}
 	t.Cleanup(s.close)
 	for i := range servers {
-		api := httptest.NewServer(delayed(o.slow, s.gate.through(gitHubStep, func() (string, string) { return s.gh.URL, serverName(i) })))
+		api := httptest.NewServer(o.writes.before(serverName(i), delayed(o.slow, s.gate.through(gitHubStep, func() (string, string) { return s.gh.URL, serverName(i) }))))
 		s.servers = append(s.servers, api)
 		timeout := 1 + 2*int(o.slow/time.Second)
-		text := fmt.Sprintf(configText, api.URL, timeout, queueURL, 2*timeout+10, secret, s.nudge.URL)
+		text := fmt.Sprintf(configText, api.URL, timeout, queueURL, secret, s.nudge.URL)
 		if err := os.WriteFile(s.config(i), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -129,8 +130,7 @@ const configText = `identity: {github_token: t0ken-of-the-tests, github_user: fo
 llm: {provider: none, model: none}
 polling: {enabled: false}
 queue:
-%s  drain_timeout_seconds: %d
-  max_tasks_per_hour: 0
+%s  max_tasks_per_hour: 0
   claim_timeout_seconds: 2
   requeue_interval_seconds: 1
   max_retries: 100
@@ -190,7 +190,7 @@ func (s *stage) server(name string) *exec.Cmd {
 // pauseTime is longer than the lease of a decision and than a claim.
 const pauseTime = 15 * time.Second
 
-// strike ends a process at once, and has it started again; or lets it stand still.
+// strike kills a process and has it started again, or suspends it.
 func (s *stage) strike(name string, pause bool) {
 	s.mu.Lock()
 	p := s.procs[name]
@@ -240,31 +240,40 @@ func (s *stage) close() {
 func (s *stage) deliver(ctx context.Context, number int) error {
 	now := time.Now().UTC()
 	s.gh.Repo(repo).AddIssue(githubtest.Issue{Number: number, Author: "mona", Title: "It crashes", CreatedAt: now})
-	body := fmt.Sprintf(webhookText, number, now.Format(time.RFC3339))
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(body))
 	for ctx.Err() == nil {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.front.URL+"/github/webhook", bytes.NewBufferString(body))
-		if err != nil {
-			return err
+		status, err := webhook(ctx, s.front.URL, number, now)
+		if status == http.StatusAccepted || status == http.StatusOK {
+			return nil
 		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("X-Github-Event", "issues")
-		req.Header.Set("X-Github-Delivery", fmt.Sprintf("delivery-%d", number))
-		req.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
-		resp, err := http.DefaultClient.Do(req)
 		if err == nil {
-			_ = resp.Body.Close()
-			if resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusOK {
-				return nil
-			}
-			err = fmt.Errorf("status %s", resp.Status)
+			err = fmt.Errorf("status %d", status)
 		}
 		if !wait(ctx, 20*time.Millisecond) {
 			return fmt.Errorf("deliver issue %d: %w", number, err)
 		}
 	}
 	return ctx.Err()
+}
+
+// webhook sends the webhook of an issue that was opened at a time, once, and returns the status of
+// the answer.
+func webhook(ctx context.Context, url string, number int, opened time.Time) (status int, err error) {
+	body := fmt.Sprintf(webhookText, number, opened.Format(time.RFC3339))
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/github/webhook", bytes.NewBufferString(body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Github-Event", "issues")
+	req.Header.Set("X-Github-Delivery", fmt.Sprintf("delivery-%d", number))
+	req.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	return resp.StatusCode, resp.Body.Close()
 }
 
 const webhookText = `{"action": "opened", "issue": {"number": %[1]d, "title": "It crashes", "body": "b", "state": "open",

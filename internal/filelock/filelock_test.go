@@ -3,6 +3,9 @@ package filelock_test
 import (
 	"errors"
 	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/org/foreman-action/internal/filelock"
@@ -33,4 +36,40 @@ func TestTry(t *testing.T) {
 		t.Fatalf("after it was given up: %v", err)
 	}
 	again()
+}
+
+// TestForks locks and unlocks while processes are started, which have the file for a moment.
+func TestForks(t *testing.T) {
+	t.Parallel()
+	program, err := exec.LookPath("true")
+	if err != nil {
+		t.Skip("there is no program that does nothing")
+	}
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	var all sync.WaitGroup
+	var running atomic.Int64
+	for range 4 {
+		running.Add(1)
+		all.Go(func() {
+			defer running.Add(-1)
+			for range 25 {
+				if err := exec.CommandContext(t.Context(), program).Run(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for running.Load() > 0 {
+		unlock, err := filelock.Try(root, "lock")
+		if err != nil {
+			t.Errorf("after it was unlocked: %v", err)
+			break
+		}
+		unlock()
+	}
+	all.Wait()
 }

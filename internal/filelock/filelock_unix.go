@@ -18,7 +18,12 @@ func Try(root *os.Root, name string) (unlock func(), err error) {
 	}
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == nil {
-		return func() { file.Close() }, nil
+		return func() {
+			// A process that is being started has the file too, until it runs its program: closing
+			// alone would leave it the lock.
+			_ = syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
+			file.Close()
+		}, nil
 	}
 	file.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {

@@ -1,5 +1,5 @@
-// Package freeport finds addresses for programs that tests start, and ones that nobody
-// answers at.
+// Package freeport finds free addresses for tests: for programs that they start, or to connect
+// to in vain.
 package freeport
 
 import (
@@ -20,7 +20,7 @@ const (
 	tries = 100
 )
 
-// Find returns an address of this machine on which nobody listens.
+// Find returns a free address of this machine.
 func Find(ctx context.Context) (netip.AddrPort, error) {
 	var errs []error
 	for range tries {
@@ -32,5 +32,5 @@ func Find(ctx context.Context) (netip.AddrPort, error) {
 		}
 		errs = append(errs, err)
 	}
-	return netip.AddrPort{}, fmt.Errorf("find a port that nobody listens on: %w", errors.Join(errs...))
+	return netip.AddrPort{}, fmt.Errorf("find a free port: %w", errors.Join(errs...))
 }

@@ -1,11 +1,11 @@
-// Package git runs git in a directory whose files, configuration and history somebody else
-// may have written, an agent for example.
+// Package git runs git in a directory whose files, configuration and history are untrusted,
+// because an agent may have written them, for example.
 //
-// Arguments are a list, never a shell's line. The environment is made anew: no variable of
-// git's that is set around the program counts, no prompt waits for an answer, and nothing is
-// fetched. Programs that a repository's configuration names for hooks, the file system
-// monitor, the pager, signatures and diffs do not run. Those of filter.*.clean and smudge
-// do, because git cannot switch them off together: a caller that does not trust the
+// Arguments are a list, never a shell's line. The environment is built from scratch: git's
+// variables in the environment of the program have no effect, no prompt waits for an answer, and
+// git only fetches from a [Remote]. Programs that a repository's configuration names for hooks,
+// the file system monitor, the pager, signatures and diffs do not run. Those of filter.*.clean
+// and smudge do, because git cannot switch them off together: a caller that does not trust the
 // configuration has to compare it with an earlier state first, without git.
 package git
 
@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -23,13 +24,17 @@ import (
 
 // A Repo runs git in a directory.
 type Repo struct {
-	Dir     string   // in the working tree; it counts as safe, whoever owns it
+	Dir     string   // in the working tree; it counts as safe with any owner
 	Environ []string // the surrounding environment, of which git gets the search path and the folder for temporary files
 	Vars    []string // more variables for git, such as GIT_AUTHOR_NAME=…; they win over the others
 
 	// UserConfig lets git read the configuration of the user and of the machine, which the
 	// user's own git sees. Without it a repository looks the same to everybody.
 	UserConfig bool
+
+	// Limit is how long a command may take; 0: as long as its context. An untrusted folder may contain
+	// named pipes, such as .gitignore, which git reads for ever.
+	Limit time.Duration
 }
 
 // MaxOutput is the most bytes that a command of git may print.
@@ -41,7 +46,7 @@ var ErrTooLarge = fmt.Errorf("it prints more than %d bytes", MaxOutput)
 // An Error is a command of git that failed.
 type Error struct {
 	Command string // such as "status"
-	Stderr  string // what it printed, without line breaks; may be cut
+	Stderr  string // its output, without line breaks; may be cut
 	Err     error  // an [*exec.ExitError] where git ran
 }
 
@@ -59,7 +64,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Run runs a command of git and returns what it prints. An error is an [*Error].
+// Run runs a command of git and returns its output. An error is an [*Error].
 func (r Repo) Run(ctx context.Context, args ...string) ([]byte, error) {
 	out, over, err := r.run(ctx, MaxOutput, args)
 	if err == nil && over {
@@ -73,25 +78,47 @@ func (r Repo) Run(ctx context.Context, args ...string) ([]byte, error) {
 
 // run runs a command of git, and ends it when it prints more than a number of bytes.
 func (r Repo) run(ctx context.Context, limit int, args []string) (out []byte, over bool, err error) {
-	const stderrLimit = 4 << 10
-	stdout, stderr := capture{limit: limit, stop: true}, capture{limit: stderrLimit}
-	cmd := exec.CommandContext(ctx, "git", append(r.flags(), args...)...) //nolint:gosec // its callers choose the arguments
-	cmd.Dir, cmd.Env = r.Dir, r.env()
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = time.Second // for programs that git started and left behind with its pipes
-	if err = cmd.Run(); errors.Is(err, exec.ErrWaitDelay) {
-		err = nil
-	}
+	stdout := capture{limit: limit, stop: true}
+	err = r.Stream(ctx, Streams{Out: &stdout}, args...)
 	if stdout.over {
 		return stdout.buf.Bytes(), true, nil
 	}
 	if err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return nil, false, &Error{args[0], strings.Join(strings.Fields(stderr.buf.String()), " "), err}
+		return nil, false, err
 	}
 	return stdout.buf.Bytes(), false, nil
+}
+
+// Streams are the input and output of a command. Each may be nil.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer // an error of Out ends the command
+}
+
+// Stream runs a command of git with streams. An error is an [*Error].
+func (r Repo) Stream(ctx context.Context, s Streams, args ...string) error {
+	if r.Limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.Limit, fmt.Errorf("it took longer than %s; perhaps there is a named pipe among the files, which has no end", r.Limit))
+		defer cancel()
+	}
+	const stderrLimit = 4 << 10
+	stderr := capture{limit: stderrLimit}
+	cmd := exec.CommandContext(ctx, "git", append(r.flags(), args...)...) //nolint:gosec // its callers choose the arguments
+	cmd.Dir, cmd.Env = r.Dir, r.env()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.In, s.Out, &stderr
+	if s.Err != nil {
+		cmd.Stderr = io.MultiWriter(&stderr, s.Err)
+	}
+	cmd.WaitDelay = time.Second // for programs that git started and left behind with its pipes
+	err := cmd.Run()
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
+		return nil
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return &Error{args[0], strings.Join(strings.Fields(stderr.buf.String()), " "), err}
 }
 
 // flags are the arguments before the command.
@@ -149,7 +176,7 @@ type capture struct {
 	over  bool
 }
 
-// Write keeps what there is room for.
+// Write keeps as much as fits.
 func (c *capture) Write(p []byte) (int, error) {
 	room := min(len(p), c.limit-c.buf.Len())
 	c.buf.Write(p[:room])

@@ -238,7 +238,7 @@ func TestDiffLarge(t *testing.T) {
 	}
 }
 
-// TestErrors shows what a command that fails tells.
+// TestErrors checks the errors of commands that fail.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

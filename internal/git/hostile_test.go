@@ -11,15 +11,17 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/org/foreman-action/internal/programtest"
+
 	"github.com/org/foreman-action/internal/git"
 )
 
-// trap writes a program that leaves a marker when it runs, and passes on what it reads.
+// trap writes a program that leaves a marker when it runs, and copies its input to its output.
 func trap(t testing.TB) (program, marker string) {
 	t.Helper()
 	dir := t.TempDir()
 	program, marker = filepath.Join(dir, "trap"), filepath.Join(dir, "marker")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$0 $*\" >> '"+marker+"'\ncat\nexit 0\n"), 0o755); err != nil {
+	if err := programtest.Write(program, "#!/bin/sh\necho \"$0 $*\" >> '"+marker+"'\ncat\nexit 0\n"); err != nil {
 		t.Fatal(err)
 	}
 	return program, marker

@@ -29,7 +29,7 @@ func (r Repo) Status(ctx context.Context, all bool) ([]Change, error) {
 	return parseStatus(out)
 }
 
-// parseStatus reads what git status -z prints: for each file two letters, a space, the path
+// parseStatus parses the output of git status -z: for each file two letters, a space, the path
 // and a NUL; behind a renamed or copied file comes where it came from, and a NUL.
 func parseStatus(out []byte) ([]Change, error) {
 	var list []Change

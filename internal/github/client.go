@@ -1,6 +1,6 @@
 // Package github is the one way to GitHub's REST API: it satisfies [runner.Issues],
 // [runner.Repository] and [runner.Search], and reads configuration files from a repository.
-// How a call gets there and what its failure means is settled in package rest.
+// Package rest handles the transport and the failures of calls.
 package github
 
 import (

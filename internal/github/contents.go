@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,9 +14,6 @@ import (
 	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/triage"
 )
-
-// maxFile is what the contents API gives inline, in bytes.
-const maxFile = 1 << 20
 
 // A Tree is where files are: a repository at a branch, a tag or a commit. An empty Ref
 // is the default branch.
@@ -58,7 +54,7 @@ func file(ctx context.Context, c *rest.Caller, o rest.Op, ref, path string) ([]b
 	if err != nil {
 		return nil, err
 	}
-	data, err := fileContent(raw)
+	data, err := rest.FileContent(raw)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o, &ContentError{err})
 	}
@@ -69,7 +65,7 @@ func file(ctx context.Context, c *rest.Caller, o rest.Op, ref, path string) ([]b
 // directory, or larger than is given.
 type ContentError struct{ Err error }
 
-// Error returns what there is.
+// Error returns the text of the cause.
 func (e *ContentError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.
@@ -85,7 +81,7 @@ func contentsOp(verb, thing string, t Tree, path string) rest.Op {
 }
 
 func contents(ctx context.Context, c *rest.Caller, o rest.Op, ref, path string) (json.RawMessage, error) {
-	escaped, err := escapePath(path)
+	escaped, err := rest.EscapePath(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o, err)
 	}
@@ -99,47 +95,4 @@ func contents(ctx context.Context, c *rest.Caller, o rest.Op, ref, path string) 
 		err = fmt.Errorf("%w: %w", ErrNoRef, err)
 	}
 	return raw, err
-}
-
-// escapePath escapes each segment of a path below a repository's root.
-func escapePath(path string) (string, error) {
-	path = strings.Trim(path, "/")
-	if path == "" {
-		return "", nil
-	}
-	segments := strings.Split(path, "/")
-	for i, s := range segments {
-		if !rest.Segment(s) {
-			return "", errors.New("the path has an empty, '.' or '..' part")
-		}
-		segments[i] = url.PathEscape(s)
-	}
-	return strings.Join(segments, "/"), nil
-}
-
-// fileContent decodes the contents API's description of a file.
-func fileContent(raw json.RawMessage) ([]byte, error) {
-	var file struct {
-		Type, Encoding, Content string
-		Size                    int64
-	}
-	if len(raw) > 0 && raw[0] == '[' {
-		return nil, errors.New("it is a directory")
-	}
-	if err := json.Unmarshal(raw, &file); err != nil {
-		return nil, fmt.Errorf("decode the answer: %w", err)
-	}
-	switch {
-	case file.Type != "file":
-		return nil, fmt.Errorf("it is a %s, not a file", rest.Clip(file.Type, 20))
-	case file.Size > maxFile:
-		return nil, fmt.Errorf("it has %d bytes, the limit is %d", file.Size, maxFile)
-	case file.Encoding != "base64":
-		return nil, fmt.Errorf("unknown encoding %q", rest.Clip(file.Encoding, 20))
-	}
-	data, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(file.Content, "\n", ""))
-	if err != nil {
-		return nil, fmt.Errorf("decode the content: %w", err)
-	}
-	return data, nil
 }

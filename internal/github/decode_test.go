@@ -9,10 +9,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/triage"
 )
 
-// FuzzFileContent: whatever GitHub says a file is, no panic and never more than it can hold.
+// FuzzFileContent: any answer causes no panic, and never more content than its limit.
 func FuzzFileContent(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"file","encoding":"base64","content":"aGk=\n","size":2}`, `[]`, `{}`, `7`, ``, `{"type":"symlink"}`,
@@ -21,7 +22,7 @@ func FuzzFileContent(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if data, err := fileContent(raw); err == nil && len(data) > len(raw) {
+		if data, err := rest.FileContent(raw); err == nil && len(data) > len(raw) {
 			t.Errorf("%d bytes out of %d", len(data), len(raw))
 		}
 	})
@@ -32,7 +33,7 @@ func FuzzEscapePath(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		escaped, err := escapePath(path)
+		escaped, err := rest.EscapePath(path)
 		if err != nil {
 			return
 		}
@@ -44,8 +45,8 @@ func FuzzEscapePath(f *testing.F) {
 	})
 }
 
-// FuzzTimelineEvent: whatever an event is, it has a name and a time or it is none, and
-// what was read of it is read again.
+// FuzzTimelineEvent: any event has a name and a time or is dropped, and reads back from its own
+// form.
 func FuzzTimelineEvent(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/timeline/*.txtar")
 	for _, path := range paths {

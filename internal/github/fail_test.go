@@ -17,6 +17,7 @@ import (
 func TestWritesFail(t *testing.T) {
 	t.Parallel()
 	const denied = `{"message":"Resource not accessible by integration","documentation_url":"https://docs.github.com/rest"}`
+	html := map[string]string{"Content-Type": "text/html; charset=utf-8"}
 	tests := []struct {
 		name   string
 		fault  githubtest.Fault
@@ -42,6 +43,12 @@ func TestWritesFail(t *testing.T) {
 		{name: "unavailable", fault: githubtest.Fault{Status: 503, Header: map[string]string{"Retry-After": "1"}}, want: triage.ErrUncertain, text: "503", tries: 1},
 		{name: "cut before", fault: githubtest.Fault{CutBefore: true}, want: triage.ErrUncertain, text: "EOF", tries: 1},
 		{name: "cut after", fault: githubtest.Fault{CutAfter: true}, want: triage.ErrUncertain, text: "EOF", tries: 1},
+		{name: "a maintenance page", fault: githubtest.Fault{Status: 200, Header: html, Body: "<html>"}, want: triage.ErrUncertain, text: "200 OK with text/html", tries: 1},
+		{name: "a sign-in page", fault: githubtest.Fault{Status: 302, Header: html}, want: triage.ErrUncertain, text: "302 Found with text/html", tries: 1},
+		{name: "a redirect without a body", fault: githubtest.Fault{Status: 307, Body: "\n"}, want: triage.ErrUncertain, text: "307 Temporary Redirect with no content", tries: 1},
+		{name: "the page of a proxy", fault: githubtest.Fault{Status: 404, Header: html, Body: "<html>"}, want: triage.ErrUncertain, text: "404 Not Found with text/html", tries: 1},
+		{name: "nothing", fault: githubtest.Fault{Status: 200, Body: "\n"}, want: triage.ErrUncertain, text: "200 OK with no content", tries: 1},
+		{name: "the JSON of something else", fault: githubtest.Fault{Status: 200, Body: `{"status":"maintenance"}`}, want: triage.ErrUncertain, text: "the answer is unreadable", tries: 1},
 		{name: "limited for long", fault: githubtest.Fault{Status: 429, Header: map[string]string{"Retry-After": "600"}}, text: "asks to wait 10m0s", tries: 1},
 	}
 	for _, tt := range tests {

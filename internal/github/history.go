@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/filecache"
 	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/triage"
 )
@@ -18,19 +19,19 @@ const resumeWithin = 6 * time.Hour
 
 // HistoryOptions configures a [History].
 type HistoryOptions struct {
-	// Dir is a folder to keep in what was read; empty: nothing is kept.
+	// Dir is the folder of the cache; empty: no cache.
 	Dir string
 	// Reserve is how many calls the token is left with; they are for others.
 	Reserve int
 }
 
-// A History reads the issues of a repository and what happened on them, with few calls:
-// what was read is kept, and asked for again only when it may have changed. A list that
-// was not read to its end is gone on with where it stopped. It is for one goroutine.
+// A History reads the issues of a repository and their timelines with few calls: it caches
+// them, and asks again only when they may have changed. It resumes a list that was not read to
+// its end. It is for one goroutine.
 type History struct {
 	caller  *rest.Caller
 	op      rest.Op // on the list
-	cache   *cache
+	cache   *filecache.Cache
 	reserve int
 	calls   HistoryCalls
 	started time.Time // of the reading of the list
@@ -41,9 +42,9 @@ type History struct {
 // for others.
 type BudgetError = rest.BudgetError
 
-// HistoryCalls counts what a [History] asked for.
+// HistoryCalls counts the calls of a [History].
 type HistoryCalls struct {
-	Made      int // calls, those for what had not changed included
+	Made      int // calls, including those with an unchanged answer
 	Unchanged int // calls that cost nothing, for nothing had changed
 	Kept      int // answers for which no call was made
 	// Cache is why something could not be kept; nil: nothing went wrong.
@@ -72,7 +73,7 @@ func NewHistory(c *Client, owner, repo string, o HistoryOptions) (*History, erro
 	}
 	host := strings.NewReplacer(":", "_", "[", "", "]", "").Replace(c.caller.Host())
 	var err error
-	h.cache, err = openCache(o.Dir, host, strings.ToLower(owner), strings.ToLower(repo))
+	h.cache, err = filecache.Open(o.Dir, host, strings.ToLower(owner), strings.ToLower(repo))
 	if err != nil {
 		return nil, fmt.Errorf("open the cache %s: %w", o.Dir, err)
 	}
@@ -110,7 +111,7 @@ func (h *History) Issues(ctx context.Context, n int) (IssuePage, error) {
 	}
 	var page keptPage
 	key := fmt.Sprintf("page-%d", n)
-	found := h.cache.load(key, &page)
+	found := h.cache.Load(key, &page)
 	if found && h.resumed && !page.At.Before(h.started) {
 		h.calls.Kept++
 		return page.page(), nil
@@ -149,7 +150,7 @@ func (h *History) begin() {
 	var list keptList
 	now := h.caller.Now().UTC()
 	h.started = now
-	if h.cache.load(listKey, &list) && now.Sub(list.Started) < resumeWithin && !list.Started.After(now) {
+	if h.cache.Load(listKey, &list) && now.Sub(list.Started) < resumeWithin && !list.Started.After(now) {
 		h.started, h.resumed = list.Started, true
 		return
 	}
@@ -158,7 +159,7 @@ func (h *History) begin() {
 
 // Done ends a complete reading: the next one asks for everything that
 // may have changed.
-func (h *History) Done() { h.cache.remove(listKey) }
+func (h *History) Done() { h.cache.Remove(listKey) }
 
 func parseIssues(raw []json.RawMessage) ([]triage.Issue, error) {
 	if raw == nil {
@@ -175,13 +176,13 @@ func parseIssues(raw []json.RawMessage) ([]triage.Issue, error) {
 	return list, nil
 }
 
-// Timeline returns what happened on an issue of a page, without what was said. It is
-// read once for each change of the issue. The error is as for [History.Issues], and
-// matches triage.ErrGone when the issue is not there any more.
+// Timeline returns the timeline of an issue of a page, without the texts of comments. It is
+// read once for each change of the issue. The error is as for [History.Issues], and matches
+// triage.ErrGone when the issue is not there any more.
 func (h *History) Timeline(ctx context.Context, i triage.Issue) (triage.Timeline, error) {
 	var t keptTimeline
 	key := fmt.Sprintf("issue-%d", i.Number)
-	if h.cache.load(key, &t) && t.UpdatedAt.Equal(i.UpdatedAt) && !i.UpdatedAt.IsZero() {
+	if h.cache.Load(key, &t) && t.UpdatedAt.Equal(i.UpdatedAt) && !i.UpdatedAt.IsZero() {
 		h.calls.Kept++
 		return t.Timeline, nil
 	}
@@ -207,7 +208,7 @@ func (h *History) Timeline(ctx context.Context, i triage.Issue) (triage.Timeline
 
 // keep puts something into the cache. A cache that fails is no reason to stop.
 func (h *History) keep(key string, v any) {
-	if err := h.cache.store(key, v); err != nil && h.calls.Cache == nil {
+	if err := h.cache.Store(key, v); err != nil && h.calls.Cache == nil {
 		h.calls.Cache = err
 	}
 }

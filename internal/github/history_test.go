@@ -113,7 +113,7 @@ func TestHistoryIsKept(t *testing.T) {
 	}
 }
 
-// TestHistoryResumes: what was read before a failure is not read again.
+// TestHistoryResumes: pages that were read before a failure are not read again.
 func TestHistoryResumes(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t)
@@ -132,7 +132,7 @@ func TestHistoryResumes(t *testing.T) {
 	if got := l.statuses(); got != "200 200" {
 		t.Errorf("got calls %q, want those for two pages", got)
 	}
-	// What is kept from before the list was begun is asked for all the same.
+	// Entries that are older than the list are asked for again.
 	h := l.history(t, 0)
 	h.Done()
 	_ = l.Sleep(t.Context(), time.Minute)

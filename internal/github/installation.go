@@ -26,7 +26,7 @@ func NewApp(o Options) (*App, error) {
 	return &App{caller}, nil
 }
 
-// needApp is what the calls of an [App] need.
+// needApp is the advice for failed calls of an [App].
 const needApp = "the App's own token"
 
 // ofApp is an Op that is about the App and no repository.

@@ -73,9 +73,9 @@ func (c *Client) Comment(ctx context.Context, ref triage.Ref, id int64) (triage.
 	return in.comment(), nil
 }
 
-// Timeline returns what happened on the issue, in at most five requests: of a timeline of
-// more than 500 events the last four pages. See [runner.Issues], and GitHub's "List timeline
-// events for an issue".
+// Timeline returns the events of the issue, in at most five requests: from a timeline of more
+// than 500 events, the last four pages. See [runner.Issues], and GitHub's "List timeline events
+// for an issue".
 func (c *Client) Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error) {
 	t, _, err := readTimeline(ctx, c.caller, ref)
 	return t, err

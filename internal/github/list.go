@@ -18,8 +18,8 @@ type ListQuery struct {
 	Since   time.Time // those changed at this time or later; zero: all. GitHub keeps whole seconds
 	Creator string    // login of who opened them; empty: anybody
 	Page    int       // from 1; 0 is the first one too
-	// ETag is what the answer to the same question said before; empty: it is new. When
-	// nothing has changed, the answer costs nothing and says so.
+	// ETag is that of the earlier answer to the same question; empty: there was none. An
+	// unchanged answer costs nothing and has no body.
 	ETag string
 }
 

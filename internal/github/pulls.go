@@ -25,7 +25,7 @@ type Pull struct {
 	Body   string
 }
 
-// A PullText is what a pull request is opened with, and what an update replaces.
+// A PullText contains the texts of a pull request, which an update replaces.
 type PullText struct{ Title, Body string }
 
 // A NewPull describes a pull request between two branches of one repository.

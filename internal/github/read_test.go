@@ -113,7 +113,7 @@ func TestReadsFail(t *testing.T) {
 		{name: "timeline denied", fault: denied, read: readTimeline(7), need: "issues: read"},
 		{name: "timeline is no list", fault: githubtest.Fault{Status: 200, Body: `{}`}, read: readTimeline(7), text: "read the timeline of octo/hello#7: json: "},
 		{name: "timeline is null", fault: githubtest.Fault{Status: 200, Body: `null`}, read: readTimeline(7), text: "the answer is not a list"},
-		{name: "timeline is empty", fault: githubtest.Fault{Status: 200, Body: ` `}, read: readTimeline(7), text: "the answer is not a list"},
+		{name: "timeline is empty", fault: githubtest.Fault{Status: 200, Body: ` `}, read: readTimeline(7), text: "200 OK with no content"},
 		{name: "label unknown", read: readLabel("nope"), want: triage.ErrNotFound, text: `look up label "nope" for octo/hello#7: not found: 404 Not Found`},
 		{name: "label denied", fault: denied, read: readLabel("bug"), need: "issues: read"},
 		{name: "label renamed", fault: githubtest.Fault{Status: 200, Body: `{"name":"defect"}`}, read: readLabel("bug"), want: triage.ErrNotFound, text: `"defect"`},

@@ -72,7 +72,7 @@ func (c *Client) Labels(ctx context.Context, owner, repo string) ([]string, erro
 	return names, nil
 }
 
-// Permission returns what an account may do in the repository. See [runner.Repository].
+// Permission returns the permission of an account in the repository. See [runner.Repository].
 func (c *Client) Permission(ctx context.Context, ref triage.Ref, login string) (string, error) {
 	o := rest.LookUp(fmt.Sprintf("look up the permission of %q for", rest.Clip(login, 100)), ref)
 	if !rest.Segment(login) {
@@ -86,7 +86,7 @@ func (c *Client) Permission(ctx context.Context, ref triage.Ref, login string) (
 	_, err := c.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: path, Out: &answer})
 	switch {
 	case errors.Is(err, triage.ErrNotFound):
-		return "none", nil // nobody of that name
+		return "none", nil // no such user
 	case err != nil:
 		return "", err
 	case answer.Role == "maintain" && answer.Permission == "write", answer.Role == "triage" && answer.Permission == "read":
@@ -95,7 +95,7 @@ func (c *Client) Permission(ctx context.Context, ref triage.Ref, login string) (
 	return answer.Permission, nil
 }
 
-// Pull returns what only pull requests have. See [runner.Repository].
+// Pull returns the fields that only pull requests have. See [runner.Repository].
 func (c *Client) Pull(ctx context.Context, ref triage.Ref) (triage.PullRequest, error) {
 	o := rest.LookUp("read pull request", ref)
 	o.Need = rest.NeedPullsRead

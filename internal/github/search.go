@@ -21,7 +21,7 @@ func searchFor(ref triage.Ref, query string) string {
 	return within
 }
 
-// found decodes what a search found. A query in which words are joined by OR may find
+// found decodes the results of a search. A query in which words are joined by OR may find
 // issues of other repositories too, which are none of ours.
 func found(ref triage.Ref, raw json.RawMessage) (triage.Issue, bool) {
 	var at struct {

@@ -146,6 +146,6 @@ func parseTime(s string) time.Time {
 // field returns a string of a JSON object, or nothing.
 func field(raw json.RawMessage, name string) string {
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &fields) // nothing stays of what is no object
+	_ = json.Unmarshal(raw, &fields) // other values than objects are dropped
 	return rest.Text(fields[name])
 }

@@ -24,8 +24,8 @@ var update = flag.Bool("update", false, "rewrite the expected parts of testdata"
 // quiet is an issue that nothing happened on yet.
 var quiet = triage.Ref{Owner: "octo", Repo: "hello", Number: 11}
 
-// TestTimeline reads every timeline of testdata/timeline: GitHub's answer in
-// "timeline.json" and in "want" what is made of it, a line for each event.
+// TestTimeline reads every timeline of testdata/timeline: GitHub's answer in "timeline.json"
+// and the parsed events in "want", a line each.
 func TestTimeline(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/timeline/*.txtar")
@@ -78,7 +78,7 @@ func line(e triage.TimelineEvent) string {
 	return b.String() + "\n"
 }
 
-// TestTimelineIsPaged: what is read of a timeline, and with how many calls.
+// TestTimelineIsPaged counts the events that are read of a timeline, and the calls.
 func TestTimelineIsPaged(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -157,7 +157,7 @@ func TestEarlierMoves(t *testing.T) {
 	checkBodies(t, got, 0, 800, "50")
 }
 
-// TestEarlierFails: what was read stays.
+// TestEarlierFails keeps the events that were read before the failure.
 func TestEarlierFails(t *testing.T) {
 	t.Parallel()
 	s := long(t, 600)

@@ -15,8 +15,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A write is what carries an effect out: a call, and what it needs to know of GitHub
-// first. The zero write asks for nothing.
+// A write carries an effect out: a call, and the data that it needs from GitHub first. The zero
+// write makes no call.
 type write struct {
 	op   rest.Op
 	call rest.Call
@@ -25,7 +25,7 @@ type write struct {
 	edit        *edit
 	duplicateOf *int
 	milestone   *string
-	missing     string // GitHub's words when what is to be removed is not there
+	missing     string // GitHub's message when the object to remove does not exist
 }
 
 // An edit is a change of an issue; empty fields stay as they are.
@@ -61,15 +61,38 @@ type (
 
 // An assigned is an issue that was given assignees, in GitHub's JSON.
 type assigned struct {
+	changed
+
 	Assignees []login `json:"assignees"`
 }
 
-// writeOf returns what carries an effect out. Without names or logins there is nothing to
-// do.
+// A changed is an issue after a write, in GitHub's JSON.
+type changed struct {
+	Number int `json:"number"`
+}
+
+// A labelList is the labels of an issue after a write, in GitHub's JSON.
+type labelList []struct {
+	Name string `json:"name"`
+}
+
+// A reacted is a reaction that was added, in GitHub's JSON.
+type reacted struct {
+	ID int64 `json:"id"`
+}
+
+// A noAnswer is that of a write which GitHub answers without a body.
+type noAnswer struct{}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (*noAnswer) UnmarshalJSON([]byte) error { return errors.New("want none") }
+
+// writeOf returns the write that carries an effect out. Without names or logins there is
+// nothing to do.
 func writeOf(ref triage.Ref, e effect.Effect) (write, error) {
 	switch e := e.(type) {
 	case effect.AddLabels:
-		return onIssue("add labels to", ref).unlessEmpty(e.Names, http.MethodPost, "/labels", labelNames{e.Names}), nil
+		return onIssue("add labels to", ref).unlessEmpty(e.Names, http.MethodPost, "/labels", labelNames{e.Names}).answered(&labelList{}), nil
 	case effect.RemoveLabel:
 		return removeLabel(ref, e.Name)
 	case effect.Comment:
@@ -81,14 +104,12 @@ func writeOf(ref triage.Ref, e effect.Effect) (write, error) {
 	case effect.MarkDuplicate:
 		return markDuplicate(ref, e.Of)
 	case effect.Assign:
-		w := onIssue("assign", ref).unlessEmpty(e.Logins, http.MethodPost, "/assignees", assignees{e.Logins})
-		w.call.Out = &assigned{}
-		return w, nil
+		return onIssue("assign", ref).unlessEmpty(e.Logins, http.MethodPost, "/assignees", assignees{e.Logins}).answered(&assigned{}), nil
 	case effect.Unassign:
-		return onIssue("unassign", ref).unlessEmpty(e.Logins, http.MethodDelete, "/assignees", assignees{e.Logins}), nil
+		return onIssue("unassign", ref).unlessEmpty(e.Logins, http.MethodDelete, "/assignees", assignees{e.Logins}).answered(&changed{}), nil
 	case effect.SetMilestone:
 		if e.Title == "" {
-			return onIssue("remove the milestone of", ref).with(http.MethodPatch, "", noMilestone{}), nil
+			return onIssue("remove the milestone of", ref).with(http.MethodPatch, "", noMilestone{}).answered(&changed{}), nil
 		}
 		w := onIssue("set the milestone of", ref).editing(edit{})
 		w.milestone = &e.Title
@@ -97,11 +118,11 @@ func writeOf(ref triage.Ref, e effect.Effect) (write, error) {
 		return onIssue("set the type of", ref).editing(edit{Type: e.Name}), nil
 	case effect.Lock:
 		if e.Reason == "" {
-			return onIssue("lock", ref).with(http.MethodPut, "/lock", nil), nil
+			return onIssue("lock", ref).with(http.MethodPut, "/lock", nil).answered(&noAnswer{}), nil
 		}
-		return onIssue("lock", ref).with(http.MethodPut, "/lock", lockReason{e.Reason}), nil
+		return onIssue("lock", ref).with(http.MethodPut, "/lock", lockReason{e.Reason}).answered(&noAnswer{}), nil
 	case effect.Unlock:
-		return onIssue("unlock", ref).with(http.MethodDelete, "/lock", nil), nil
+		return onIssue("unlock", ref).with(http.MethodDelete, "/lock", nil).answered(&noAnswer{}), nil
 	case effect.React:
 		return react(ref, e), nil
 	case effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
@@ -129,8 +150,15 @@ func (w write) unlessEmpty(names []string, method, below string, body any) write
 
 // editing gives a write its call, to the issue itself.
 func (w write) editing(e edit) write {
-	w = w.with(http.MethodPatch, "", &e)
+	w = w.with(http.MethodPatch, "", &e).answered(&changed{})
 	w.edit = &e
+	return w
+}
+
+// answered gives a write the form of its answer. One that GitHub answers with something else has
+// an unknown outcome: it may never have got there.
+func (w write) answered(out any) write {
+	w.call.Out = out
 	return w
 }
 
@@ -141,7 +169,7 @@ func removeLabel(ref triage.Ref, name string) (write, error) {
 		return w, fmt.Errorf("%s: %w", w.op, errors.New("the name cannot be part of a path"))
 	}
 	w.missing = "Label does not exist"
-	return w.with(http.MethodDelete, "/labels/"+url.PathEscape(name), nil), nil
+	return w.with(http.MethodDelete, "/labels/"+url.PathEscape(name), nil).answered(&labelList{}), nil
 }
 
 // writeComment posts a comment, or replaces the body of one; ErrNotFound when that one is
@@ -153,8 +181,7 @@ func writeComment(ref triage.Ref, e effect.Comment) write {
 		w.op.Absent = triage.ErrNotFound
 		w.call.Method, w.call.Path = http.MethodPatch, commentPath(ref, e.ID)
 	}
-	w.call.Out = &comment{}
-	return w
+	return w.answered(&comment{})
 }
 
 // markDuplicate closes the issue as a duplicate. ErrNotFound when the other is not
@@ -175,7 +202,7 @@ func markDuplicate(ref triage.Ref, of int) (write, error) {
 // react adds a reaction to the issue, or to a comment of it; ErrNotFound when the comment does
 // not exist.
 func react(ref triage.Ref, e effect.React) write {
-	w := onIssue("react to", ref).with(http.MethodPost, "/reactions", reactionContent{e.Content})
+	w := onIssue("react to", ref).with(http.MethodPost, "/reactions", reactionContent{e.Content}).answered(&reacted{})
 	if e.Comment != 0 {
 		w.op = rest.OnIssue(fmt.Sprintf("react to comment %d of", e.Comment), ref)
 		w.op.Absent = triage.ErrNotFound
@@ -184,7 +211,7 @@ func react(ref triage.Ref, e effect.React) write {
 	return w
 }
 
-// complete looks up what a write has to know. A milestone is open, and is the first of that
+// complete looks up the data that a write needs. A milestone is open, and is the first of that
 // spelling, else the first that differs in case only, among 400.
 func complete(ctx context.Context, c *rest.Caller, w write) (err error) {
 	ref := w.op.Ref
@@ -201,6 +228,8 @@ func complete(ctx context.Context, c *rest.Caller, w write) (err error) {
 	return nil
 }
 
+var errNoNumber = errors.New("it has no number")
+
 // result returns the outcome of a successful write; logins are those that were to be assigned.
 func result(w write, logins []string) (effect.Written, error) {
 	var out effect.Written
@@ -210,7 +239,22 @@ func result(w write, logins []string) (effect.Written, error) {
 			return out, w.op.Unreadable(errors.New("it has no id"))
 		}
 		out.Comment = got.comment()
+	case *changed:
+		if got.Number == 0 {
+			return out, w.op.Unreadable(errNoNumber)
+		}
+	case *labelList:
+		if *got == nil {
+			return out, w.op.Unreadable(errors.New("it is no list"))
+		}
+	case *reacted:
+		if got.ID == 0 {
+			return out, w.op.Unreadable(errors.New("it has no id"))
+		}
 	case *assigned:
+		if got.Number == 0 {
+			return out, w.op.Unreadable(errNoNumber)
+		}
 		for _, user := range got.Assignees {
 			if slices.ContainsFunc(logins, func(l string) bool { return strings.EqualFold(l, user.Login) }) {
 				out.Accepted = append(out.Accepted, user.Login)
@@ -220,8 +264,8 @@ func result(w write, logins []string) (effect.Written, error) {
 	return out, nil
 }
 
-// milestoneNumber returns the number of the open milestone with that title: the same
-// title, or else the same but for case.
+// milestoneNumber returns the number of the open milestone with that title: the same title, or
+// else the same except for case.
 func milestoneNumber(ctx context.Context, c *rest.Caller, ref triage.Ref, title string) (int, error) {
 	o := rest.LookUp(fmt.Sprintf("look up milestone %q for", rest.Clip(title, 100)), ref)
 	similar := 0

@@ -21,7 +21,7 @@ func TestWritesCall(t *testing.T) {
 			t.Parallel()
 			s := fake(t)
 			c, ticks := client(t, s.URL)
-			// Twice: what is done already is done again without harm, but for comments.
+			// Twice: repeating a write is harmless, except for comments.
 			for range 2 {
 				s.ResetCalls()
 				if err := w.call(t.Context(), c, ref); err != nil {

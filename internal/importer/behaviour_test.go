@@ -65,8 +65,7 @@ func decision(t *testing.T, request importer.Request, f facts.Facts) rules.Resul
 const staleInput = "days-before-stale: 60\ndays-before-close: 7\nexempt-issue-labels: pinned\nstale-issue-label: stale\n" +
 	"close-issue-label: closed\ndays-before-pr-stale: -1\ndays-before-pr-close: -1\n"
 
-// TestStale: the rules mark what is idle, close what stays so, and leave alone what
-// somebody cares for.
+// TestStale: the rules mark idle issues, close those that stay idle, and skip active ones.
 func TestStale(t *testing.T) {
 	t.Parallel()
 	const unmarked, marked = "is:open is:issue -label:stale", "is:open is:issue label:stale"
@@ -85,25 +84,75 @@ func TestStale(t *testing.T) {
 	}{
 		{"idle for long", unmarked, nil, []facts.Change{comment(61)}, "stale-issues"},
 		{"idle, but not long", unmarked, nil, []facts.Change{comment(59)}, ""},
-		{"a program does not count", unmarked, nil, []facts.Change{{Kind: "commented", At: ago(1)}}, "stale-issues"},
+		{"a program counts, as in the source", unmarked, nil, []facts.Change{{Kind: "commented", At: ago(1)}}, ""},
 		{"exempt", unmarked, []string{"pinned"}, []facts.Change{comment(80)}, ""},
 		{"marked for long", marked, []string{"stale"}, []facts.Change{comment(80), labeled(8)}, "close-stale-issues"},
 		{"marked, but not long", marked, []string{"stale"}, []facts.Change{comment(80), labeled(6)}, ""},
 		{"answered since", marked, []string{"stale"}, []facts.Change{labeled(20), comment(10)}, "no-longer-stale-issues"},
 		{"assigned since", marked, []string{"stale"}, []facts.Change{labeled(20), {Kind: "assigned", At: ago(1), Human: true}}, "no-longer-stale-issues"},
-		{"a program did something since", marked, []string{"stale"}, []facts.Change{comment(80), labeled(20), {Kind: "labeled", At: ago(10), Label: "x"}}, "close-stale-issues"},
+		{"a program did something since", marked, []string{"stale"}, []facts.Change{comment(80), labeled(20), {Kind: "labeled", At: ago(10), Label: "x"}}, "no-longer-stale-issues"},
 		{"marked by a person", marked, []string{"stale"}, []facts.Change{{Kind: "labeled", Label: "stale", At: ago(8), Human: true}}, "close-stale-issues"},
 		{"marked by a person, with another label", marked, []string{"stale"}, []facts.Change{
 			{Kind: "labeled", Label: "stale", At: ago(8), Human: true}, {Kind: "labeled", Label: "x", At: ago(8).Add(2 * time.Second), Human: true},
 		}, "close-stale-issues"},
 		{"open with the label of closed ones", "is:open is:issue label:closed", []string{"closed"}, nil, "reopened-issues"},
 		{"marked and exempt", marked, []string{"stale", "Pinned"}, []facts.Change{comment(80), labeled(8)}, ""},
+		{"marked, exempt and answered", marked, []string{"stale", "Pinned"}, []facts.Change{labeled(8), comment(1)}, ""},
 		{"marked before, and again now", unmarked, nil, []facts.Change{labeled(200), comment(100)}, "stale-issues"},
 	}
 	for _, tt := range tests {
-		f := facts.Facts{Event: triage.Event{Name: "schedule"}, Scans: []string{tt.scan}, Lookup: facts.Known{History: facts.Past{Changes: tt.past}}}
-		f.Issue = triage.Issue{State: "open", CreatedAt: ago(300), Labels: tt.labels, URL: "https://github.com/o/r/issues/7"}
+		f := facts.Facts{Event: triage.Event{Name: "schedule"}, Scans: []string{tt.scan}, Lookup: facts.Known{History: facts.Timeline{Changes: tt.past}}}
+		f.Issue = triage.Issue{State: "open", CreatedAt: ago(300), UpdatedAt: lastChange(tt.past), Labels: tt.labels, URL: "https://github.com/o/r/issues/7"}
 		if got := decide(t, "stale", staleInput, f); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// lastChange is when an issue of 300 days was changed last.
+func lastChange(past []facts.Change) time.Time {
+	last := ago(300)
+	for _, c := range past {
+		if c.At.After(last) {
+			last = c.At
+		}
+	}
+	return last
+}
+
+// TestStaleVersions: what the versions of the source do differently.
+func TestStaleVersions(t *testing.T) {
+	t.Parallel()
+	const workflow = "on: {schedule: [{cron: '0 0 * * *'}]}\njobs: {stale: {steps: [{uses: actions/stale@VERSION, with: {" +
+		"stale-issue-label: stale, exempt-issue-labels: pinned, stale-issue-message: Stale., days-before-pr-stale: -1, days-before-pr-close: -1MORE}}]}}\n"
+	tests := []struct {
+		name, version, more string
+		labels              []string
+		want                string // the rules that fire, and the reason
+	}{
+		{"its own reason", "v9", "", []string{"stale"}, "close-stale-issues not_planned"},
+		{"from version 6 on", "v6", "", []string{"stale"}, "close-stale-issues not_planned"},
+		{"GitHub's reason", "v5", "", []string{"stale"}, "close-stale-issues completed"},
+		{"GitHub's reason, in version 3", "v3.0.19", "", []string{"stale"}, "close-stale-issues completed"},
+		{"a reason that version 5 has", "v5", ", close-issue-reason: not_planned", []string{"stale"}, "close-stale-issues not_planned"},
+		{"a reason that version 4 lacks", "v4", ", close-issue-reason: not_planned", []string{"stale"}, "close-stale-issues completed"},
+		{"exempt", "v7", "", []string{"stale", "pinned"}, ""},
+		{"the exempt label is the stronger", "v6", "", []string{"stale", "pinned"}, "no-longer-stale-issues"},
+		{"also when the label stays", "v6", ", remove-stale-when-updated: false", []string{"stale", "pinned"}, "no-longer-stale-issues"},
+	}
+	for _, tt := range tests {
+		past := []facts.Change{{Kind: "labeled", Label: "stale", At: ago(20), Ours: true}}
+		f := facts.Facts{Event: triage.Event{Name: "schedule"}, Lookup: facts.Known{History: facts.Timeline{Changes: past}}}
+		f.Issue = triage.Issue{State: "open", CreatedAt: ago(300), UpdatedAt: ago(20), Labels: tt.labels}
+		src := strings.NewReplacer("VERSION", tt.version, "MORE", tt.more).Replace(workflow)
+		d := decision(t, importer.Request{Tool: "stale", File: importer.Source{Name: ".github/workflows/stale.yml", Data: []byte(src)}}, f)
+		got := d.Fired
+		for _, a := range d.Message.Actions {
+			if reason, _, _ := a.Text("reason"); reason != "" {
+				got = append(got, reason)
+			}
+		}
+		if strings.Join(got, " ") != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -120,7 +169,7 @@ func TestStaleActivity(t *testing.T) {
 		label, added, want      string
 	}{
 		{"a comment", staleInput, "issue_comment.created", "User", false, "stale", "", "no-longer-stale-issues"},
-		{"a program's comment", staleInput, "issue_comment.created", "Bot", false, "stale", "", ""},
+		{"a program's comment", staleInput, "issue_comment.created", "Bot", false, "stale", "", "no-longer-stale-issues"},
 		{"on a pull request", staleInput, "issue_comment.created", "User", true, "stale", "", ""},
 		{"not marked", staleInput, "issue_comment.created", "User", false, "bug", "", ""},
 		{"opened again", staleInput, "issues.reopened", "User", false, "closed", "", "reopened-issues"},
@@ -128,10 +177,10 @@ func TestStaleActivity(t *testing.T) {
 		{"assigned", staleInput, "issues.assigned", "User", false, "stale", "", "no-longer-stale-issues"},
 		{"another label", staleInput, "issues.labeled", "User", false, "stale", "bug", "no-longer-stale-issues"},
 		{"the label itself", staleInput, "issues.labeled", "User", false, "stale", "stale", ""},
-		{"a comment on a pull request", both, "issue_comment.created", "User", true, "stale", "", "no-longer-stale"},
-		{"a push", both, "pull_request.synchronize", "User", true, "stale", "", "no-longer-stale"},
-		{"a review asked for", both, "pull_request.review_requested", "User", true, "stale", "", "no-longer-stale"},
-		{"a program's push", both, "pull_request.synchronize", "Bot", true, "stale", "", ""},
+		{"a comment on a pull request", both, "issue_comment.created", "User", true, "stale", "", "no-longer-stale-prs"},
+		{"a push", both, "pull_request.synchronize", "User", true, "stale", "", "no-longer-stale-prs"},
+		{"a review asked for", both, "pull_request.review_requested", "User", true, "stale", "", "no-longer-stale-prs"},
+		{"a program's push", both, "pull_request.synchronize", "Bot", true, "stale", "", "no-longer-stale-prs"},
 		{"one rule for both, issue", same, "issue_comment.created", "User", false, "stale", "", "no-longer-stale"},
 		{"one rule for both, pull request", same, "pull_request.edited", "User", true, "stale", "", "no-longer-stale"},
 	}
@@ -143,7 +192,7 @@ func TestStaleActivity(t *testing.T) {
 		}
 		f := facts.Facts{
 			Event: triage.Event{Name: event, Action: action, Label: tt.added}, Actor: triage.Actor{Login: "ann", Type: tt.actor},
-			Lookup: facts.Known{History: facts.Past{Changes: []facts.Change{{Kind: "labeled", Label: tt.label, At: since, Ours: true}}}},
+			Lookup: facts.Known{History: facts.Timeline{Changes: []facts.Change{{Kind: "labeled", Label: tt.label, At: since, Ours: true}}}},
 		}
 		f.Issue = triage.Issue{State: "open", CreatedAt: ago(90), UpdatedAt: now, Labels: []string{tt.label}, PullRequest: tt.pull}
 		if got := decide(t, "stale", tt.input, f); got != tt.want {
@@ -189,12 +238,13 @@ func TestStalePulls(t *testing.T) {
 		{"open again", "is:open is:pr label:rotten label:ours", func(i *triage.Issue) { i.Labels = append(i.Labels, "rotten") }, nil, "reopened-prs"},
 	}
 	for _, tt := range tests {
-		f := facts.Facts{Event: triage.Event{Name: "schedule"}, Lookup: facts.Known{History: facts.Past{Changes: tt.past}}}
+		f := facts.Facts{Event: triage.Event{Name: "schedule"}, Lookup: facts.Known{History: facts.Timeline{Changes: tt.past}}}
 		if tt.scan != "" {
 			f.Scans = []string{tt.scan}
 		}
 		f.Issue = base
 		f.Issue.Labels = slices.Clone(base.Labels)
+		f.Issue.UpdatedAt = lastChange(tt.past)
 		tt.change(&f.Issue)
 		if got := decide(t, "stale", input, f); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
@@ -253,6 +303,53 @@ large: [{changed-files: [{any-glob-to-any-file: 'big/**'}]}, {base-branch: main}
 		f.Issue.PullRequest, f.Pull = true, &triage.PullRequest{Head: tt.head, Base: tt.head, ChangedFiles: len(tt.files)}
 		if got := added(t, importer.Request{Tool: "labeler", File: importer.Source{Name: "in.yml", Data: []byte(src)}}, f); got != tt.want {
 			t.Errorf("%q on %s: got %q, want %q", tt.files, tt.head, got, tt.want)
+		}
+	}
+}
+
+// TestLabelerHidden: before version 5, and without dot, a star matches no name that begins with
+// a dot; and several globs may be about one file.
+func TestLabelerHidden(t *testing.T) {
+	t.Parallel()
+	const src = `
+any-yml: ['**/*.yml']
+github: ['.github/**']
+hidden: ['.*']
+one: [{any: ['src/**', '!src/docs/*']}]
+all: [{all: ['src/**']}]
+not-src: ['!src/**']
+star: ['*/.cache/*']
+`
+	workflow := func(version, with string) importer.Source {
+		return importer.Source{Name: ".github/workflows/l.yml", Data: []byte(
+			"on: {pull_request: {}}\njobs: {l: {steps: [{uses: actions/labeler@" + version + ", with: {sync-labels: ''" + with + "}}]}}\n")}
+	}
+	tests := []struct {
+		files []string
+		v4    string
+		dots  string // with dot: true
+	}{
+		{[]string{".github/a.yml"}, "github not-src", "any-yml github not-src"},
+		{[]string{".github/.a.yml"}, "not-src", "any-yml github not-src"},
+		{[]string{"a/b.yml"}, "any-yml not-src", "any-yml not-src"},
+		{[]string{".gitignore"}, "hidden not-src", "hidden not-src"},
+		{[]string{"src/a/b"}, "one all", "one all"},
+		{[]string{"src/.a", "src/b"}, "one not-src", "one all"},
+		{[]string{"src/.a"}, "not-src", "one all"},
+		{[]string{"src/docs/a"}, "all", "all"},
+		{[]string{"src/docs/.a"}, "not-src", "all"},
+		{[]string{"src/docs/a", "src/b"}, "one all", "one all"},
+		{[]string{"a/.cache/b"}, "not-src", "star not-src"},
+	}
+	for _, tt := range tests {
+		f := facts.Facts{Event: triage.Event{Name: "pull_request", Action: "opened"}, Lookup: facts.Known{Changed: tt.files}}
+		f.Issue.PullRequest, f.Pull = true, &triage.PullRequest{ChangedFiles: len(tt.files)}
+		for with, want := range map[string]string{"": tt.v4, ", dot: true": tt.dots} {
+			r := importer.Request{Tool: "labeler", File: importer.Source{Name: ".github/labeler.yml", Data: []byte(src)}, Workflow: workflow("v4", with)}
+			got := strings.Fields(added(t, r, f))
+			if slices.Sort(got); strings.Join(got, " ") != strings.Join(slices.Sorted(slices.Values(strings.Fields(want))), " ") {
+				t.Errorf("%q with %q: got %q, want %q", tt.files, with, got, want)
+			}
 		}
 	}
 }

@@ -30,7 +30,7 @@ func finish(d draft, found *report, source *yamlfile.File) (Result, error) {
 		}
 		d.entries = drop(d.entries, refusals(p, mistakes), found, source)
 	}
-	return Result{}, errors.New("import: what was produced does not compile")
+	return Result{}, errors.New("import: the produced rules do not compile")
 }
 
 // gathered returns a draft that compiles, and its page, with the rules of the same shape in
@@ -67,7 +67,7 @@ func result(d draft, p page, unmapped yamlfile.Problems) Result {
 func compile(text string) (yamlfile.Problems, error) {
 	f, err := yamlfile.Parse("imported", []byte(text))
 	if err != nil {
-		return nil, fmt.Errorf("import: read what was produced: %w", err)
+		return nil, fmt.Errorf("import: read the produced rules: %w", err)
 	}
 	src := rules.Source{File: f, Node: yamlfile.Child(f.Root(), "rules")}
 	if src.Node == nil || src.Node.Tag == "!!null" {
@@ -106,7 +106,7 @@ func drop(entries []entry, refused map[int]string, found *report, source *yamlfi
 				rest = append(rest, r)
 				continue
 			}
-			e.notes = append(e.notes, found.addLine(source, max(e.line, 1), "our rules cannot say "+r.id+": "+refused[i])...)
+			e.notes = append(e.notes, found.addLine(source, max(e.line, 1), "our rules cannot express "+r.id+": "+refused[i])...)
 		}
 		e.rules = rest
 		out[at] = e

@@ -24,6 +24,7 @@ type policy struct {
 	limits   map[string]int
 	interval bool // comments may follow each other at once
 	comments bool // so they may, and there is no limit to their number
+	writes   bool // there is no limit to the number of changes
 }
 
 // An entry is a part of the source with its rules and notes.
@@ -54,7 +55,7 @@ type files struct{ source, workflow *yamlfile.File }
 // It stops when the rules become larger than a file may be; size is then more than that.
 func assemble(in files, lines []string, r reading) (d draft, found *report, size int) {
 	found = &report{seen: map[place]bool{}}
-	d = draft{source: in.source.Name(), shadow: r.shadow, policy: policy{limits: map[string]int{}}}
+	d = draft{source: in.source.Name(), shadow: r.shadow, policy: policy{limits: map[string]int{}, writes: r.unlimited}}
 	for action, n := range r.limits {
 		if n > 0 {
 			d.policy.limits[action] = n

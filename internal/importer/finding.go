@@ -68,7 +68,7 @@ func quoted(s string) string {
 // maxNotes bounds a report.
 const maxNotes = 1000
 
-// A report lists what could not be carried over.
+// A report lists the parts that could not be imported.
 type report struct {
 	listed   yamlfile.Problems
 	unlisted int            // beyond maxNotes

@@ -197,7 +197,10 @@ const maxWork = 28
 // work estimates the steps that the condition takes for a file.
 func (c choice) work() int {
 	text := c.when.line()
-	calls := strings.Count(text, "any_file(") + strings.Count(text, "all_files(")
+	calls := 0
+	for _, function := range []string{"any_file(", "all_files(", "(pr.files, ", "matches_glob("} {
+		calls += strings.Count(text, function)
+	}
 	if calls == 0 {
 		return 0
 	}

@@ -62,7 +62,7 @@ func golden(t *testing.T, tool, file string) {
 	}
 }
 
-// outcome imports a file, and loads what came of it as the action would.
+// outcome imports a file, and loads the result as the action would.
 func outcome(t *testing.T, r importer.Request) (want, report string) {
 	t.Helper()
 	res, err := importer.Import(r)

@@ -44,6 +44,7 @@ func readIssueLabeler(doc document, s step) reading {
 	pairs, more := labels(doc.root, "github/issue-labeler")
 	found = append(found, more...)
 	missing, more := missingVersion(s, l.on)
+	found = append(found, s.peopleHints("github/issue-labeler", undo)...)
 	r := reading{before: append(found, more...), limits: map[string]int{"add_label": beyondUsual("add_label", min(len(pairs), 100))}}
 	if undo {
 		r.limits["remove_label"] = r.limits["add_label"]
@@ -56,14 +57,13 @@ func readIssueLabeler(doc document, s step) reading {
 		}
 		eachPair(pairs, everyKey, l.label)(yield)
 	}
-	r.after = append(r.after, peopleHints("github/issue-labeler", undo)...)
 	if !s.given {
 		r.after = append(r.after, general("The workflow was not read: name it with --workflow when it sets inputs such as include-title, sync-labels or not-before."))
 	}
 	return r
 }
 
-// number finds the number that a text begins with, as the source reads it.
+// number parses the number at the start of a text, as the source does.
 var number = regexp.MustCompile(`^\s*\+?0*([0-9]+)`)
 
 // one reports whether an input is 1. The source takes no other text for true.

@@ -17,29 +17,12 @@ func readLabelActions(doc document, s step) reading {
 	found = append(found, s.others("github-token", "config-path", "process-only")...)
 	thread := threads{kinds, s}
 	pairs, more := labels(doc.root, "dessant/label-actions")
-	r := reading{
-		before: append(found, more...),
-		parts:  eachPair(pairs, everyKey, thread.labelActions),
-		after:  findings{general("Discussions are not handled.")},
-	}
-	if slices.ContainsFunc(pairs, locksForReason) {
-		r.after = append(r.after, general("An issue that is locked already keeps its reason; dessant/label-actions locks it anew for the reason given."))
+	// The rules do not answer programs, so they cannot answer themselves.
+	r := reading{before: append(found, more...), parts: eachPair(pairs, everyKey, thread.labelActions), unlimited: true}
+	if !s.given { // else it is reported where the workflow names them
+		r.after = findings{general("Discussions are not handled.")}
 	}
 	return r
-}
-
-// locksForReason reports whether the actions of a label have a lock-reason.
-func locksForReason(p pair) bool {
-	for _, key := range append(threadKeys(), "") {
-		n := p.value
-		if key != "" {
-			n = yamlfile.Child(n, key)
-		}
-		if !isNull(yamlfile.Child(n, "lock-reason")) {
-			return true
-		}
-	}
-	return false
 }
 
 // processOnly returns the kinds of threads that count.
@@ -89,9 +72,8 @@ func (t threads) labelActions(p pair) part {
 			r.on = []string{"issues." + event, "pull_request." + event}
 		}
 		then, found := s.actions()
-		if r.then = then; t.step.version.before(4) {
-			reopenFirst(r.then)
-		}
+		r.then = then
+		found = append(found, t.inVersion(r.then, s)...)
 		r.override = slices.ContainsFunc(then, func(a act) bool { return a.name != "comment" })
 		out.rules, out.found = append(out.rules, r), append(out.found, found...)
 		out.comments = out.comments || r.count("comment") > 0
@@ -115,6 +97,32 @@ func (t threads) labelActions(p pair) part {
 		add("pull_request.", suffixed(id, " prs", issues && (special["issues"] != nil || len(general) > 0)), ofPRs)
 	}
 	return out
+}
+
+// inVersion changes actions to those of the source's version, and reports differences for
+// issues that are closed or locked already.
+func (t threads) inVersion(then []act, s settings) findings {
+	var found findings
+	at := func(key, format string, args ...any) {
+		if _, nodes := s[key].texts(); len(nodes) > 0 {
+			found = append(found, lost(nodes[0], format, args...))
+		}
+	}
+	old := t.step.version.before(4)
+	if old {
+		reopenFirst(then)
+	}
+	for i, a := range then {
+		switch {
+		case a.name == "close_issue" && len(a.params) == 0 && !old:
+			then[i] = do("close_issue", "completed")
+		case a.name == "close_issue" && len(a.params) > 0 && old:
+			at("close-reason", "before version 4 a closed issue keeps its reason; here it gets this one")
+		case a.name == "lock" && !old:
+			at("lock-reason", "an issue that is locked already keeps its reason; the source locks it anew for this one")
+		}
+	}
+	return found
 }
 
 // reopenFirst puts reopening before closing, as the source does before version 4.

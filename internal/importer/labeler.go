@@ -21,14 +21,16 @@ type labeler struct {
 	on   []string
 	undo bool // a label is removed when its condition no longer holds
 	labelerOptions
-	read patterns
+	read  patterns
+	files globReader
 }
 
 // labelerOptions are the keys of the configuration that are no labels.
 type labelerOptions struct {
-	maxFiles string // condition; empty: none
-	limit    int    // of labels; 0: none
-	skip     bool   // labels that depend on files are never added
+	maxFiles   string // condition; empty: none
+	maxFilesAt *yaml.Node
+	limit      int  // of labels; 0: none
+	skip       bool // labels that depend on files are never added
 }
 
 // readLabeler reads a configuration of actions/labeler, in its old form (globs) or in the
@@ -38,11 +40,14 @@ func readLabeler(doc document, s step) reading {
 	undo, found := syncLabels(s)
 	l.undo = undo
 	found = append(found, s.others("repo-token", "configuration-path", "sync-labels", "dot")...)
-	found = append(found, dotFiles(s)...)
+	dot, more := dotFiles(s)
+	l.files.hidden = dot
+	found = append(found, more...)
 	pairs, more := labels(doc.root, "actions/labeler")
 	found = append(found, oneForm(pairs, s.version)...)
 	found = append(found, more...)
 	l.labelerOptions, more = readLabelerOptions(pairs)
+	found = append(found, s.peopleHints("actions/labeler", undo)...)
 	r := reading{before: append(found, more...), parts: eachPair(pairs, isLabel, l.label)}
 	all := 0
 	for _, p := range pairs {
@@ -54,8 +59,10 @@ func readLabeler(doc document, s step) reading {
 	r.limits = map[string]int{"add_label": cmp.Or(l.limit, all)}
 	if undo {
 		r.limits["remove_label"] = all
+		// No rule asks for the timeline then; the limit would, on every event. What labels
+		// set off keeps it: two programs might answer each other.
+		r.unlimited = !slices.ContainsFunc(l.on, func(on string) bool { return strings.HasSuffix(on, "labeled") })
 	}
-	r.after = append(r.after, peopleHints("actions/labeler", undo)...)
 	if !s.given {
 		r.after = append(r.after, general("The workflow was not read: name it with --workflow when it sets inputs such as sync-labels."))
 	}
@@ -75,17 +82,13 @@ func syncLabels(s step) (bool, findings) {
 	return true, append(found, general("Before version 5 sync-labels is on unless it is an empty text, so labels are taken off here too."))
 }
 
-// dotFiles returns the finding that the source does not match files like ".github/x".
-func dotFiles(s step) findings {
+// dotFiles reports whether a * or ** matches names that begin with a dot, such as .github.
+func dotFiles(s step) (bool, findings) {
 	dot, n, found := s.input("dot")
-	switch {
-	case n != nil && dot != "true":
-		found = append(found, lost(n, "dot: files whose names begin with a dot always match here").inWorkflow())
-	case n == nil && s.version.before(5):
-		found = append(found, lost(yamlfile.Child(s.node, "uses"),
-			"before version 5 a * or ** matches no name that begins with a dot, such as .github; here it does").inWorkflow())
+	if n == nil {
+		return !s.version.before(5), found
 	}
-	return found
+	return dot == "true", found
 }
 
 // oneForm returns the findings about labels in a form that the version does not know, and
@@ -137,7 +140,7 @@ func readLabelerOptions(pairs []pair) (out labelerOptions, found findings) {
 			continue
 		}
 		if p.key.Value == "max-files-changed" {
-			out.maxFiles = "pr.changed_files <= " + strconv.Itoa(n)
+			out.maxFiles, out.maxFilesAt = "pr.changed_files <= "+strconv.Itoa(n), p.value
 			continue
 		}
 		out.limit, out.skip = n, n == 0
@@ -164,7 +167,7 @@ func (l labeler) label(p pair) part {
 	}
 	var m match
 	if old(p.value) {
-		m = globs(p.value)
+		m = l.files.globs(p.value)
 		m.files = true
 	} else {
 		m = l.matches(p.value)
@@ -181,7 +184,7 @@ func (l labeler) label(p pair) part {
 		if m.files && l.maxFiles != "" {
 			when = all(is(l.maxFiles), when)
 			if l.undo {
-				out.found = append(out.found, general("Above max-files-changed the labels are taken off; the source leaves them."))
+				out.found = append(out.found, lost(l.maxFilesAt, "above this number the labels are taken off; the source leaves them"))
 			}
 		}
 		out.rules = append(out.rules, rule{name: name, on: l.on, when: when, elseUndo: l.undo, override: l.undo, then: []act{do("add_label", template(name))}})
@@ -290,7 +293,7 @@ func operator(every bool) string {
 func (l labeler) option(p pair, every bool) match {
 	switch p.key.Value {
 	case "changed-files":
-		m := changed(p.value, every)
+		m := l.files.changed(p.value, every)
 		m.files = true
 		return m
 	case "base-branch":

@@ -29,8 +29,13 @@ func old(value *yaml.Node) bool {
 	})
 }
 
+// A globReader reads globs of changed files.
+type globReader struct {
+	hidden bool // * and ** match names that begin with a dot
+}
+
 // globs reads the form before version 5, where one item must hold.
-func globs(value *yaml.Node) match {
+func (r globReader) globs(value *yaml.Node) match {
 	out := match{ok: true}
 	var terms []term
 	var simple []*yaml.Node
@@ -39,30 +44,30 @@ func globs(value *yaml.Node) match {
 		case yaml.ScalarNode:
 			simple = append(simple, item)
 		case yaml.MappingNode:
-			m := oldMatch(item)
+			m := r.oldMatch(item)
 			terms = append(terms, m.when)
 			out = out.and(m)
 		default:
 			return match{found: append(out.found, wrong(item, "want a glob, got %s", yamlfile.Kind(item)))}
 		}
 	}
-	m := anyToAny(simple)
+	m := r.anyToAny(simple)
 	out = out.and(m)
 	out.when = some(append([]term{m.when}, terms...)...)
 	return out
 }
 
 // oldMatch reads {any: [glob, …], all: [glob, …]}, where each must hold.
-func oldMatch(item *yaml.Node) match {
+func (r globReader) oldMatch(item *yaml.Node) match {
 	out := match{ok: true}
 	var terms []term
 	for _, p := range pairsOf(item) {
 		var m match
 		switch p.key.Value {
 		case "any":
-			m = allToAny(p.key, items(p.value))
+			m = r.allToAny(items(p.value))
 		case "all":
-			m = allToAll(items(p.value))
+			m = r.eachGlob("and", items(p.value))
 		default:
 			m = match{ok: true, found: findings{lost(p.key, "unknown option %s; the source takes no notice of it", quoted(p.key.Value))}}
 		}
@@ -74,7 +79,7 @@ func oldMatch(item *yaml.Node) match {
 }
 
 // changed reads the value of changed-files.
-func changed(value *yaml.Node, every bool) match {
+func (r globReader) changed(value *yaml.Node, every bool) match {
 	out := match{ok: true}
 	var terms []term
 	for _, item := range items(value) {
@@ -85,13 +90,13 @@ func changed(value *yaml.Node, every bool) match {
 			var m match
 			switch list := items(p.value); p.key.Value {
 			case "any-glob-to-any-file":
-				m = anyToAny(list)
+				m = r.anyToAny(list)
 			case "any-glob-to-all-files":
-				m = anyToAll(list)
+				m = r.eachGlob("or", list)
 			case "all-globs-to-any-file":
-				m = allToAny(p.key, list)
+				m = r.allToAny(list)
 			case "all-globs-to-all-files":
-				m = allToAll(list)
+				m = r.eachGlob("and", list)
 			default:
 				m.found = findings{unknownKey(p.key, []string{"any-glob-to-any-file", "any-glob-to-all-files", "all-globs-to-any-file", "all-globs-to-all-files"})}
 			}
@@ -105,7 +110,7 @@ func changed(value *yaml.Node, every bool) match {
 
 // anyToAny holds when a file matches a glob. A glob that cannot be translated is left out
 // when there are others.
-func anyToAny(list []*yaml.Node) match {
+func (r globReader) anyToAny(list []*yaml.Node) match {
 	out := match{found: tooMany(list)}
 	if len(out.found) > 0 {
 		return out
@@ -114,20 +119,109 @@ func anyToAny(list []*yaml.Node) match {
 	var positive []string
 	complete := true
 	for _, n := range list {
-		g, bad := globAt(n)
+		g, bad := r.globAt(n)
 		out.found = append(out.found, bad...)
 		switch {
 		case len(bad) > 0:
 			complete = false
-		case g.Negated:
+		case !g.Negated:
+			positive = append(positive, g.Any...)
+		case r.hidesNothing(g.Any):
 			terms = append(terms, not(is(call("all_files", g.Any...))))
 		default:
-			positive = append(positive, g.Any...)
+			terms = append(terms, ofFiles("any", r.path(g)))
 		}
 	}
-	out.when = some(append(calls("any_file", positive), terms...)...)
+	var found []term
+	for _, g := range r.groups(positive) {
+		if g.hidden == nil {
+			found = append(found, calls("any_file", g.globs)...)
+			continue
+		}
+		for some := range slices.Chunk(g.globs, maxOfOneCall) {
+			found = append(found, ofFiles("any", group{some, g.hidden}.path()))
+		}
+	}
+	out.when = some(append(found, terms...)...)
 	out.ok = complete || !out.when.empty()
 	return out
+}
+
+// maxOfOneCall keeps a condition about each path short.
+const maxOfOneCall = 20
+
+// ofFiles asks a condition about # of the changed files.
+func ofFiles(function string, t term) term { return is(function + "(pr.files, " + t.line() + ")") }
+
+// A group is globs with the paths that none of them matches.
+type group struct {
+	globs  []string
+	hidden []string // nil: none
+}
+
+// path returns the condition that the path # is matched by one of the globs.
+func (g group) path() term {
+	on := func(globs []string) term {
+		return is(strings.Replace(call("matches_glob", slices.Clone(globs)...), "(", "(#, ", 1))
+	}
+	if g.hidden == nil {
+		return on(g.globs)
+	}
+	return all(on(g.globs), not(on(g.hidden)))
+}
+
+// groups puts globs together that match the same names with a dot.
+func (r globReader) groups(globs []string) []group {
+	var out []group
+	for _, glob := range globs {
+		hidden, _ := r.hiddenFrom(glob)
+		i := slices.IndexFunc(out, func(g group) bool { return slices.Equal(g.hidden, hidden) })
+		if i < 0 {
+			i, out = len(out), append(out, group{hidden: hidden})
+		}
+		out[i].globs = append(out[i].globs, glob)
+	}
+	return out
+}
+
+func (r globReader) hidesNothing(globs []string) bool {
+	return !slices.ContainsFunc(r.groups(globs), func(g group) bool { return g.hidden != nil })
+}
+
+// path returns the condition that a glob matches the path #.
+func (r globReader) path(g minimatch.Glob) term {
+	var terms []term
+	for _, one := range r.groups(g.Any) {
+		terms = append(terms, one.path())
+	}
+	if g.Negated {
+		return not(some(terms...))
+	}
+	return some(terms...)
+}
+
+// hiddenFrom returns the paths that a glob does not match because of a name that begins with a
+// dot; nil: it has no star, or matches those as well. ok is false when globs cannot express it.
+func (r globReader) hiddenFrom(glob string) (hidden []string, ok bool) {
+	wild := func(s string) bool { return strings.ContainsAny(s, `*?[`) }
+	if r.hidden || !wild(glob) {
+		return nil, true
+	}
+	folders := strings.Split(glob, "/")
+	rest := 0 // folders behind the last that names a dot itself
+	for i, f := range folders {
+		if strings.HasPrefix(f, ".") {
+			rest = i + 1
+		}
+	}
+	if !slices.ContainsFunc(folders[rest:], wild) {
+		return nil, !slices.ContainsFunc(folders[:rest], func(f string) bool { return wild(f) && !strings.HasPrefix(f, ".") })
+	}
+	if slices.ContainsFunc(folders[:rest], wild) {
+		return nil, false
+	}
+	below := strings.Join(append(slices.Clone(folders[:rest]), "**/.*"), "/")
+	return []string{below, below + "/**"}, true
 }
 
 // calls returns the calls of a function that together have all the texts, each of a
@@ -147,39 +241,68 @@ func calls(function string, texts []string) []term {
 	return out
 }
 
-// anyToAll holds when there is a glob that all files match.
-func anyToAll(list []*yaml.Node) match { return eachGlob("or", list) }
-
-// allToAll holds when all files match all globs.
-func allToAll(list []*yaml.Node) match { return eachGlob("and", list) }
-
 // eachGlob joins for every glob the condition that all files match it.
-func eachGlob(op string, list []*yaml.Node) match {
+func (r globReader) eachGlob(op string, list []*yaml.Node) match {
 	out := match{found: tooMany(list)}
 	out.ok = len(out.found) == 0
 	var terms []term
 	for _, n := range list[:min(len(list), maxGlobs)] {
-		g, bad := globAt(n)
+		g, bad := r.globAt(n)
 		out = out.and(match{ok: len(bad) == 0, found: bad})
+		groups := r.groups(g.Any)
 		switch {
 		case len(bad) > 0:
-		case g.Negated:
+		case r.hidesNothing(g.Any) && g.Negated:
 			terms = append(terms, not(is(call("any_file", g.Any...))))
-		default:
+		case r.hidesNothing(g.Any):
 			terms = append(terms, is(call("all_files", g.Any...)))
+		case len(groups) == 1 && !g.Negated:
+			terms = append(terms, all(is(call("all_files", g.Any...)), not(is(call("any_file", groups[0].hidden...)))))
+		default:
+			terms = append(terms, all(is("len(pr.files) > 0"), ofFiles("all", r.path(g))))
 		}
 	}
 	out.when = join(op, terms)
 	return out
 }
 
-// allToAny holds when there is a file that matches all globs, which our rules can only
-// express for one glob.
-func allToAny(key *yaml.Node, list []*yaml.Node) match {
+// allToAny holds when there is a file that matches all globs.
+func (r globReader) allToAny(list []*yaml.Node) match {
 	if len(list) == 1 {
-		return anyToAny(list)
+		return r.anyToAny(list)
 	}
-	return match{found: findings{lost(key, "%s asks for one file that matches all of several globs, which has no counterpart; any_file(…) and not any_file(…) comes near", key.Value)}}
+	out := match{found: tooMany(list)}
+	out.ok = len(out.found) == 0
+	var globs []minimatch.Glob
+	for _, n := range list[:min(len(list), maxGlobs)] {
+		g, bad := r.globAt(n)
+		if out = out.and(match{ok: len(bad) == 0, found: bad}); len(bad) == 0 {
+			globs = append(globs, g)
+		}
+	}
+	if len(globs) > 0 {
+		out.when = ofFiles("any", r.every(globs))
+	}
+	return out
+}
+
+// every returns the condition that the path # is matched by all the globs.
+func (r globReader) every(globs []minimatch.Glob) term {
+	var terms []term
+	var texts []string
+	for _, g := range globs {
+		terms, texts = append(terms, r.path(g)), append(texts, g.Any...)
+	}
+	one := slices.ContainsFunc(globs, func(g minimatch.Glob) bool { return !g.Negated })
+	if groups := r.groups(texts); !one || len(groups) != 1 || groups[0].hidden == nil {
+		return all(terms...)
+	}
+	// What none of them matches is left out once.
+	terms = nil
+	for _, g := range globs {
+		terms = append(terms, globReader{hidden: true}.path(g))
+	}
+	return all(append(terms, not(group{globs: r.groups(texts)[0].hidden}.path()))...)
 }
 
 // maxGlobs is how many globs one condition is made of.
@@ -194,12 +317,17 @@ func tooMany(list []*yaml.Node) findings {
 }
 
 // globAt reads the glob in a scalar. It is usable when there are no findings.
-func globAt(n *yaml.Node) (minimatch.Glob, findings) {
+func (r globReader) globAt(n *yaml.Node) (minimatch.Glob, findings) {
 	text, bad := scalar(n, "a glob")
 	if len(bad) > 0 {
 		return minimatch.Glob{}, bad
 	}
 	g, problem := minimatch.Parse(strings.TrimSpace(text))
+	for _, glob := range g.Any {
+		if _, ok := r.hiddenFrom(glob); !ok {
+			problem = "which names that begin with a dot it matches has no counterpart; dot: true in the workflow makes it plain"
+		}
+	}
 	if problem != "" {
 		return minimatch.Glob{}, findings{lost(n, "the glob %s: %s", quoted(text), problem)}
 	}

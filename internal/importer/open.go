@@ -38,9 +38,9 @@ func Open(name string, src []byte) yamlfile.Problems {
 	return out
 }
 
-// Lacking returns what the permissions of the tool's step lack for rules that need them, such
-// as "issues: write", with the place in the workflow. A workflow without permissions lacks
-// nothing that is known.
+// Lacking returns the missing permissions of the tool's step for rules that need them, such as
+// "issues: write", with the place in the workflow. A workflow without permissions lacks nothing
+// that is known.
 func Lacking(toolName string, workflow Source, needs []string) yamlfile.Problems {
 	i := slices.IndexFunc(tools(), func(t tool) bool { return t.name == toolName })
 	var list []use

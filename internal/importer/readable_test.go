@@ -21,8 +21,8 @@ func fixed(tool string) int {
 	return 30
 }
 
-// TestReadable: what is imported is about as long as its source, has no long lines and no
-// rule twice. It reads what TestGolden compares.
+// TestReadable: an imported file is about as long as its source, has no long lines and no rule
+// twice. It reads the golden files of TestGolden.
 func TestReadable(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "*", "*.txtar"))

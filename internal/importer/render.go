@@ -24,7 +24,7 @@ func render(d draft) page {
 	w.comment("# ", fmt.Sprintf(strings.TrimPrefix(head, "# ")+"%s, a configuration of %s.", d.source, d.action))
 	w.comment("# ", d.hints...)
 	if len(d.top) > 0 {
-		w.comment("# ", "What could not be mapped and belongs to no rule:")
+		w.comment("# ", "Parts that could not be mapped and belong to no rule:")
 		w.comment("# ", d.top...)
 	}
 	w.lines("version: 1")
@@ -71,7 +71,7 @@ func (w *writer) comment(prefix string, texts ...string) {
 
 func (w *writer) policy(d draft) {
 	p, closes, adds := d.policy, d.does("close_issue"), d.does("add_label", "add_labels")
-	if !closes && !adds && len(p.limits) == 0 && !p.interval {
+	if !closes && !adds && len(p.limits) == 0 && !p.interval && !p.writes {
 		return
 	}
 	w.lines("policy:")
@@ -86,6 +86,9 @@ func (w *writer) policy(d draft) {
 		for _, name := range slices.Sorted(maps.Keys(p.limits)) {
 			w.lines(fmt.Sprintf("    %s: %d", name, p.limits[name]))
 		}
+	}
+	if p.writes {
+		w.lines("  max_writes_per_hour: 0 # " + d.action + " has no such limit")
 	}
 	if p.interval {
 		w.lines("  comment_interval: 0s # " + d.action + " has no such limit")

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -70,6 +71,12 @@ func (r rule) condition() term {
 		return all(is("event.label == "+strconv.Quote(r.labels[0])), r.when)
 	}
 	return all(is("event.label in "+list(r.labels)), r.when)
+}
+
+// behaviour returns a text that two rules share when they do the same for the same events.
+func (r rule) behaviour() string {
+	r.name, r.id = "", ""
+	return fmt.Sprintf("%q", fmt.Sprint(r))
 }
 
 // size returns the length of a rule in the file, roughly, in bytes.

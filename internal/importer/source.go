@@ -100,8 +100,9 @@ func (ps patterns) matching(n *yaml.Node, value, src, flags string) (t term, ok 
 		}
 		ps[key] = p
 	}
-	if p.spaces {
-		found = append(found, general(`In a pattern \s and \S know ASCII's white space only.`))
+	if first := "first with a set of white space"; p.spaces && !ps[first].spaces {
+		ps[first] = pattern{spaces: true}
+		found = append(found, lost(n, `in this pattern and others \s and \S know ASCII's white space only`))
 	}
 	if len(p.problems) > 0 {
 		at := finding{kind: noCounterpart, node: n, places: p.problems}
@@ -128,6 +129,8 @@ type reading struct {
 	after  findings       // hints that follow those of the parts
 	limits map[string]int // of actions of a type per event, beside those that the rules need
 	shadow bool           // the source writes nothing
+	// unlimited: the number of changes has no limit.
+	unlimited bool
 }
 
 // guarded returns the reading with findings before its own and every part changed.
@@ -179,9 +182,16 @@ func everyKey(string) bool { return true }
 
 // peopleHints are how rules that add labels differ from a tool where people change them. With
 // sync the rules override people, as the tool does.
-func peopleHints(tool string, sync bool) findings {
+func (s step) peopleHints(tool string, sync bool) findings {
 	if sync {
 		return nil
 	}
-	return findings{general("A label that a person took off is not added again; " + tool + " adds it, as rules with override_humans: true do.")}
+	at := yamlfile.Child(s.with, "sync-labels")
+	if at == nil {
+		at = yamlfile.Child(s.node, "uses")
+	}
+	if at == nil {
+		return findings{general("A label that a person took off is not added again; " + tool + " adds it, as rules with override_humans: true do.")}
+	}
+	return findings{lost(at, "a label that a person took off is not added again; the source adds it, as rules with override_humans: true do").inWorkflow()}
 }

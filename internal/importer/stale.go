@@ -16,15 +16,22 @@ func readStale(doc document, _ step) reading {
 	if root.Kind != yaml.MappingNode {
 		return mistaken(wrong(root, "want a workflow that uses actions/stale, or a mapping of its inputs; got %s", yamlfile.Kind(root)))
 	}
-	steps := uses(root, "actions/stale")
+	steps := usesOf(root, "actions/stale")
 	if with := yamlfile.Child(root, "with"); len(steps) == 0 && with != nil {
 		root = with
 	}
 	var parts []part
 	shadow := false
 	var found findings
-	add := func(at, with *yaml.Node) {
-		one, dry := staleStep(at, with)
+	seen := map[string]bool{}
+	add := func(s step) {
+		one, dry := staleStep(s, len(parts) > 0)
+		// A step for issues and one for pull requests may have the same rule.
+		one.rules = slices.DeleteFunc(one.rules, func(r rule) bool {
+			known := seen[r.behaviour()]
+			seen[r.behaviour()] = true
+			return known
+		})
 		// Mistakes are reported even when the rules become too large.
 		one.found = slices.DeleteFunc(one.found, func(f finding) bool {
 			if f.kind == mistake {
@@ -41,18 +48,21 @@ func readStale(doc document, _ step) reading {
 	case !slices.ContainsFunc(pairsOf(root), func(p pair) bool { return slices.Contains(staleInputs(), p.key.Value) }):
 		return mistaken(wrong(root, "this is neither a workflow that uses actions/stale nor a mapping of its inputs"))
 	default:
-		add(root, root)
+		add(step{node: root, with: root})
 	}
 	if len(steps) > maxSteps {
-		return mistaken(wrong(steps[maxSteps], "more than %d steps use actions/stale", maxSteps))
+		return mistaken(wrong(steps[maxSteps].step, "more than %d steps use actions/stale", maxSteps))
 	}
-	for _, s := range steps {
-		with := yamlfile.Child(s, "with")
-		if !isNull(with) && with.Kind != yaml.MappingNode {
-			found = append(found, wrong(with, "with: want a mapping of inputs, got %s", yamlfile.Kind(with)))
+	for _, u := range steps {
+		s := step{node: u.step, with: yamlfile.Child(u.step, "with"), env: environment(root, u)}
+		if !isNull(s.with) && s.with.Kind != yaml.MappingNode {
+			found = append(found, wrong(s.with, "with: want a mapping of inputs, got %s", yamlfile.Kind(s.with)))
 			continue
 		}
-		add(s, with)
+		var more findings
+		s.version, more = versionOf(yamlfile.Child(u.step, "uses"))
+		found = append(found, more...)
+		add(s)
 	}
 	return reading{before: found, parts: slices.Values(parts), after: staleHints(doc.root), shadow: shadow}
 }
@@ -86,23 +96,25 @@ func staleHints(workflow *yaml.Node) findings {
 	}
 	return findings{
 		general("The workflow that runs Foreman needs the events schedule" + when + " and those that the rules name."),
-		general(`idle() is the time since a person did something; actions/stale counts programs as well, as idle("bots") would.`),
-		general("After activity the label goes from what is exempt or locked, too; actions/stale leaves it there."),
-		general("A comment is posted once for an issue, also when it goes stale again."),
+		general("As in actions/stale everything counts that changes issue.updated_at; with idle() in its place only people would."),
 	}
 }
 
-// staleStep returns the rules of one step. dry reports that it only pretends to write.
-func staleStep(at, with *yaml.Node) (out part, dry bool) {
-	in := &inputs{source: step{with: with}, wrong: map[*yaml.Node]bool{}}
-	if with != nil {
+// staleStep returns the rules of one step. dry reports that it only pretends to write; later,
+// that steps come before it.
+func staleStep(s step, later bool) (out part, dry bool) {
+	in := &inputs{source: s, wrong: map[*yaml.Node]bool{}}
+	if s.with != nil {
 		in.checkKeys()
+	}
+	if later {
+		in.add(lost(s.node, "in actions/stale an action of an earlier step in the same run counts as an update for this one; here it does not"))
 	}
 	if dry = in.on("debug-only"); dry {
 		in.add(general("debug-only became mode: shadow: decisions are made and reported, nothing is written."))
 	}
 	issues, prs := staleRules(in, "issue"), staleRules(in, "pr")
-	out = part{name: "actions/stale", from: at.Line, to: at.Line}
+	out = part{name: "actions/stale", from: s.node.Line, to: s.node.Line}
 	for i, r := range issues {
 		out.interval = out.interval || r.soon || prs[i].soon
 		// The same rule for both needs to stand there only once.
@@ -122,12 +134,13 @@ type lasting struct {
 	rule
 
 	comment string // posted before the actions; empty: none
+	once    bool   // it is posted once for an issue
 	kind    term   // the condition for issues or for pull requests, where events are shared
 	soon    bool   // its comment may follow that of another rule at once
 }
 
 func (r lasting) same(o lasting) bool {
-	return fmt.Sprint(r.then, r.when, r.comment) == fmt.Sprint(o.then, o.when, o.comment)
+	return fmt.Sprint(r.then, r.when, r.comment, r.once) == fmt.Sprint(o.then, o.when, o.comment, o.once)
 }
 
 // both returns the rule for issues and pull requests.
@@ -149,8 +162,12 @@ func (r lasting) final(suffix string) []rule {
 	}
 	r.name += suffix
 	r.when = all(r.kind, r.when)
-	if r.comment != "" {
+	switch {
+	case r.comment == "":
+	case r.once:
 		r.then = append([]act{comment(r.comment)}, r.then...)
+	default:
+		r.then = append([]act{do("comment", r.comment)}, r.then...)
 	}
 	return []rule{r.rule}
 }

@@ -136,9 +136,9 @@ func (in *inputs) message(name string) string {
 		in.add(lost(n, "%s: a comment of more than %d bytes", name, maxComment))
 		return ""
 	}
-	text := repository.ReplaceAllLiteralString(template(strings.TrimSpace(n.Value)), "{{ repo.full_name }}")
+	text := repository.ReplaceAllLiteralString(template(strings.TrimSpace(in.source.expanded(n.Value))), "{{ repo.full_name }}")
 	if strings.Contains(text, "${{") {
-		in.add(lost(n, "%s: what the workflow computes stays as it is written", name))
+		in.add(lost(n, "%s: the expression of the workflow is kept as text", name))
 	}
 	return text
 }

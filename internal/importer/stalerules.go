@@ -21,33 +21,63 @@ func span(days float64) string {
 	}
 }
 
+// sinceUpdate is the time since anything changed, as the source counts it.
+const sinceUpdate = "now - issue.updated_at"
+
 // staleRules returns the rules for "issue" or "pr": mark, unmark, clean up after
 // reopening, and close. One that is not needed has no actions.
 func staleRules(in *inputs, kind string) []lasting {
 	label := in.label("Stale", "stale-"+kind+"-label")
-	stale := is(call("label", label))
-	exempt := exempt(in, kind)
-	mark := lastingRule("stale", scan(in, kind, search("-label", label)))
-	if days := in.days(60, "days-before-"+kind+"-stale", "days-before-stale"); days >= 0 {
-		since := is(`idle() > duration("` + span(days) + `")`)
-		if in.on("ignore-"+kind+"-updates", "ignore-updates") {
-			since = is(`now - issue.created_at > duration("` + span(days) + `")`)
-		}
-		mark.when = all(not(stale), exempt, since)
-		mark.comment = in.message("stale-" + kind + "-message")
-		mark.then = append([]act{do("add_label", template(label))}, in.each("remove_label", "labels-to-remove-when-stale")...)
-	}
-	shut := closing(in, kind, label, exempt)
+	skip := exempt(in, kind)
+	mark, shut := marking(in, kind, label, skip.none()), closing(in, kind, label, skip.none())
 	if len(mark.then)+len(shut.then) == 0 {
-		many := map[string]string{"issue": "Issues", "pr": "Pull requests"}[kind]
-		in.add(general(many + " are left alone, as neither marking nor closing is on; actions/stale takes a label off that somebody else put on."))
-		return []lasting{mark, mark, mark, shut}
+		many := map[string]string{"issue": "issues", "pr": "pull requests"}[kind]
+		in.add(lost(in.nearest("days-before-"+kind+"-stale", "days-before-stale"),
+			"%s are left alone; actions/stale takes the label %s off those that somebody put it on", many, quoted(label)))
+		return make([]lasting, 4)
 	}
-	return []lasting{mark, unmark(in, kind, label), reopened(in, kind), shut}
+	return []lasting{mark, unmark(in, kind, label, skip), reopened(in, kind), shut}
 }
 
-// lastingRule returns a rule of a scheduled run, which also changes what people did: so does
-// the source.
+// nearest returns the first of the inputs that is given, or else the step.
+func (in *inputs) nearest(names ...string) *yaml.Node {
+	for _, name := range names {
+		if n := in.at(name); !isNull(n) {
+			return n
+		}
+	}
+	return in.source.node
+}
+
+// marks returns after how many days a kind is marked; negative: never.
+func (in *inputs) marks(kind string) float64 {
+	return in.days(60, "days-before-"+kind+"-stale", "days-before-stale")
+}
+
+// marking returns the rule that adds the label to issues without activity.
+func marking(in *inputs, kind, label string, free term) lasting {
+	r := lastingRule("stale", scan(in, kind, search("-label", label)))
+	days := in.marks(kind)
+	if days < 0 {
+		return r
+	}
+	if in.source.version.before(4) && isNull(in.at("stale-"+kind+"-message")) {
+		in.add(lost(in.source.node, "before version 4 nothing is marked without stale-%s-message; here it is", kind))
+	}
+	since := is(sinceUpdate + ` > duration("` + span(days) + `")`)
+	r.comment = in.message("stale-" + kind + "-message")
+	if in.on("ignore-"+kind+"-updates", "ignore-updates") {
+		since = is(`now - issue.created_at > duration("` + span(days) + `")`)
+		if r.once = r.comment != ""; r.once {
+			in.add(lost(in.at("stale-"+kind+"-message"), "with ignore-updates the source posts it anew whenever the label was taken off; here it is posted once"))
+		}
+	}
+	r.when = all(not(is(call("label", label))), free, since)
+	r.then = append([]act{do("add_label", template(label))}, in.each("remove_label", "labels-to-remove-when-stale")...)
+	return r
+}
+
+// lastingRule returns a rule of a scheduled run. It overrides people, as the source does.
 func lastingRule(name, scan string) lasting {
 	return lasting{rule: rule{name: name, on: []string{"schedule"}, scans: []string{scan}, override: true}}
 }
@@ -64,13 +94,42 @@ func scan(in *inputs, kind, label string) string {
 	return scan
 }
 
-// exempt returns the conditions that keep issues from being looked at.
-func exempt(in *inputs, kind string) term {
+// An exemption excludes issues.
+type exemption struct {
+	open   term // what has to hold before labels are looked at
+	labels term // one of the exempt labels is there
+	rest   term // what has to hold besides
+}
+
+// none returns the condition that there is no exemption.
+func (e exemption) none() term { return all(e.open, not(e.labels), e.rest) }
+
+// exempt returns the conditions of the inputs.
+func exempt(in *inputs, kind string) exemption {
+	e := exemption{labels: hasLabel(in.words("exempt-" + kind + "-labels"))}
 	terms := []term{is("not issue.locked")}
 	for _, name := range in.words("only-"+kind+"-labels", "only-labels") {
 		terms = append(terms, is(call("label", name)))
 	}
-	terms = append(terms, hasLabel(in.words("any-of-"+kind+"-labels", "any-of-labels")), not(hasLabel(in.words("exempt-"+kind+"-labels"))))
+	if in.on("include-only-assigned") {
+		terms = append(terms, is("len(issue.assignees) > 0"))
+	}
+	switch types := in.words("only-issue-types"); {
+	case len(types) == 0:
+	case kind == "issue":
+		terms = append(terms, is("lower(issue.type) in "+list(lowered(types))))
+	default:
+		in.add(lost(in.at("only-issue-types"), "actions/stale to version 10.3 leaves all pull requests alone when it is given; here they are not"))
+	}
+	if text, n := in.get("start-date"); n != nil {
+		date, ok := parseTime(text)
+		if !ok {
+			in.mistake(n, "start-date: want a date such as 2026-01-31, got %s", quoted(text))
+		}
+		terms = append(terms, is(`issue.created_at > date("`+date+`")`))
+	}
+	e.open = all(terms...)
+	terms = []term{hasLabel(in.words("any-of-"+kind+"-labels", "any-of-labels"))}
 	switch milestones := in.words("exempt-"+kind+"-milestones", "exempt-milestones"); {
 	case in.on("exempt-all-"+kind+"-milestones", "exempt-all-milestones"):
 		terms = append(terms, is(`issue.milestone == ""`))
@@ -83,23 +142,11 @@ func exempt(in *inputs, kind string) term {
 	case len(people) > 0:
 		terms = append(terms, is("none(issue.assignees, lower(#) in "+list(lowered(people))+")"))
 	}
-	if in.on("include-only-assigned") {
-		terms = append(terms, is("len(issue.assignees) > 0"))
-	}
-	if types := in.words("only-issue-types"); kind == "issue" && len(types) > 0 {
-		terms = append(terms, is("lower(issue.type) in "+list(lowered(types))))
-	}
 	if kind == "pr" && in.on("exempt-draft-pr") {
 		terms = append(terms, is("not pr.draft"))
 	}
-	if text, n := in.get("start-date"); n != nil {
-		date, ok := parseTime(text)
-		if !ok {
-			in.mistake(n, "start-date: want a date such as 2026-01-31, got %s", quoted(text))
-		}
-		terms = append(terms, is(`issue.created_at > date("`+date+`")`))
-	}
-	return all(terms...)
+	e.rest = all(terms...)
+	return e
 }
 
 // lowered returns the texts in lower case: the source takes no notice of case.
@@ -111,23 +158,47 @@ func lowered(texts []string) []string {
 	return out
 }
 
-// moment is how long after the label what people do belongs to it: the source takes times
-// that are nearer for the same.
+// moment is how long after the label a change belongs to it: the source takes times that are
+// nearer for the same.
 const moment = ` + duration("15s")`
 
-// unmark returns the rule that takes the label off when a person did something since. The
-// events only make it sooner: what was missed, the next scheduled run finds.
-func unmark(in *inputs, kind, label string) lasting {
+// unmark returns the rule that removes the label after a change. The events only make it
+// sooner: the next scheduled run finds the rest.
+func unmark(in *inputs, kind, label string, skip exemption) lasting {
 	r := lastingRule("no-longer-stale", scan(in, kind, search("label", label)))
-	if stays(in, kind) != nil || search("label", label) == "" {
+	if search("label", label) == "" {
+		return r
+	}
+	var why []term
+	if in.source.version.before(7) && !skip.labels.empty() {
+		why = append(why, skip.labels)
+	}
+	if stays(in, kind) == nil {
+		free := []term{not(skip.labels), skip.rest}
+		if len(why) > 0 {
+			free = free[1:]
+		}
+		why = append(why, all(append(free, is(call("label_age", label)+" > "+sinceUpdate+moment))...))
+		in.sooner(kind)
+	}
+	if len(why) == 0 {
 		return r
 	}
 	r.on = append(r.on, activity(kind)...)
 	r.kind = which(kind)
-	r.when = all(is(call("label", label)), is(`issue.state == "open"`), is("idle()"+moment+" < "+call("label_age", label)))
+	r.when = all(is(call("label", label)), is(`issue.state == "open"`), skip.open, some(why...))
 	r.then = append([]act{do("remove_label", template(label))}, in.each("remove_label", "labels-to-remove-when-unstale")...)
 	r.then = append(r.then, in.each("add_label", "labels-to-add-when-unstale")...)
 	return r
+}
+
+// sooner reports how the label is taken off at another time than in the source.
+func (in *inputs) sooner(kind string) {
+	at := in.nearest("remove-"+kind+"-stale-when-updated", "remove-stale-when-updated")
+	in.add(lost(at, "the label is taken off at once; actions/stale does so in its next run, and counts that as an update"))
+	if in.source.version.before(4) {
+		in.add(lost(at, "before version 4 only a person's comment takes the label off; here every update does"))
+	}
 }
 
 // stays returns the input by which the label stays whatever people do; nil: it goes.
@@ -139,12 +210,18 @@ func stays(in *inputs, kind string) *yaml.Node {
 	return n
 }
 
-// activity lists the events that show that somebody cares.
+// activity lists the events that show that somebody cares. What the others change is found by
+// the next scheduled run.
 func activity(kind string) []string {
+	events := []string{"issue_comment.created"}
+	name, activities := "issues.", []string{"edited", "reopened", "assigned", "labeled"}
 	if kind == "pr" {
-		return []string{"issue_comment.created", "pull_request.*"}
+		name, activities = "pull_request.", append(activities, "synchronize", "review_requested")
 	}
-	return []string{"issue_comment.created", "issues.*"}
+	for _, activity := range activities {
+		events = append(events, name+activity)
+	}
+	return events
 }
 
 // which returns the condition for issues or for pull requests, which share the event
@@ -164,13 +241,13 @@ func reopened(in *inputs, kind string) lasting {
 		return r
 	}
 	r.on = append(r.on, map[string]string{"issue": "issues.reopened", "pr": "pull_request.reopened"}[kind])
-	r.when = is(call("label", label))
+	r.when = all(is(call("label", label)), is("not issue.locked"))
 	r.then = []act{do("remove_label", template(label))}
 	return r
 }
 
-// closing returns the rule that closes what stayed stale.
-func closing(in *inputs, kind, label string, exempt term) lasting {
+// closing returns the rule that closes issues that stayed stale.
+func closing(in *inputs, kind, label string, free term) lasting {
 	r := lastingRule("close-stale", scan(in, kind, search("label", label)))
 	days := math.Trunc(in.days(7, "days-before-"+kind+"-close", "days-before-close"))
 	if days < 0 {
@@ -181,28 +258,39 @@ func closing(in *inputs, kind, label string, exempt term) lasting {
 		return r
 	}
 	r.soon = days < 2
-	age := call("label_age", label)
-	long := ` > duration("` + span(days) + `")`
-	r.when = all(is(call("label", label)), exempt, is(age+long))
+	age, long := call("label_age", label), ` > duration("`+span(days)+`")`
+	r.when = all(is(call("label", label)), free)
 	if n := stays(in, kind); n == nil {
-		r.when = all(r.when, is("idle()"+moment+" >= "+age))
+		r.when = all(r.when, is(age+long), is(age+" <= "+sinceUpdate+moment))
 	} else {
-		r.when = all(r.when, is("idle()"+long))
-		in.add(lost(n, "the source never closes what a person commented on since it is stale; here it is closed %s after the last activity", span(days)))
+		r.when = all(r.when, is(sinceUpdate+long), is(age+long))
+		in.add(lost(n, "the source never closes an issue that a person commented on since it is stale; here it is closed %s after the last update", span(days)))
 	}
 	r.comment = in.message("close-" + kind + "-message")
 	if name := in.label("", "close-"+kind+"-label"); name != "" {
 		r.then = append(r.then, do("add_label", template(name)))
 	}
+	r.then = append(r.then, do("close_issue", in.closeReason()))
+	return r
+}
+
+// closeReason returns the reason for closing: in the version that the workflow names it may be
+// GitHub's own choice, which is completed.
+func (in *inputs) closeReason() string {
 	reason, n := in.get("close-issue-reason")
+	given := in.at("close-issue-reason") != nil
 	switch {
-	case in.at("close-issue-reason") == nil:
-		reason = "not_planned"
+	case in.source.version.before(5) && given:
+		in.add(lost(in.at("close-issue-reason"), "before version 5 there is no such input, and the reason is completed"))
+		return "completed"
+	case in.source.version.before(6) && reason == "":
+		return "completed"
+	case !given:
+		return "not_planned"
 	case reason != "" && reason != "completed" && reason != "not_planned":
 		in.mistake(n, "close-issue-reason: want completed or not_planned, got %s", quoted(reason))
 	}
-	r.then = append(r.then, do("close_issue", reason))
-	return r
+	return reason
 }
 
 // simpleWord is a word that GitHub's search needs no quotes for.

@@ -70,7 +70,13 @@ func (t term) line() string {
 	return strings.Join(lines, " ")
 }
 
-// lines returns the text of a condition, a line for each of its parts.
+// A condition of more parts than these has several of them in a line of up to so many bytes.
+const (
+	manyParts = 6
+	fullLine  = 90
+)
+
+// lines returns the text of a condition, a line for each of its parts when they are few.
 func (t term) lines() []string {
 	if t.text != "" {
 		return []string{t.text}
@@ -79,9 +85,16 @@ func (t term) lines() []string {
 	for i, p := range t.parts {
 		text := p.inline()
 		if i > 0 {
-			text = "  " + t.op + " " + text
+			text = t.op + " " + text
 		}
-		out = append(out, text)
+		switch last := len(out) - 1; {
+		case i == 0:
+			out = append(out, text)
+		case len(t.parts) > manyParts && len(out[last])+1+len(text) <= fullLine:
+			out[last] += " " + text
+		default:
+			out = append(out, "  "+text)
+		}
 	}
 	return out
 }

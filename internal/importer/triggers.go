@@ -111,7 +111,7 @@ func (t *triggers) filters(event string, settings *yaml.Node) {
 		} else {
 			when, ok = paths(items(n), strings.HasSuffix(key, "ignore"))
 		}
-		// A filter of one event says nothing of the others.
+		// A filter of one event does not apply to the others.
 		if !ok || len(t.events) == 0 || slices.ContainsFunc(t.events, func(e string) bool { return !strings.HasPrefix(e, "pull_request.") }) {
 			t.found = append(t.found, lost(n, "%s: the rules do not ask for it", key).inWorkflow())
 			continue
@@ -156,7 +156,7 @@ func branches(nodes []*yaml.Node) (when term, ok bool) {
 }
 
 // paths returns the condition that a changed file, or every one, is within the paths. ok is
-// false for patterns that globs of ours cannot say.
+// false for patterns that our globs cannot express.
 func paths(list []*yaml.Node, every bool) (when term, ok bool) {
 	function := "any_file"
 	if every {

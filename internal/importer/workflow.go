@@ -21,19 +21,20 @@ type tool struct {
 	read   func(doc document, s step) reading
 	config string   // the input that names its configuration; empty: that is the workflow itself
 	file   string   // its configuration, when the input is not given
-	events []string // what it acts on
+	events []string // its triggers
 }
 
 // A step is a step of a workflow that runs a tool.
 type step struct {
-	given   bool       // there is a workflow
-	node    *yaml.Node // nil when there is none
-	with    *yaml.Node // its inputs; nil: none
-	events  []string   // of the workflow, as "on" of a rule has them; nil: not known
-	version version    // of the tool
-	guards  []term     // conditions of the job, the step and the workflow's events
-	guard   *yaml.Node // the last of those that may change from one event to the next
-	never   bool       // they never hold
+	given   bool         // there is a workflow
+	node    *yaml.Node   // nil when there is none
+	with    *yaml.Node   // its inputs; nil: none
+	env     []*yaml.Node // its environment variables, those of its job and of the workflow
+	events  []string     // of the workflow, as "on" of a rule has them; nil: not known
+	version version      // of the tool
+	guards  []term       // conditions of the job, the step and the workflow's events
+	guard   *yaml.Node   // the last of those that may change from one event to the next
+	never   bool         // they never hold
 }
 
 // A version is the first number of an action's version; 0: not known.
@@ -44,15 +45,6 @@ func (v version) before(o version) bool { return v > 0 && v < o }
 
 // A use is a step that runs an action, with its job.
 type use struct{ job, step *yaml.Node }
-
-// uses returns the mappings below n that run an action.
-func uses(n *yaml.Node, action string) []*yaml.Node {
-	var out []*yaml.Node
-	for _, u := range usesOf(n, action) {
-		out = append(out, u.step)
-	}
-	return out
-}
 
 // usesOf returns the steps below n that run an action.
 func usesOf(n *yaml.Node, action string) []use {
@@ -104,9 +96,9 @@ func readStep(root *yaml.Node, t tool, file string) (step, findings) {
 	return s, append(found, more...)
 }
 
-// newStep reads what a workflow tells of a step that acts on events.
+// newStep reads a workflow's step that acts on events.
 func newStep(root *yaml.Node, u use, events []string) (step, findings) {
-	s := step{given: true, node: u.step, with: yamlfile.Child(u.step, "with")}
+	s := step{given: true, node: u.step, with: yamlfile.Child(u.step, "with"), env: environment(root, u)}
 	var found findings
 	if isNull(s.with) {
 		s.with = nil
@@ -228,10 +220,36 @@ func (s step) input(name string) (text string, n *yaml.Node, found findings) {
 		return "", nil, findings{wrong(n, "%s: want a text, got %s", name, yamlfile.Kind(n)).inWorkflow()}
 	case len(n.Value) > maxComment:
 		return "", nil, findings{wrong(n, "%s: more than %d bytes", name, maxComment).inWorkflow()}
-	case strings.Contains(n.Value, "${{"):
-		return "", nil, findings{lost(n, "%s: what the workflow computes is not known here; it counts as not given", name).inWorkflow()}
 	}
-	return strings.TrimSpace(n.Value), n, nil
+	if text = s.expanded(n.Value); strings.Contains(text, "${{") {
+		return "", nil, findings{lost(n, "%s: the value is computed by the workflow and unknown here; it counts as absent", name).inWorkflow()}
+	}
+	return strings.TrimSpace(text), n, nil
+}
+
+// environment returns the mappings of environment variables that a step has, the nearest first.
+func environment(root *yaml.Node, u use) []*yaml.Node {
+	return []*yaml.Node{yamlfile.Child(u.step, "env"), yamlfile.Child(u.job, "env"), yamlfile.Child(root, "env")}
+}
+
+// variable finds the value of an environment variable in a text.
+var variable = regexp.MustCompile(`\$\{\{\s*env\.([A-Za-z_][A-Za-z0-9_-]*)\s*\}\}`)
+
+// expanded returns a text with the environment variables that the workflow sets to constants.
+func (s step) expanded(text string) string {
+	return variable.ReplaceAllStringFunc(text, func(m string) string {
+		name := variable.FindStringSubmatch(m)[1]
+		for _, env := range s.env {
+			switch n := yamlfile.Child(env, name); {
+			case n == nil:
+			case n.Kind != yaml.ScalarNode, strings.Contains(n.Value, "${{"), len(n.Value) > maxComment:
+				return m
+			default:
+				return n.Value
+			}
+		}
+		return m
+	})
 }
 
 // flag reads an input that is true or false, or 1 or 0.

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// maxKept bounds the issues that a guard knows of.
+// maxKept is the maximum number of issues in a guard.
 const maxKept = 10_000
 
 // A guard knows which issues were answered a short while ago.
@@ -23,14 +23,14 @@ type guard struct {
 
 // kept is the known state of an issue.
 type kept struct {
-	at        time.Time // of the last decision; for what is forgotten first
+	at        time.Time // of the last decision; the oldest is dropped first
 	last      protocol.DecisionMessage
 	commented time.Time // of the last decision that comments; zero: none
 	told      [sha256.Size]byte
 	toldAt    time.Time // when a summary without a date was seen first; zero: never
 }
 
-// of returns what is known of an issue, and makes room for it. The guard is locked.
+// of returns the entry of an issue, and makes room for it. The guard is locked.
 func (g *guard) of(key string, now time.Time) *kept {
 	k := g.kept[key]
 	if k == nil {
@@ -43,7 +43,7 @@ func (g *guard) of(key string, now time.Time) *kept {
 	return k
 }
 
-// forget drops the issue that nothing happened on for the longest time.
+// forget drops the issue without activity for the longest time.
 func (g *guard) forget() {
 	oldest := ""
 	for key, k := range g.kept {
@@ -77,8 +77,8 @@ func (g *guard) keep(key string, d protocol.DecisionMessage, now time.Time) {
 	}
 }
 
-// stays returns why an issue is left alone, or nothing. The reasons hold none of the words
-// that say in a summary that somebody replied: one skip must not be the cause of the next.
+// stays returns why an issue is skipped; empty: it is not. The reasons contain none of the words that
+// mean a reply in a summary: one skip must not cause the next.
 func (g *guard) stays(key string, summary *string, now time.Time) string {
 	const recent = "the last reply is too recent for another one"
 	g.mu.Lock()
@@ -107,7 +107,7 @@ func (g *guard) stays(key string, summary *string, now time.Time) string {
 		}
 		return ""
 	}
-	// Nothing tells when. It counts from when the text was new to us.
+	// The time is unknown, so it counts from when the text was new to us.
 	k = g.of(key, now)
 	if told := sha256.Sum256([]byte(*summary)); k.toldAt.IsZero() || k.told != told {
 		k.told, k.toldAt = told, now
@@ -121,10 +121,10 @@ func (g *guard) stays(key string, summary *string, now time.Time) string {
 // dateOf matches a day in a summary.
 const dateOf = `\b\d{4}-\d{2}-\d{2}\b`
 
-// reply returns the newest day on which a summary says that there was a reply, and
-// whether it says so at all; the zero time when it does not say when.
+// reply returns the newest day of a reply in a summary, and whether it mentions one at all; the
+// zero time for one without a date.
 func reply(summary string) (day time.Time, replied bool) {
-	// The published harness writes down its last decision, whatever came of it.
+	// The published harness writes down its last decision, even if it was not carried out.
 	if strings.HasPrefix(summary, "decision=skip") || strings.HasPrefix(summary, "decision=escalate") {
 		return time.Time{}, false
 	}

@@ -1,5 +1,5 @@
-// Package issueagent is the reference agent: it decides on issues by rules or by a
-// model, and leaves alone what was answered a short while ago.
+// Package issueagent is the reference agent: it decides on issues by rules or by a model, and
+// skips issues that were answered recently.
 package issueagent
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// DefaultWindow is how long an issue is left alone after a comment.
+// DefaultWindow is how long an issue is skipped after a comment.
 const DefaultWindow = 24 * time.Hour
 
 // Options configure an Agent, which decides by rules or by a model.
@@ -27,8 +27,8 @@ type Options struct {
 	// Labels are those that the model may add; none: any, and the harness leaves out those
 	// that the repository does not have.
 	Labels []string
-	// Window is how long an issue is left alone after a comment of ours; 0 means
-	// DefaultWindow, less than 0 not at all.
+	// Window is how long an issue is skipped after a comment of the agent; 0 means
+	// DefaultWindow, less than 0 that it is not skipped.
 	Window time.Duration
 	Now    func() time.Time // nil: time.Now
 	// Fence returns an unpredictable text of letters and digits; nil means crypto/rand.
@@ -56,7 +56,8 @@ func New(o Options) (*Agent, error) {
 	return &Agent{o, &guard{window: o.Window, kept: map[string]*kept{}}}, nil
 }
 
-// An issue is what the agent reads of a task's payload, in the forms that harnesses give it.
+// An issue contains the fields of a task's payload that the agent reads, in the forms that
+// harnesses send.
 type issue struct {
 	Number int         `json:"number"`
 	Other  int         `json:"issue_number"`

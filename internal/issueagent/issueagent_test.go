@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A model says the same thing to everything, and keeps what it was told.
+// A model always gives the same answer, and records its prompts.
 type model struct {
 	says string
 	err  error
@@ -69,7 +69,7 @@ func render(t *testing.T, d protocol.DecisionMessage) string {
 	return fmt.Sprintf("%s %s: %s", d.Decision, actions, d.Rationale)
 }
 
-// TestAnswers checks what is made of what a model says.
+// TestAnswers checks the decisions from a model's answers.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	const plain = `{"decision":"label_and_respond","rationale":"r","actions":[{"type":"add_label","label":"bug"}]}`
@@ -131,8 +131,8 @@ func TestClosing(t *testing.T) {
 	}
 }
 
-// TestPrompt checks that everything a stranger wrote stands between two lines that
-// nobody can guess, and that it is bounded.
+// TestPrompt checks that untrusted text stands between two unguessable lines, and that it is
+// bounded.
 func TestPrompt(t *testing.T) {
 	t.Parallel()
 	m := &model{says: `{"decision":"skip"}`}
@@ -174,7 +174,7 @@ func TestModelDown(t *testing.T) {
 	}
 }
 
-// TestSummaries checks what a summary keeps the agent from, and for how long.
+// TestSummaries checks for how long each summary makes the agent skip an issue.
 func TestSummaries(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 4, 12, 12, 0, 0, 0, time.UTC)
@@ -246,8 +246,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestUndated checks that a summary which does not say when keeps the agent away for a
-// day from when it was new.
+// TestUndated checks that a summary without a date keeps the agent away for a day after it was
+// first seen.
 func TestUndated(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 4, 12, 12, 0, 0, 0, time.UTC)
@@ -329,8 +329,8 @@ func TestNewErrors(t *testing.T) {
 	}
 }
 
-// FuzzDecide lets a model say anything about any payload: the decision is always one
-// that a harness takes.
+// FuzzDecide lets a model answer anything to any payload: the decision is always one that a
+// harness accepts.
 func FuzzDecide(f *testing.F) {
 	f.Add([]byte(`{"number":7}`), `{"decision":"close","actions":[{"type":"comment","body":"x"}]}`)
 	f.Add([]byte(`{"number":7,"labels":["a",{"name":"b"},null]}`), "```{")

@@ -10,18 +10,17 @@ import (
 // maxTries bounds the places at which an answer is looked into.
 const maxTries = 100
 
-// A said is what a model said, before anything of it is believed.
-type said struct {
+// A parsed is the content of a model's answer, before it is validated.
+type parsed struct {
 	Decision  string
 	Rationale string
 	items     []protocol.ActionItem
-	odd       []string // what was among the actions and is none
+	odd       []string // invalid entries of the actions
 }
 
-// parse finds the one object in a text that has a decision: models put sentences and
-// fences around what they were asked for. Of several nobody knows which is the model's
-// own, and which it repeats of the issue.
-func parse(text string) (said, bool) {
+// parse finds the one object in a text that has a decision: models put sentences and fences
+// around it. Several are refused, because one may be repeated from the issue.
+func parse(text string) (parsed, bool) {
 	var found map[string]json.RawMessage
 	for range maxTries {
 		i := strings.IndexByte(text, '{')
@@ -40,19 +39,19 @@ func parse(text string) (said, bool) {
 			continue
 		}
 		if found != nil {
-			return said{}, false
+			return parsed{}, false
 		}
 		found = o
 	}
 	if found == nil {
-		return said{}, false
+		return parsed{}, false
 	}
 	return take(found), true
 }
 
-// take reads of an object what is of the right type.
-func take(o map[string]json.RawMessage) said {
-	var s said
+// take reads the fields of an object that have the right type.
+func take(o map[string]json.RawMessage) parsed {
+	var s parsed
 	if json.Unmarshal(o["decision"], &s.Decision) == nil {
 		s.Decision = strings.ToLower(strings.TrimSpace(s.Decision))
 	}

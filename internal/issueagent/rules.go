@@ -11,8 +11,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// byRules asks the rules. What they cannot decide on is left to people, with the reason:
-// another try would come to the same.
+// byRules asks the rules. Issues that they cannot decide on are escalated with the reason:
+// another try would fail in the same way.
 func (a *Agent) byRules(_ context.Context, task protocol.TaskMessage, i issue) (protocol.DecisionMessage, error) {
 	e, err := eventOf(task)
 	if err != nil {
@@ -25,7 +25,7 @@ func (a *Agent) byRules(_ context.Context, task protocol.TaskMessage, i issue) (
 	res, err := a.o.Rules.Rules.Decide(facts)
 	if err != nil {
 		if _, ok := errors.AsType[*rules.EvalError](err); ok {
-			err = fmt.Errorf("%w (an agent cannot look up what the event does not tell)", err)
+			err = fmt.Errorf("%w (an agent can use only the data of the event)", err)
 		}
 		return decided(task, protocol.Escalate, err.Error()), nil
 	}

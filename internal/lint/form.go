@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A Form is what issues are written in: an issue form, or a template in Markdown.
+// A Form is an issue form, or an issue template in Markdown.
 type Form struct {
 	File   string
 	Fields []Field
@@ -28,9 +28,9 @@ const maxFields = 200 // of a form; what follows is not read
 
 var errNoForm = errors.New("it is no issue form: it has no list named body")
 
-// ParseForm reads an issue form, or, when the name ends in .md, the headings of a
-// template. What it does not know it leaves out. The error, which may be a
-// [yamlfile.Problems], says that src is none.
+// ParseForm reads an issue form, or, when the name ends in .md, the headings of a template. It
+// skips unknown parts. The error, which may be a [yamlfile.Problems], means that src is no
+// form.
 func ParseForm(name string, src []byte) (Form, error) {
 	form := Form{File: name}
 	if path.Ext(name) == ".md" {

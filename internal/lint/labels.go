@@ -52,7 +52,7 @@ func (g policyGlob) matches(label string) bool {
 	return policy.Labels{Allow: []string{g.glob}}.Allows(label)
 }
 
-// advice returns what a label that starts a workflow is good for, and what is not.
+// The advice about labels that start a workflow.
 const (
 	writes = "what GITHUB_TOKEN writes starts no workflow, what the token of an App or of a person writes does; "
 	advice = writes + "name it in policy.labels.deny when nothing here should start it"
@@ -77,7 +77,7 @@ func (c *checker) workflows() {
 	}
 }
 
-// couldBe says that a label is one of those that a rule may add.
+// couldBe describes a label as one of those that a rule may add.
 func couldBe(u rules.LabelUse) string {
 	if u.Glob {
 		return ", which this may be,"

@@ -8,10 +8,10 @@ import (
 // A value is a text, a list of texts, or only how true it is. The zero value is
 // something that is not known.
 type value struct {
-	is   truth    // for what is neither
+	is   truth    // for a value that is neither
 	text string   // with known
 	list []string // nil: it is no list
-	// known and settled say that text and is mean something.
+	// known and settled: text and is are valid.
 	known, settled bool
 }
 
@@ -34,8 +34,8 @@ func (v value) truth() truth {
 	return maybe
 }
 
-// A reader works an expression out while it reads it: with what is not known it goes on
-// as far as it can.
+// A reader works an expression out while it reads it: it continues past unknown values as far
+// as possible.
 type reader struct {
 	tokens       []token
 	at, open     int

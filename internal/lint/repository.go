@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A Repository is what rules are compared with.
+// A Repository contains the data that rules are compared with.
 type Repository struct {
 	Labels    []string // nil: they are not known
 	Forms     []Form
@@ -24,7 +24,7 @@ type Repository struct {
 	LabelFile string
 	// Warnings name the files that were left out.
 	Warnings yamlfile.Problems
-	// partial says that a form is among them.
+	// partial: a form is among them.
 	partial bool
 }
 
@@ -86,7 +86,7 @@ func (r *Repository) each(ctx context.Context, files config.Files, folder string
 	names = slices.DeleteFunc(names, func(name string) bool {
 		ext := path.Ext(name)
 		if folder == FormFolder && (ext == ".md" || strings.TrimSuffix(path.Base(name), ext) == "config") {
-			return ext != ".md" // the file config says how issues are chosen, and is none
+			return ext != ".md" // the file config configures the chooser, and is no form
 		}
 		return ext != ".yml" && ext != ".yaml"
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A Run is a step of a workflow that runs Foreman, and what starts it.
+// A Run is a step of a workflow that runs Foreman, with its triggers.
 type Run struct {
 	File string // the workflow
 	Job  string

@@ -173,7 +173,7 @@ func (r ruleRuns) later(after *yaml.Node) {
 	if !slices.ContainsFunc(r.runs, due) {
 		r.warnAt(after, "it is closed by a scheduled run, and there is none: schedule starts no workflow that runs Foreman; %s", r.add("schedule"))
 	}
-	r.recalls(after, "a scheduled run finds what is due in the memory", append(r.startedRuns(), slices.DeleteFunc(slices.Clone(r.runs), func(run Run) bool { return !due(run) })...))
+	r.recalls(after, "a scheduled run finds due actions in the memory", append(r.startedRuns(), slices.DeleteFunc(slices.Clone(r.runs), func(run Run) bool { return !due(run) })...))
 }
 
 // recalls warns of steps that cannot read the artifacts that the memory is in.

@@ -10,12 +10,12 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A Workflow is what a label may start.
+// A Workflow is a workflow that a label may start.
 type Workflow struct {
 	File   string
 	events []string // those by which a label starts it
 	jobs   []job
-	// own says that it runs Foreman, which guards against itself.
+	// own: it runs Foreman, which guards against itself.
 	own bool
 }
 
@@ -28,8 +28,8 @@ type job struct {
 
 var errNoWorkflow = errors.New(`it is no workflow: it has no "on" or no jobs`)
 
-// ParseWorkflow reads a workflow as far as labels matter to it. The error, which may be
-// a [yamlfile.Problems], says that src is none.
+// ParseWorkflow reads a workflow as far as labels matter to it. The error, which may be a
+// [yamlfile.Problems], means that src is no workflow.
 func ParseWorkflow(name string, src []byte) (Workflow, error) {
 	f, err := yamlfile.Parse(name, src)
 	if err != nil {
@@ -97,7 +97,7 @@ func activities(on *yaml.Node, event string) (types []string, listens bool) {
 	}
 }
 
-// noLabel is what no label is named.
+// noLabel is a text that is no label's name.
 const noLabel = "\x00"
 
 // Names reports whether a condition of the workflow asks for that label, so that it

@@ -61,7 +61,7 @@ func TestConditions(t *testing.T) {
 		{"success() && contains(github.event, 'deploy')", false, true},
 		{"matrix(a, b)", false, true},
 		{"startsWith(vars.X, 'a')", false, true},
-		// What is no expression may hold.
+		// Text that is no expression may be true.
 		{event + " == 'deploy", true, false},
 		{event + " == ", false, true},
 		{"(" + event + " == 'deploy'", false, true},

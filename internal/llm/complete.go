@@ -118,8 +118,8 @@ func (c *Client) read(resp *http.Response) (string, error) {
 	return c.wire.decode(data)
 }
 
-// reason returns why an exchange broke. Only errors that arise on our side are told in
-// their own words: others may quote what the server sent.
+// reason returns why an exchange broke. Only errors of our own side are quoted: others may
+// contain the server's text.
 func reason(err error) string {
 	if e, ok := errors.AsType[*net.OpError](err); ok && slices.Contains([]string{"dial", "read", "write", "remote error"}, e.Op) {
 		return e.Error()
@@ -130,8 +130,8 @@ func reason(err error) string {
 	return "the connection was cut off, or it is no HTTP"
 }
 
-// retryAfter returns how long the service wants to be left alone (RFC 9110, 10.2.3):
-// seconds, or a date; otherwise is for an answer that does not say.
+// retryAfter returns how long the service wants to be left alone (RFC 9110, 10.2.3): seconds,
+// or a date; otherwise is the default.
 func (c *Client) retryAfter(h http.Header, otherwise time.Duration) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	// A number that is out of range is the largest one.

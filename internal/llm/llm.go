@@ -40,20 +40,19 @@ const (
 	maxHeader = 64 << 10 // bytes of an answer's headers, with the transport of our own
 )
 
-// Options say which model is asked, and how.
+// Options select the model, and configure its client.
 type Options struct {
 	Provider string // Anthropic, OpenAI or Ollama
 	Model    string // as the provider names it
-	// BaseURL is where the service is, http or https; empty means the provider's own
-	// address, and this machine for Ollama. For Anthropic it is what comes before
-	// "/v1/messages", and "/v1" may be part of it; for the others it is what comes
-	// before "/chat/completions", and a URL without a path means "/v1".
+	// BaseURL is where the service is, http or https; empty means the provider's own address,
+	// and this machine for Ollama. For Anthropic it is the part before "/v1/messages", and may
+	// include "/v1"; for the others it is the part before "/chat/completions", and a URL
+	// without a path means "/v1".
 	BaseURL string
 	// Key is the API key. Anthropic and OpenAI need one at their own address; servers
 	// elsewhere, and Ollama, get one when there is one.
 	Key Key
-	// MaxTokens bounds what one answer may cost, whatever the prompt asks for; 0 means
-	// DefaultMaxTokens.
+	// MaxTokens limits the cost of one answer; 0 means DefaultMaxTokens.
 	MaxTokens int
 	// Timeout bounds one Complete, from connecting to the last byte, with all waiting
 	// and repeating in between; 0 means DefaultTimeout.

@@ -168,7 +168,7 @@ func TestPromptRefused(t *testing.T) {
 	}
 }
 
-// TestEnvironmentIsNotSent has keys in the environment that nobody gave to the client.
+// TestEnvironmentIsNotSent has keys in the environment that are not passed to the client.
 func TestEnvironmentIsNotSent(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "sk-hunter2")
 	t.Setenv("OPENAI_API_KEY", "sk-hunter2")

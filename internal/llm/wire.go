@@ -37,7 +37,7 @@ type wire interface {
 	path(base string) string
 	// authorize sets the headers that belong to the wire; key may be empty.
 	authorize(h http.Header, key string)
-	// encode returns what the body of a question is made of.
+	// encode returns the body of a request.
 	encode(q question) any
 	// decode returns the text of a whole answer. Its errors repeat nothing of it.
 	decode(data []byte) (string, error)
@@ -64,8 +64,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// unmarshal decodes one JSON value with nothing behind it. Its errors repeat nothing of
-// the data: a server may send back what it was sent.
+// unmarshal decodes one JSON value with nothing behind it. Its errors quote no data: a server
+// may echo the request.
 func unmarshal(data []byte, v any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return errors.New("the answer is empty")
@@ -98,7 +98,7 @@ func whole(text string) (string, error) {
 func stopped(reason string) error {
 	switch reason {
 	case "":
-		return errors.New("the model did not say that its answer is whole")
+		return errors.New("the model did not mark its answer as complete")
 	case "max_tokens", "length", "model_context_window_exceeded":
 		return errors.New("the answer was cut off: it needs more tokens")
 	case "refusal", "content_filter":
@@ -109,8 +109,8 @@ func stopped(reason string) error {
 	return errors.New("the model stopped for an unknown reason")
 }
 
-// words returns the known names of what went wrong in the body of an error, such as
-// "overloaded_error". Anything else in it may be what we sent, the key included.
+// words returns the known error names in the body of an error, such as "overloaded_error". The
+// rest of it may echo our request, including the key.
 func words(data []byte) []string {
 	var e struct {
 		Error struct {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -25,7 +24,9 @@ type parityCase struct {
 	workflow   importer.Source
 	events     []event
 	want       map[string]outcome // of the original, by the event's id
+	calls      map[string]int     // of the original, for each event that it heard
 	known      []difference
+	more       []costlierEvent
 }
 
 // A difference explains why ours does something else on some events.
@@ -74,6 +75,12 @@ func readCase(t *testing.T, tool, path string) *parityCase {
 			for _, o := range decodeLines[outcome](t, c, f) {
 				c.want[o.ID] = o
 			}
+		case f.Name == "calls":
+			for _, calls := range decodeLines[map[string]int](t, c, f) {
+				c.calls = calls
+			}
+		case f.Name == "more":
+			c.more = decodeLines[costlierEvent](t, c, f)
 		case f.Name == "differences":
 			c.known = decodeLines[difference](t, c, f)
 		default:
@@ -127,10 +134,4 @@ func set[T any](t *testing.T, c *parityCase, name string, list []T) {
 func (c *parityCase) repo() string {
 	repo, _, _ := strings.Cut(c.header["Source"], " ")
 	return repo
-}
-
-// calls returns how many calls the original made, all events together.
-func (c *parityCase) calls() int {
-	n, _ := strconv.Atoi(c.header["Calls"]) // recorded
-	return n
 }

@@ -69,7 +69,7 @@ type world struct {
 	opened map[int]event // the first event of each issue
 	runs   int
 	job    *actionstest.Runner // of ours; nil: none has run yet
-	calls  int
+	calls  []githubtest.Call   // of the program
 }
 
 const commit = "5bd3c4ff0e2a4a5d9f0b6d3f6a4d5e6f7a8b9c0d"
@@ -92,8 +92,8 @@ func (w *world) addFile(name string, data []byte) {
 	w.repo.AddFile(name, string(data)).AddFileAt(commit, name, string(data))
 }
 
-// happen lets people do what the event says. It reports whether there was something to do:
-// what is open cannot be opened again, and what either program did may come first.
+// happen carries out an event of people. It reports whether that was possible: an open issue
+// cannot be opened again, and either program may have done it before.
 func (w *world) happen(e event) bool {
 	w.t.Helper()
 	w.at = start.Add(time.Duration(e.Day * 24 * float64(time.Hour)))
@@ -142,6 +142,7 @@ func (w *world) happen(e event) bool {
 // open makes an issue as it was before the event.
 func (w *world) open(e event) {
 	name, action := e.names()
+	e.Labels = distinct(e.Labels)
 	w.opened[e.number()] = e
 	in := githubtest.Issue{
 		Number: e.number(), Title: e.Title, Body: e.Body, Author: e.author(), CreatedAt: w.at,
@@ -176,6 +177,17 @@ func (w *world) open(e event) {
 	if e.Lock != "" {
 		w.repo.LockAs("maintainer", e.number(), strings.TrimPrefix(e.Lock, "none"))
 	}
+}
+
+// distinct leaves out the labels that are others in another case.
+func distinct(labels []string) []string {
+	var out []string
+	for _, l := range labels {
+		if !slices.ContainsFunc(out, func(o string) bool { return strings.EqualFold(o, l) }) {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 func (w *world) issue(n int) githubtest.Issue { return w.gh.Issue(w.name, n) }

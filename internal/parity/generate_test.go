@@ -297,7 +297,7 @@ func (g *generator) story(w, n int, titles, labels []string, scans []float64) []
 	spans := [][2]float64{{15, scans[0]}, {scans[0] + 0.5, scans[1] - 0.1}, {scans[1] + 0.1, scans[2] - 0.1}}
 	for _, span := range spans {
 		if g.chance(45) {
-			e := g.deed(kind, labels)
+			e := g.activity(kind, labels)
 			e.World, e.Number, e.Day = w, n, day(span[0], span[1])
 			list = append(list, e)
 		}
@@ -305,8 +305,8 @@ func (g *generator) story(w, n int, titles, labels []string, scans []float64) []
 	return list
 }
 
-// deed makes something that somebody does to an issue.
-func (g *generator) deed(kind string, labels []string) event {
+// activity generates a person's change of an issue.
+func (g *generator) activity(kind string, labels []string) event {
 	actor := pick(g, []string{"", "maintainer", "helper", "triage[bot]"})
 	switch g.IntN(10) {
 	case 0, 1, 2:

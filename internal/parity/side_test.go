@@ -13,11 +13,13 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/actions/actionstest"
 	"github.com/org/foreman-action/internal/cli/action"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/rules"
 )
 
 func urlPath(s string) string { return url.PathEscape(s) }
@@ -26,12 +28,16 @@ func urlPath(s string) string { return url.PathEscape(s) }
 type side interface {
 	// files are added to the repository before anything happens.
 	files() map[string][]byte
-	// run runs the program; it may have nothing to do.
-	run(w *world, e event)
+	// run runs the program; it reports whether its workflow listens to the event.
+	run(w *world, e event) bool
 }
 
-// ours is the imported configuration under Foreman.
-type ours struct{ config []byte }
+// ours is the imported configuration under Foreman, in a workflow that listens to the events
+// which the rules name.
+type ours struct {
+	config []byte
+	rules  *rules.Set
+}
 
 func (o ours) files() map[string][]byte {
 	return map[string][]byte{".github/foreman.yml": o.config}
@@ -52,17 +58,24 @@ func newOurs(t *testing.T, c *parityCase) (ours, string) {
 	for _, p := range res.Unmapped {
 		report += p.Error() + "\n"
 	}
-	return ours{res.Config}, report
+	if res.Config == nil {
+		return ours{}, report
+	}
+	parsed, err := config.Parse(".github/foreman.yml", res.Config, nil)
+	if err != nil {
+		t.Fatalf("%s: %v", c.path, err)
+	}
+	return ours{res.Config, parsed.Rules}, report
 }
 
-func (o ours) run(w *world, e event) {
+func (o ours) run(w *world, e event) bool {
 	w.t.Helper()
-	name, _ := e.names()
+	name, activity := e.names()
 	if name == "scan" {
 		name = "schedule"
 	}
-	if o.config == nil {
-		return
+	if o.config == nil || !o.rules.Listens(name, activity) {
+		return false
 	}
 	w.runs++
 	if w.job == nil {
@@ -78,10 +91,11 @@ func (o ours) run(w *world, e event) {
 	now := func() time.Time { return w.at }
 	before := len(w.gh.Calls())
 	err := action.Run(w.t.Context(), action.Options{Env: process.Env{Getenv: r.Getenv, Stdout: r, Stderr: r, Now: now, Sleep: sleep}.Complete()})
-	w.calls += len(w.gh.Calls()) - before
+	w.calls = append(w.calls, w.gh.Calls()[before:]...)
 	if err != nil && command.ExitCode(err) != command.ExitOK {
 		w.t.Errorf("%s: ours failed:\n%s", e.ID, r.Log())
 	}
+	return true
 }
 
 // original is the published action under node.
@@ -129,7 +143,7 @@ func (o original) files() map[string][]byte {
 }
 
 // run runs the steps of the workflow whose conditions hold, when it hears the event.
-func (o original) run(w *world, e event) {
+func (o original) run(w *world, e event) bool {
 	w.t.Helper()
 	name, act := e.names()
 	if name == "scan" {
@@ -137,7 +151,7 @@ func (o original) run(w *world, e event) {
 	}
 	heard := o.flow.hears(name, act)
 	if heard == "" {
-		return
+		return false
 	}
 	payload := w.payload(e)
 	x := contexts(w, e, heard, o.flow.env)
@@ -147,6 +161,7 @@ func (o original) run(w *world, e event) {
 			o.step(w, e, call{heard, payload, s, x})
 		}
 	}
+	return true
 }
 
 // contexts are the values that expressions of workflows use.
@@ -210,7 +225,7 @@ func (o original) step(w *world, e event, c call) {
 	cmd.Env, cmd.Dir = r.Environ(), r.Getenv("GITHUB_WORKSPACE")
 	before := len(w.gh.Calls())
 	out, err := cmd.CombinedOutput()
-	w.calls += len(w.gh.Calls()) - before
+	w.calls = append(w.calls, w.gh.Calls()[before:]...)
 	if err != nil {
 		w.t.Logf("%s: the original failed: %v\n%s", e.ID, err, tail(string(out)))
 	}

@@ -3,6 +3,7 @@ package parity_test
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -14,7 +15,28 @@ import (
 type row struct {
 	c                              *parityCase
 	events, same, reported, silent int
-	calls                          int // ours; those of the original are in the case
+
+	theirs int           // calls of the original
+	calls  int           // ours on the events that its workflow listens to
+	more   int           // events on which ours are more
+	beside int           // ours on other events
+	causes map[cause]int // of more
+}
+
+// count counts the calls of both sides.
+func (r *row) count(theirs, ours map[string]int) {
+	for id, n := range theirs {
+		r.theirs += n
+		r.calls += ours[id]
+		if ours[id] > n {
+			r.more++
+		}
+	}
+	for id, n := range ours {
+		if _, heard := theirs[id]; !heard {
+			r.beside += n
+		}
+	}
 }
 
 // A rowList collects rows. It is safe for concurrent use.
@@ -56,29 +78,41 @@ func (l *rowList) write(t *testing.T, path string) {
 func (l *rowList) markdown() string {
 	slices.SortFunc(l.rows, func(a, b row) int { return cmp.Compare(a.c.tool+"/"+a.c.name, b.c.tool+"/"+b.c.name) })
 	var b strings.Builder
-	b.WriteString("| tool | configuration | events | same | differences reported | differences silent | calls of the original | our calls |\n")
-	b.WriteString("|---|---|---:|---:|---:|---:|---:|---:|\n")
-	line := func(tool, name string, r row, calls int) {
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %d | %d |\n", tool, name, r.events, r.same, r.reported, r.silent, calls, r.calls)
+	b.WriteString("| tool | configuration | events | same | differences reported | differences silent " +
+		"| calls of the original | our calls | events with more calls of ours | our calls on other events |\n")
+	b.WriteString("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	line := func(tool, name string, r row) {
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d |\n",
+			tool, name, r.events, r.same, r.reported, r.silent, r.theirs, r.calls, r.more, r.beside)
 	}
-	sum, all := 0, 0
 	var total, whole row
 	for i, r := range l.rows {
-		calls := r.c.calls()
-		line(r.c.tool, fmt.Sprintf("%s, %s", r.c.repo(), r.c.header["Version"]), r, calls)
-		total, sum = total.plus(r), sum+calls
+		line(r.c.tool, fmt.Sprintf("%s, %s", r.c.repo(), r.c.header["Version"]), r)
+		total = total.plus(r)
 		if i+1 == len(l.rows) || l.rows[i+1].c.tool != r.c.tool {
-			line("**"+r.c.tool+"**", "all", total, sum)
-			whole, all = whole.plus(total), all+sum
-			total, sum = row{}, 0
+			line("**"+r.c.tool+"**", "all", total)
+			whole, total = whole.plus(total), row{}
 		}
 	}
-	line("**all**", "", whole, all)
+	line("**all**", "", whole)
+	b.WriteString("\n| why ours makes more calls on an event | events |\n|---|---:|\n")
+	for _, why := range causes() {
+		fmt.Fprintf(&b, "| %s | %d |\n", why, whole.causes[why])
+	}
 	return b.String()
 }
 
 func (r row) plus(s row) row {
+	sum := maps.Clone(s.causes)
+	if sum == nil {
+		sum = map[cause]int{}
+	}
+	for why, n := range r.causes {
+		sum[why] += n
+	}
 	return row{
-		events: r.events + s.events, same: r.same + s.same, reported: r.reported + s.reported, silent: r.silent + s.silent, calls: r.calls + s.calls,
+		causes: sum,
+		events: r.events + s.events, same: r.same + s.same, reported: r.reported + s.reported, silent: r.silent + s.silent,
+		theirs: r.theirs + s.theirs, calls: r.calls + s.calls, more: r.more + s.more, beside: r.beside + s.beside,
 	}
 }

@@ -44,7 +44,7 @@ func backliteCycles(ctx context.Context, db *sql.DB, l load) (sample, error) {
 	})
 }
 
-// silent discards what backlite logs.
+// silent discards the log of backlite.
 type silent struct{}
 
 // Info implements backlite.Logger.

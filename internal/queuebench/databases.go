@@ -39,7 +39,7 @@ func sqliteQueue(dir string) database[queue.Queue] {
 // postgresQueue is our queue on PostgreSQL.
 func postgresQueue(url string) database[queue.Queue] {
 	return func(ctx context.Context, f func(queue.Queue) error) error {
-		return inSchema(ctx, url, func(url string) error {
+		return inSchema(ctx, url, "queuebench", func(url string) error {
 			s, err := postgres.Open(ctx, url, postgres.Options{Connections: connections})
 			if err != nil {
 				return err
@@ -66,7 +66,7 @@ func sqliteDB(dir string, connections int) database[*sql.DB] {
 // postgresPool is PostgreSQL for peers.
 func postgresPool(url string) database[*pgxpool.Pool] {
 	return func(ctx context.Context, f func(*pgxpool.Pool) error) error {
-		return inSchema(ctx, url, func(url string) error {
+		return inSchema(ctx, url, "queuebench_peer", func(url string) error {
 			config, err := pgxpool.ParseConfig(url)
 			if err != nil {
 				return errors.New("connect to PostgreSQL: the URL cannot be read")
@@ -92,13 +92,12 @@ func inFolder(dir string, f func(folder string) error) error {
 }
 
 // inSchema calls f with the URL of a new schema, and drops it afterwards.
-func inSchema(ctx context.Context, url string, f func(url string) error) error {
+func inSchema(ctx context.Context, url, schema string, f func(url string) error) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		return errors.New("connect to PostgreSQL: the URL cannot be used")
 	}
 	defer conn.Close(ctx)
-	const schema = "queuebench"
 	drop := "DROP SCHEMA IF EXISTS " + schema + " CASCADE"
 	if _, err := conn.Exec(ctx, drop+"; CREATE SCHEMA "+schema); err != nil {
 		return err

@@ -19,7 +19,7 @@ const (
 	fewTasks   = 1_000   // pending
 )
 
-// payload is what every subject stores of a task: 1 KiB of JSON.
+// payload is the data that every subject stores for a task: 1 KiB of JSON.
 var payload = `{"task_id":"00000000-0000-4000-8000-000000000000","text":"` + strings.Repeat("x", 960) + `"}`
 
 // cycles takes tasks through all their states: enqueue, claim, complete, lease of the
@@ -63,7 +63,7 @@ type verb struct {
 }
 
 // verbs returns the calls of a queue with n pending tasks or more, to be made in this order:
-// later ones use what earlier ones claimed and added. In the end as many tasks are pending.
+// later ones use the tasks that earlier ones claimed and added. In the end as many tasks are pending.
 func verbs(q queue.Queue, n int) []verb {
 	var mu sync.Mutex
 	claimed, added := make([]queue.Claim, 0, n), make([]string, n)

@@ -20,6 +20,12 @@ const (
 	rowHTTPClaim = "claim over HTTP: SQLite, 64 clients"
 	rowClaims    = "claim: ours on PostgreSQL, beside River, 8 clients"
 	rowFetches   = "claim: River on PostgreSQL, 8 clients"
+
+	rowPostgresCycles = "cycles: ours on PostgreSQL, 8 clients"
+	rowPostgresRiver  = "cycles: River on PostgreSQL, 8 clients"
+	rowManyCycles     = "cycles: ours on PostgreSQL, 64 clients"
+	rowManyRiver      = "cycles: River on PostgreSQL, 64 clients"
+	beside100000      = ", 100000 finished" // ends the rows of tables that have many finished tasks
 )
 
 // clientCounts are how many clients work at once.
@@ -32,7 +38,7 @@ type settings struct {
 	quick    bool   // a tenth of the calls, one turn
 }
 
-// calls returns how many calls a load of n has.
+// calls returns how many calls a load of n has, and how many tasks are there before.
 func (s settings) calls(n int) int {
 	if s.quick {
 		return max(n/10, 64)
@@ -55,7 +61,7 @@ type part struct {
 }
 
 func parts() []part {
-	return []part{{"fsync", disk}, {"cycles", cyclesOnSQLite}, {"verbs", verbsOnSQLite}, {"http", overHTTP}, {"postgres", onPostgres}}
+	return []part{{"fsync", disk}, {"cycles", cyclesOnSQLite}, {"verbs", verbsOnSQLite}, {"http", overHTTP}, {"postgres-cycles", cyclesOnPostgres}, {"postgres", onPostgres}}
 }
 
 // disk measures how many blocks of 4 KiB a second this disk stores durably.
@@ -95,35 +101,51 @@ func verbsOnSQLite(ctx context.Context, s settings, r *results) error {
 	return verbsOn(ctx, s, r, "SQLite", sqliteQueue(s.dir))
 }
 
-// onPostgres measures cycles and verbs on PostgreSQL, and single claims beside River.
+// onPostgres measures verbs on PostgreSQL, and single claims beside River.
 func onPostgres(ctx context.Context, s settings, r *results) error {
 	if s.postgres == "" {
 		return nil
 	}
 	ours, peer := postgresQueue(s.postgres), postgresPool(s.postgres)
-	if err := r.once(ctx, measurement{"cycles: River on PostgreSQL, 8 clients", rowDisk, load{8, s.calls(2000)}, with(peer, riverOnPostgres)}); err != nil {
-		return err
-	}
 	err := r.takeTurns(ctx, s.turns(5),
 		measurement{rowClaims, rowDisk, load{8, s.calls(2000)}, with(ours, claims)},
 		measurement{rowFetches, rowDisk, load{8, s.calls(2000)}, with(peer, riverFetches)})
 	if err != nil {
 		return err
 	}
-	for _, clients := range clientCounts {
-		m := measurement{fmt.Sprintf("cycles: ours on PostgreSQL, %d clients", clients), rowDisk, load{clients, s.calls(2000)}, with(ours, cycles)}
-		if err := r.once(ctx, m); err != nil {
-			return err
-		}
-	}
 	return verbsOn(ctx, s, r, "PostgreSQL", ours)
+}
+
+// cyclesOnPostgres measures whole cycles on PostgreSQL beside River: with 8 clients and with 64
+// on new tables, and with 8 on some with many finished tasks.
+func cyclesOnPostgres(ctx context.Context, s settings, r *results) error {
+	if s.postgres == "" {
+		return nil
+	}
+	ours, peer := with(postgresQueue(s.postgres), cycles), with(postgresPool(s.postgres), riverOnPostgres)
+	err := r.takeTurns(ctx, s.turns(5),
+		measurement{rowPostgresCycles, rowDisk, load{8, s.calls(2000)}, ours},
+		measurement{rowPostgresRiver, rowDisk, load{8, s.calls(2000)}, peer})
+	if err != nil {
+		return err
+	}
+	err = r.takeTurns(ctx, s.turns(5),
+		measurement{rowManyCycles, rowDisk, load{64, s.calls(2000)}, ours},
+		measurement{rowManyRiver, rowDisk, load{64, s.calls(2000)}, peer})
+	if err != nil {
+		return err
+	}
+	if err := besideFinished(ctx, s, r); err != nil {
+		return err
+	}
+	return r.once(ctx, measurement{"cycles: ours on PostgreSQL, 1 clients", rowDisk, load{1, s.calls(2000)}, ours})
 }
 
 // verbsOn measures the calls of our queue one by one, with few and with many pending tasks.
 func verbsOn(ctx context.Context, s settings, r *results, engine string, db database[queue.Queue]) error {
 	for _, pending := range []int{fewTasks, manyTasks} {
 		err := db(ctx, func(q queue.Queue) error {
-			if err := fill(ctx, q, pending); err != nil {
+			if err := fill(ctx, q, s.calls(pending)); err != nil {
 				return err
 			}
 			for _, clients := range clientCounts {

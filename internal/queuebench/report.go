@@ -14,6 +14,7 @@ const (
 	wantClaim  = time.Millisecond // p99 of a claim, one client, 100,000 pending
 	wantHTTP   = 0.4              // of the bare handler's rate, 64 clients
 	wantFetch  = 1.0              // of River's single fetches on PostgreSQL
+	wantPeer   = 1.0              // times River's cycles on PostgreSQL, 8 clients
 )
 
 // report renders the medians and the targets.
@@ -86,6 +87,16 @@ func targets(r *results) []target {
 	if river := r.ratio(rowClaims, rowFetches); river != nil {
 		add("single claims on PostgreSQL, 8 clients, in turns with River's single fetches", fmt.Sprintf("%.1f times", wantFetch),
 			fmt.Sprintf("%s (%.0f beside %.0f)", spread(river), r.rate(rowClaims), r.rate(rowFetches)), quantile(river, 0.5) >= wantFetch)
+	}
+	for _, finished := range []string{"", beside100000} {
+		if ratios := r.ratio(rowPostgresCycles+finished, rowPostgresRiver+finished); ratios != nil {
+			add("cycles on PostgreSQL, 8 clients"+finished+", in turns with River", fmt.Sprintf("%.1f times", wantPeer),
+				fmt.Sprintf("%s (%.0f beside %.0f)", spread(ratios), r.rate(rowPostgresCycles+finished), r.rate(rowPostgresRiver+finished)), quantile(ratios, 0.5) >= wantPeer)
+		}
+	}
+	if ratios := r.ratio(rowManyCycles, rowManyRiver); ratios != nil {
+		add("cycles on PostgreSQL, 64 clients, in turns with River", fmt.Sprintf("%.1f times", wantPeer),
+			fmt.Sprintf("%s (%.0f beside %.0f)", spread(ratios), r.rate(rowManyCycles), r.rate(rowManyRiver)), quantile(ratios, 0.5) >= wantPeer)
 	}
 	return list
 }

@@ -16,7 +16,7 @@ type blocks struct {
 	last lastLine
 }
 
-// lastLine says whether the last line stood in an HTML block.
+// lastLine describes the last line, such as whether it is in an HTML block.
 type lastLine struct {
 	html   bool
 	begins bool // the block begins with this line

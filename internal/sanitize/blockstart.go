@@ -100,8 +100,7 @@ func isUnderline(s string) bool {
 	return strings.Trim(s, "=") == "" || strings.Trim(s, "-") == ""
 }
 
-// indentOf counts the spaces that line begins with, and says whether there is
-// nothing else.
+// indentOf counts the leading spaces of a line, and reports whether it is blank.
 func indentOf(line string) (n int, blank bool) {
 	n = len(line) - len(strings.TrimLeft(line, " "))
 	return n, n == len(line)

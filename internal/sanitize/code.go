@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// code says where a text is certainly code on GitHub. See the package comment for
-// why each condition stands.
+// code lists the places of a text that are certainly code on GitHub. The package comment
+// explains each condition.
 type code struct {
 	fenced []bool // by line: content of a fence
 	inline bool   // paired backticks on other lines are code too
 }
 
-// certain finds what is certainly code in the lines of a text.
+// certain finds the places that are certainly code in the lines of a text.
 func certain(lines []string) code {
 	none := code{fenced: make([]bool, len(lines))}
 	for _, line := range lines {
@@ -78,7 +78,7 @@ func pairsUp(line string) bool {
 		if space := strings.LastIndexAny(line[seen:s.start], " \t"); space >= 0 {
 			token = seen + space + 1
 		}
-		// What was read holds no address, nor does one go on across a backtick.
+		// The text before contains no address, and addresses end at a backtick.
 		fresh := line[max(token, seen):s.start]
 		if strings.Contains(line[end:s.start], "$") || strings.Contains(fresh, "://") || containsFold(fresh, "www.") {
 			return false

@@ -2,7 +2,7 @@ package sanitize
 
 import "strings"
 
-// Options say what a text may keep.
+// Options list the parts that a text may keep.
 type Options struct {
 	// AllowMention reports whether a mention stays; login is as written, without the
 	// "@": "octocat" or "org/team". Nil allows none.

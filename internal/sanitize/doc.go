@@ -1,4 +1,4 @@
-// Package sanitize makes text of other people harmless before it is posted, logged or put
+// Package sanitize neutralizes and escapes untrusted text before it is posted, logged or put
 // into a summary. No other package escapes such text.
 //
 // Every function is pure, safe for concurrent use, accepts any bytes and returns valid
@@ -6,20 +6,20 @@
 //
 // # The problem
 //
-// Agents, models and templates repeat what strangers wrote. Posted as it is, such text
-// mentions people, links issues, closes them ("fixes #1"), gives commands to other bots,
-// or hides HTML comments that look like our markers. In a log it
-// can be a workflow command of the runner. Escaping with a Markdown parser would not do:
-// GitHub, other bots and mail clients each read the text by rules of their own.
+// Agents, models and templates repeat untrusted text. Posted unchanged, such text mentions
+// people, links issues, closes them ("fixes #1"), gives commands to other bots, or hides HTML
+// comments that look like our markers. In a log it can be a workflow command of the runner.
+// Escaping with a Markdown parser would not do: GitHub, other bots and mail clients each read
+// the text by rules of their own.
 //
 // # Neutralizing a comment
 //
-// [Comment] parts each sequence that acts by a zero width space (U+200B) behind its first
-// character, as in "@" + U+200B + "octocat". Readers see what was written, and programs
-// find no name, reference, tag or command. The zero width spaces of the input are dropped
-// first, so a second pass changes nothing. [Value] does the same for one value within a
-// maintainer's text, [Trusted] protects only what follows such a text, and [Log] breaks
-// workflow commands by ordinary spaces.
+// [Comment] inserts a zero width space (U+200B) behind the first character of each active
+// sequence, as in "@" + U+200B + "octocat". Readers see the text unchanged, and programs find
+// no name, reference, tag or command. The zero width spaces of the input are dropped first, so
+// a second pass changes nothing. [Value] does the same for one value within a maintainer's
+// text, [Trusted] protects only the text that follows a maintainer's, and [Log] breaks workflow
+// commands by ordinary spaces.
 //
 //   - plaintext.go: control, bidirectional and invisible characters, terminal sequences
 //   - neutralize.go: which characters act, and the writer that parts them; links.go:

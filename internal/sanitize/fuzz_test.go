@@ -80,7 +80,7 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// FuzzLog runs what was made safe through a reader that is as eager as the runner.
+// FuzzLog runs sanitized text through a reader that is as lenient as the runner.
 func FuzzLog(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, s string) {
@@ -100,8 +100,8 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-// FuzzMarkdown checks that nothing is left to act, and that what is shown is what was
-// typed.
+// FuzzMarkdown checks that no active sequence is left, and that the rendered text equals the
+// input.
 func FuzzMarkdown(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, s string) {

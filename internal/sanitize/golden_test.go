@@ -135,8 +135,8 @@ func (c golden) number(key string) int {
 	return n
 }
 
-// options reads the settings "mentions" and "links": lists of what is allowed, of
-// which "links: none" allows none.
+// options reads the settings "mentions" and "links", which list allowed names and hosts;
+// "links: none" allows none.
 func (c golden) options() Options {
 	list := func(key string) func(string) bool {
 		value, ok := c.settings[key]

@@ -37,8 +37,8 @@ func everything() map[string]func(string) string {
 	return all
 }
 
-// TestHostile checks that no result is much longer than its text, and that what is
-// posted stays as it is the second time: the pass that settles a text is the last.
+// TestHostile checks that no result is much longer than its text, and that a second pass
+// changes nothing.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{"lengths": lengths(4 << 10)}

@@ -111,10 +111,10 @@ func hostOf(s string) string {
 	return Host(host)
 }
 
-// Host returns the name of a host as a browser looks it up: in ASCII and lower case,
-// with letters beyond ASCII in Punycode (RFC 5891, UTS 46). It is "" for what is no name.
-// Hosts must be compared in this form: "ı" and "K" look like ASCII letters, and folding
-// their case would make them so.
+// Host returns the name of a host as a browser looks it up: in ASCII and lower case, with
+// letters beyond ASCII in Punycode (RFC 5891, UTS 46). It is "" for an invalid name. Hosts must
+// be compared in this form: "ı" and "K" look like ASCII letters, and folding their case would
+// make them so.
 func Host(name string) string {
 	ascii, err := idna.Lookup.ToASCII(name)
 	if err != nil {
@@ -132,10 +132,10 @@ func (a address) permits(allow func(string) bool) bool {
 // passes is how often defuseLinks reads a text at most: two or three times are usual.
 const passes = 8
 
-// defuseLinks shows every address whose host is not allowed as code, without its
-// scheme. It is repeated until nothing changes: without its angle brackets, a text may
-// turn out to hold certain code, and a fence whose info string held an address is
-// none any more. In a text that does not settle, what is left is parted.
+// defuseLinks shows every address whose host is not allowed as code, without its scheme. It is
+// repeated until nothing changes: without its angle brackets, a text may turn out to hold
+// certain code, and a fence whose info string held an address is none any more. When that does
+// not end, the rest is parted by zero width spaces.
 func defuseLinks(s string, allow func(string) bool) string {
 	for range passes {
 		lines := strings.Split(s, "\n")

@@ -5,10 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Markdown escapes text for a job summary, so that it shows as typed: no markup, no
-// mention, no link. Its lines stay lines: what is not followed by an empty line ends
-// with a hard break. Indentation becomes no-break spaces. It escapes what is escaped
-// already once more, so it is not idempotent.
+// Markdown escapes text for a job summary, so that it shows as typed: no markup, no mention, no
+// link. Its lines stay lines: a line without an empty line behind it ends with a hard break.
+// Indentation becomes no-break spaces. It escapes escaped text again, so it is not idempotent.
 func Markdown(s string) string {
 	lines := strings.Split(clean(s), "\n")
 	for i, line := range lines {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// trust says how far a place of a text is code.
+// trust is how certainly a place of a text is code.
 type trust int
 
 const (
@@ -110,7 +110,7 @@ func inEmail(s string, i int) bool {
 		start--
 	}
 	if start > 0 && strings.IndexByte("@/:", s[start-1]) >= 0 {
-		before := strings.ToLower(s[:start])
+		before := strings.ToLower(s[max(0, start-len("mailto:")):start])
 		return strings.HasSuffix(before, "mailto:") || strings.HasSuffix(before, "xmpp:")
 	}
 	return !containsFold(s[start:i], "www.")

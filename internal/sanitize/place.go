@@ -27,8 +27,8 @@ const (
 	AtLineStart // at the start of a line of text, of a list item or of a quote
 )
 
-// PlaceAt returns the place of what follows a text that a maintainer wrote. HTML in code
-// within a line counts as HTML: what is escaped for it is harmless in code as well.
+// PlaceAt returns the place behind a maintainer's text. HTML in code within a line counts as
+// HTML: text escaped for HTML is harmless in code as well.
 func PlaceAt(before string) Place {
 	lines := strings.Split(before, "\n")
 	last := len(lines) - 1
@@ -87,7 +87,7 @@ func PlaceAt(before string) Place {
 // lineStart matches what may stand before the text of a line: signs of quotes, lists and footnotes.
 var lineStart = regexp.MustCompile(`^[ \t]*(?:(?:>|[-+*]|[0-9]{1,9}[.)]|\[[ xX]\]|` + footnote + `)[ \t]*)*$`)
 
-// digits matches what is the number of a list item in front of a dot or a bracket.
+// digits matches the number of a list item in front of a dot or a bracket.
 var digits = regexp.MustCompile(`^[0-9]{1,9} *$`)
 
 // destinationIn returns the beginning of the destination of a link that a text ends in; ok is
@@ -195,9 +195,9 @@ func inQuotes(s string) bool {
 	return false
 }
 
-// Doubt says why no value can be escaped for a place so that it keeps its meaning; empty: it
+// Unescapable returns why no value can be escaped for a place so that it keeps its meaning; empty: it
 // can.
-func (p Place) Doubt() string {
+func (p Place) Unescapable() string {
 	switch p {
 	case InURLHost:
 		return "a value decides on the host of an address; of it only letters, digits and hyphens are kept"

@@ -103,7 +103,7 @@ func escapeLen(s string) int {
 }
 
 // visible drops invisible, bidirectional and tag characters. It keeps those that
-// belong to an emoji, and joiners between letters of scripts that are spelt with
+// belong to an emoji, and joiners between letters of scripts that are written with
 // them.
 func visible(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(ignorable, r) }) {
@@ -124,7 +124,7 @@ func visible(s string) string {
 	return string(out)
 }
 
-// flagLen is the length of a flag spelt in tag characters: England, Scotland, Wales.
+// flagLen is the length of a flag written in tag characters: England, Scotland, Wales.
 func flagLen(s []rune) int {
 	const flag, tags, cancel, n = '\U0001F3F4', 0xE0000, 0xE007F, 7
 	if len(s) < n || s[0] != flag || s[n-1] != cancel {
@@ -140,8 +140,8 @@ func flagLen(s []rune) int {
 	return 0
 }
 
-// belongs reports whether the invisible character that rest begins with is part of
-// an emoji or of a word, given what was kept before it.
+// belongs reports whether the invisible character that rest begins with is part of an emoji or
+// of a word, given the kept text before it.
 func belongs(kept, rest []rune) bool {
 	if len(kept) == 0 {
 		return false
@@ -154,9 +154,9 @@ func belongs(kept, rest []rune) bool {
 	case '\uFE0E', '\uFE0F':
 		return emoji(last) || next == '\u20E3' && strings.ContainsRune("#*0123456789", last)
 	case '\u200D':
-		return (emoji(last) || last == '\uFE0F') && emoji(next) || spelt(last) && spelt(next)
+		return (emoji(last) || last == '\uFE0F') && emoji(next) || usesJoiners(last) && usesJoiners(next)
 	case '\u200C':
-		return spelt(last) && spelt(next)
+		return usesJoiners(last) && usesJoiners(next)
 	}
 	return false
 }
@@ -167,8 +167,8 @@ func emoji(r rune) bool {
 		strings.ContainsRune("\u203C\u2049\u2194\u25FB\u25FC\u25FD\u25FE\u3030", r)
 }
 
-// spelt reports whether r is a letter of a script that is spelt with joiners.
-func spelt(r rune) bool {
+// usesJoiners reports whether r is a letter of a script that uses joiners.
+func usesJoiners(r rune) bool {
 	return !unicode.Is(ignorable, r) && (unicode.IsLetter(r) || unicode.IsMark(r)) && unicode.In(r, joined...)
 }
 

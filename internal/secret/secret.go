@@ -21,12 +21,12 @@ func (t Text) String() string {
 	return hidden
 }
 
-// Format writes what String returns, whatever the verb: one that does not fit would
-// print the text itself.
+// Format writes the result of String for every verb: an unsuitable one would print the text
+// itself.
 func (t Text) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.String()) }
 
-// LogValue returns what String does.
+// LogValue returns the same as String.
 func (t Text) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
-// MarshalText returns what String does.
+// MarshalText returns the same as String.
 func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }

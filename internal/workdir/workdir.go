@@ -1,5 +1,5 @@
-// Package workdir reads and writes files in a directory that an agent works in, so that no
-// name and no link leads out of it, whatever changes there meanwhile.
+// Package workdir reads and writes files in a directory that an agent works in, so that no name
+// and no link leads out of it, also under concurrent changes.
 package workdir
 
 import (
@@ -55,7 +55,13 @@ func (d Dir) Read(name string, limit int64) (data []byte, err error) {
 
 // Write puts a file in the place of a regular file or of none, as a whole or not at all,
 // and makes the folders above it. A file that was there keeps its permissions.
-func (d Dir) Write(name string, data []byte) error {
+func (d Dir) Write(name string, data []byte) error { return d.replace(name, data, 0o666) } // the umask decides
+
+// WritePrivate is [Dir.Write] of a file that only its owner can read. A file that was there
+// keeps its permissions.
+func (d Dir) WritePrivate(name string, data []byte) error { return d.replace(name, data, 0o600) }
+
+func (d Dir) replace(name string, data []byte, mode fs.FileMode) error {
 	return d.in(name, func(root *os.Root, name string) error {
 		if inGit(name) {
 			return fmt.Errorf("%w: files of git are no part of it", ErrEscape)
@@ -69,7 +75,7 @@ func (d Dir) Write(name string, data []byte) error {
 			return err
 		}
 		temp := filepath.Join(folder, ".foreman-"+rand.Text()+".tmp")
-		if err := create(root, temp, data); err != nil {
+		if err := create(root, temp, data, mode); err != nil {
 			return err
 		}
 		if old != nil {
@@ -92,13 +98,13 @@ func (d Dir) Create(name string, data []byte) error {
 		if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			return err
 		}
-		return create(root, name, data)
+		return create(root, name, data, 0o666)
 	})
 }
 
 // create writes a file that must not be there. After an error there is none.
-func create(root *os.Root, name string, data []byte) error {
-	file, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666) // the umask decides
+func create(root *os.Root, name string, data []byte, mode fs.FileMode) error {
+	file, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return err
 	}

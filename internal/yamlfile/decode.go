@@ -168,7 +168,7 @@ type field struct {
 	nullable   bool
 	zeroAbsent bool
 	fallback   *yaml.Node // the default; nil: none
-	mistaken   []string   // what people write in its place
+	mistaken   []string   // common mistakes for it
 	to         target
 }
 

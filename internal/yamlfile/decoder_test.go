@@ -49,6 +49,8 @@ func TestDecoder(t *testing.T) {
 			`ratio: want a number, got the text "x"`},
 		{"not set", `{host: "${NONE}${NOR}"}`, "NONE is not set\nNOR is not set"},
 		{"not a name", `{host: "${a secret}"}`, "a variable is written ${NAME}, with letters, digits and '_'"},
+		{"reserved", `{host: "${TOKEN}", key: "${TOKEN}"}`, "TOKEN is for secrets"},
+		{"reserved, for a secret", `{key: "${TOKEN}"}`, "localhost 80 0 true 1m0s 4 t0ken 9"},
 		{"secrets", `{key: 123, limits: abc, others: abc}`, "key: want a string; quote it\nlimits: want a mapping\nothers: want a list"},
 		{"nodes", `{raw: "${NONE}"}`, absent},
 	}
@@ -62,10 +64,16 @@ func TestDecoder(t *testing.T) {
 			d := yamlfile.Decoder{File: f, Lenient: true, Secret: reflect.TypeFor[password](), Variables: &yamlfile.Variables{
 				Lenient: true,
 				Lookup: func(name string) (string, error) {
-					if v, ok := map[string]string{"NAME": "web", "PORT": "82"}[name]; ok {
+					if v, ok := map[string]string{"NAME": "web", "PORT": "82", "TOKEN": "t0ken"}[name]; ok {
 						return v, nil
 					}
 					return "", fmt.Errorf("%s is not set", name)
+				},
+				Reserved: func(name string) error {
+					if name == "TOKEN" {
+						return fmt.Errorf("%s is for secrets", name)
+					}
+					return nil
 				},
 			}}
 			var s service

@@ -11,6 +11,9 @@ type Variables struct {
 	// Lookup returns the value of a variable. Its error names the variable and contains no
 	// value.
 	Lookup func(name string) (string, error)
+	// Reserved returns why only secrets, values of the type [Decoder.Secret], may contain a
+	// variable; its error names the variable. Nil, as a function or a result: all values may.
+	Reserved func(name string) error
 	// Lenient leaves "${}" and a "${" without its end as they are.
 	Lenient bool
 }
@@ -27,7 +30,7 @@ func (v Variables) Expand(s string) (out string, problems []string) {
 		m := variableName.FindStringSubmatch(ref)
 		switch {
 		case m != nil:
-			value, err := v.Lookup(m[1])
+			value, err := v.lookup(m[1])
 			if err != nil {
 				problems = append(problems, err.Error())
 			}
@@ -45,4 +48,14 @@ func (v Variables) Expand(s string) (out string, problems []string) {
 		return "", problems
 	}
 	return out, nil
+}
+
+// lookup returns the value of a variable that is not reserved.
+func (v Variables) lookup(name string) (string, error) {
+	if v.Reserved != nil {
+		if err := v.Reserved(name); err != nil {
+			return "", err
+		}
+	}
+	return v.Lookup(name)
 }

@@ -27,11 +27,10 @@ type File struct {
 	shapes   map[reflect.Type]shape
 }
 
-// Parse reads src, which must be one YAML document of at most [MaxSize] bytes; an
-// empty one counts as an empty mapping. The error is a [Problems] and means that
-// there is no document to work with: bad syntax, too large, too deep. Repeated
-// keys, merge keys and custom tags are reported by [File.Err] together with what
-// is found later.
+// Parse reads src, which must be one YAML document of at most [MaxSize] bytes; an empty one
+// counts as an empty mapping. The error is a [Problems] and means that there is no document to
+// work with: bad syntax, too large, too deep. Repeated keys, merge keys and custom tags are
+// reported by [File.Err] together with later problems.
 //
 // Aliases are replaced by the nodes that they refer to; those may occur several times.
 func Parse(name string, src []byte) (*File, error) {

@@ -14,7 +14,7 @@ type Problem struct {
 	File    string // as given to Parse
 	Line    int    // from 1; 0 when unknown
 	Column  int    // in characters, from 1; 0 when unknown
-	Msg     string // the mistake, and often what to write instead
+	Msg     string // the mistake, and often a suggestion
 	Source  string // the text of the line; empty when unknown
 	Warning bool   // the document is usable all the same
 	// Undeclared means that the problem is a name that no file declares: it is none once a
@@ -22,10 +22,10 @@ type Problem struct {
 	Undeclared bool
 }
 
-// Error returns "file:line:column: message", and below it the source line with a
-// caret under the column. Long lines are cut to the part around the caret. Nothing in
-// it steers a terminal or the log of a workflow: line breaks of the message and control
-// characters are shown as U+FFFD, and so is what makes a command of a line.
+// Error returns "file:line:column: message", and below it the source line with a caret under
+// the column. Long lines are cut to the part around the caret. It is safe for a terminal and
+// the log of a workflow: line breaks of the message, control characters and the start of a
+// command are shown as U+FFFD.
 func (p Problem) Error() string {
 	var b strings.Builder
 	b.WriteString(p.File)

@@ -21,7 +21,11 @@ func (d Decoder) scalar(n *yaml.Node, v reflect.Value, to target) {
 	}
 	out := *n
 	if d.Variables != nil && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" {
-		text, problems := d.Variables.Expand(n.Value)
+		vars := *d.Variables
+		if v.Type() == d.Secret {
+			vars.Reserved = nil
+		}
+		text, problems := vars.Expand(n.Value)
 		for _, p := range problems {
 			d.File.Problemf(n, "%s", p)
 		}
@@ -141,7 +145,7 @@ func wanted(v reflect.Value) string {
 	return "a whole number"
 }
 
-// wrongType is the message that a node does not fit v.
+// wrongType returns the message for a node of the wrong type.
 func wrongType(n *yaml.Node, v reflect.Value) string {
 	example, hint := "", ""
 	switch {

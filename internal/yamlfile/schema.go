@@ -7,11 +7,11 @@ import (
 	"github.com/org/foreman-action/internal/duration"
 )
 
-// Schema returns the JSON Schema, draft 2020-12, of what [File.Decode] takes for a
-// struct type. More is asked for the rest, by the names of the keys
-// on the way, such as "policy.limits": a description, or the schema of a node that is
-// decoded elsewhere. Its entries replace those of the type; nil adds none. Schema
-// panics for a type that Decode does not know.
+// Schema returns the JSON Schema, draft 2020-12, of the documents that [File.Decode] accepts
+// for a struct type. More is asked for the rest, by the names of the keys on the way, such as
+// "policy.limits": a description, or the schema of a node that is decoded elsewhere. Its
+// entries replace those of the type; nil adds none. Schema panics for a type that Decode does
+// not know.
 func Schema(t reflect.Type, more func(path string) map[string]any) map[string]any {
 	return schemer{more}.structure(t, "")
 }

@@ -37,8 +37,8 @@ func badCharacter(s source, src []byte) (Problem, bool) {
 
 func hasBadRune(line string) bool { return strings.ContainsFunc(line, badRune) }
 
-// badRune reports what YAML 1.2 §5.1 excludes. The parser takes U+FFFE and
-// U+FFFF as well, and stumbles over a byte order mark inside the text.
+// badRune reports characters that YAML 1.2 §5.1 excludes. The parser takes U+FFFE and U+FFFF as
+// well, and stumbles over a byte order mark inside the text.
 func badRune(r rune) bool {
 	return r < 0x20 && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }

@@ -14,8 +14,8 @@ type mistake struct {
 	msg  string
 }
 
-// walk visits a fresh tree once: it resolves aliases, bounds the tree and returns what no
-// document may hold. A fatal mistake stops it.
+// walk visits a fresh tree once: it resolves aliases, limits the tree and returns forbidden
+// contents. A fatal mistake stops it.
 func walk(root *yaml.Node) (found []mistake, fatal *mistake) {
 	w := walker{left: maxNodes, open: map[*yaml.Node]bool{}, seen: map[*yaml.Node]bool{}}
 	if err := w.walk(root, 0); err != nil {
@@ -46,7 +46,7 @@ func (w *walker) walk(n *yaml.Node, depth int) error {
 	case depth > maxDepth:
 		return fmt.Errorf("the document is nested more than %d deep", maxDepth)
 	case w.open[n]:
-		return errors.New("an alias stands inside what it stands for")
+		return errors.New("an alias is inside its own anchor")
 	}
 	first := !w.seen[n]
 	w.seen[n] = true
@@ -71,8 +71,8 @@ func (w *walker) walk(n *yaml.Node, depth int) error {
 	return nil
 }
 
-// checkTag refuses tags such as "!label", which is what "!label(...)" becomes, and
-// takes them off, so that the value brings no further problems.
+// checkTag refuses tags such as "!label", from "!label(...)", and removes them, so that the
+// value causes no further problems.
 func (w *walker) checkTag(n *yaml.Node) {
 	if !strings.HasPrefix(n.Tag, "!") || strings.HasPrefix(n.Tag, "!!") {
 		return

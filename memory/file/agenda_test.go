@@ -47,7 +47,7 @@ func TestFileAgendaStrangers(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := memorytest.Sample("org/repo", 7)
-			r.Plan(memory.Closing{Due: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)})
+			r.Plan(memory.ScheduledClose{Due: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)})
 			if err := s.Save(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}

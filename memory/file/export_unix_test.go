@@ -2,7 +2,7 @@
 
 package file
 
-// SyncDir makes a rename durable, and Unsyncable says when nothing does.
+// SyncDir makes a rename durable; Unsyncable reports media where that is impossible.
 var (
 	SyncDir    = syncDir
 	Unsyncable = unsyncable

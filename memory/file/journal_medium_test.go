@@ -84,7 +84,7 @@ func TestFileJournalPrune(t *testing.T) {
 		if err := j.Begin(t.Context(), other); err != nil {
 			t.Fatal(err)
 		}
-		// As old as the clock of the test says.
+		// As old as the test's clock.
 		touch(t, filepath.Join(dir, otherFile), now)
 		got := tree(t, dir)
 		if diff := cmp.Diff(slices.Sorted(slices.Values(tt.want)), got); diff != "" {
@@ -160,8 +160,8 @@ func TestFileJournalNotRegular(t *testing.T) {
 	}
 }
 
-// TestFileJournalTogether lets two stores over one folder mark and read at once:
-// nobody ever reads half a line.
+// TestFileJournalTogether lets two stores over one folder mark and read at once: no reader sees
+// half a line.
 func TestFileJournalTogether(t *testing.T) {
 	t.Parallel()
 	j, dir := begun(t)
@@ -191,7 +191,7 @@ func TestFileJournalTogether(t *testing.T) {
 	}
 }
 
-// TestFileJournalLock holds the lock: nobody writes meanwhile, and everybody reads.
+// TestFileJournalLock acquires the lock: writers wait meanwhile, readers do not.
 func TestFileJournalLock(t *testing.T) {
 	t.Parallel()
 	j, dir := begun(t)

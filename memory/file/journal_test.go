@@ -216,7 +216,7 @@ func TestFileJournalNewer(t *testing.T) {
 	}
 }
 
-// TestFileJournalLeftover begins over what a killed process left behind.
+// TestFileJournalLeftover begins over the files of a killed process.
 func TestFileJournalLeftover(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -233,7 +233,7 @@ func TestFileJournalLeftover(t *testing.T) {
 	}
 }
 
-// TestFileJournalFull puts something in the way of what would be written.
+// TestFileJournalFull puts an obstacle in the place of the file to write.
 func TestFileJournalFull(t *testing.T) {
 	t.Parallel()
 	l := memorytest.SampleLedger(sampleKey)

@@ -15,7 +15,7 @@ import (
 	"github.com/org/foreman-action/memory/memorytest"
 )
 
-// TestFilePipe plants a pipe, which nobody writes to, in the place of a record.
+// TestFilePipe puts a pipe without a writer in the place of a record.
 func TestFilePipe(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -63,7 +63,7 @@ func (s *Store) Load(ctx context.Context, repo string, issue int) (memory.Record
 }
 
 // view runs f on the folder. Without a folder the error is memory.ErrNotFound. Other errors
-// begin with what was done.
+// begin with the operation.
 func view[T any](ctx context.Context, s *Store, what string, f func(*os.Root) (T, error)) (v T, err error) {
 	if err := ctx.Err(); err != nil {
 		return v, fmt.Errorf("%s: %w", what, err)

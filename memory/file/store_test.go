@@ -94,7 +94,7 @@ func TestFileLayout(t *testing.T) {
 	}
 }
 
-// TestFileBroken checks that what is no record is reported, and kept when it is
+// TestFileBroken checks that a file that is no record is reported, and kept when it is
 // replaced.
 func TestFileBroken(t *testing.T) {
 	t.Parallel()
@@ -194,7 +194,7 @@ func TestFileNotRegular(t *testing.T) {
 	}
 }
 
-// TestFileAside sets aside what is no file, several times, and what finds its name
+// TestFileAside renames objects that are not files, several times, also when the new name is
 // taken.
 func TestFileAside(t *testing.T) {
 	t.Parallel()
@@ -236,7 +236,7 @@ func TestFileAside(t *testing.T) {
 	}
 }
 
-// TestFileLeftover saves over what a killed process left behind.
+// TestFileLeftover saves over the files of a killed process.
 func TestFileLeftover(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -312,7 +312,7 @@ func TestFileLock(t *testing.T) {
 	}
 }
 
-// hold takes the lock of dir, says so, and waits to be killed: its input never ends.
+// hold acquires the lock of dir, prints a line, and waits to be killed: its input never ends.
 func hold(t *testing.T, dir string) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// syncDir makes a rename in a directory durable, as far as the medium goes: some
-// network mounts and file systems in user space cannot do that with a directory, and
-// say so with EINVAL or ENOTSUP. The rename happened there all the same.
+// syncDir makes a rename in a directory durable, as far as the medium goes: some network mounts
+// and file systems in user space cannot sync a directory, and return EINVAL or ENOTSUP. The
+// rename happened there all the same.
 func syncDir(root *os.Root, dir string) error {
 	d, err := root.Open(dir)
 	if err != nil {
@@ -23,7 +23,7 @@ func syncDir(root *os.Root, dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// unsyncable reports whether err says that a directory is nothing to be synced.
+// unsyncable reports whether err means that directories cannot be synced.
 func unsyncable(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP)
 }

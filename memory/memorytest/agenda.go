@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// RunAgenda runs the suite of what a memory.Agenda does beyond a memory.Store. open
+// RunAgenda runs the suite of the methods that a memory.Agenda adds to a memory.Store. open
 // returns an empty store, as for [Run].
 func RunAgenda(t *testing.T, open func(t *testing.T) memory.Agenda) {
 	t.Helper()
@@ -28,9 +28,9 @@ func RunAgenda(t *testing.T, open func(t *testing.T) memory.Agenda) {
 }
 
 // closing is one that is due on a day of May.
-func closing(rule string, day int) memory.Closing {
+func closing(rule string, day int) memory.ScheduledClose {
 	due := time.Date(2026, 5, day, 8, 30, 0, 0, time.UTC)
-	return memory.Closing{
+	return memory.ScheduledClose{
 		At: due.Add(-72 * time.Hour), Due: due, Reason: "not_planned", Veto: []string{"comment"}, Rule: rule,
 		Task: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d",
 	}
@@ -45,7 +45,7 @@ func change(t *testing.T, s memory.Agenda, repo string, issue int, alter func(*m
 	}
 }
 
-// pending is what a store lists: "7 05-01", a line for each.
+// pending formats the list of a store: "7 05-01", a line for each.
 func pending(t *testing.T, s memory.Agenda, repo string) string {
 	t.Helper()
 	list, complete, err := s.Pending(t.Context(), repo)

@@ -42,13 +42,13 @@ func CheckLedger(t *testing.T, l memory.Ledger, key memory.LedgerKey) {
 	stored, err := memory.EncodeLedger(l)
 	if err != nil {
 		if len(stored) == 0 && !strings.Contains(err.Error(), "larger than") && !strings.Contains(err.Error(), "year outside") {
-			t.Fatalf("encode what was decoded: %v", err)
+			t.Fatalf("encode the decoded value: %v", err)
 		}
 		return
 	}
 	again, err := memory.DecodeLedger(stored, key)
 	if err != nil {
-		t.Fatalf("decode what was encoded: %v", err)
+		t.Fatalf("decode the encoded value: %v", err)
 	}
 	if got, _ := memory.EncodeLedger(again); !bytes.Equal(got, stored) {
 		t.Fatalf("second round:\n%s", cmp.Diff(string(stored), string(got)))

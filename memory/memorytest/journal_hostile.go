@@ -114,7 +114,7 @@ func ledger(t *testing.T, j memory.Journal, key memory.LedgerKey) memory.Ledger 
 	return l
 }
 
-// checkLedger compares what is kept, now and after opening again.
+// checkLedger compares the stored ledger, now and after opening again.
 func checkLedger(t *testing.T, j memory.Journal, want memory.Ledger) {
 	t.Helper()
 	got, err := j.Ledger(t.Context(), want.LedgerKey)

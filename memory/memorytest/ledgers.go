@@ -12,7 +12,7 @@ import (
 // empty and ready to use.
 type Journal struct {
 	mu   sync.Mutex
-	data map[string][]byte // encoded, by path: what is kept shares nothing with its callers
+	data map[string][]byte // encoded, by path, so that nothing is shared with callers
 }
 
 var _ memory.Journal = (*Journal)(nil)

@@ -1,5 +1,5 @@
-// Package memorytest holds the tests that every memory.Store and every memory.Journal
-// passes, and one of each in memory for tests of what uses them.
+// Package memorytest holds the tests that every memory.Store and every memory.Journal passes,
+// and an in-memory implementation of each for other tests.
 package memorytest
 
 import (
@@ -294,7 +294,7 @@ func hostileText(t *testing.T, s memory.Store) {
 	checkSaved(t, s, want)
 }
 
-// checkSaved saves a new record, and compares it with what is loaded.
+// checkSaved saves a new record, and compares it with the loaded one.
 func checkSaved(t *testing.T, s memory.Store, r memory.Record) {
 	t.Helper()
 	save(t, s, r)

@@ -14,7 +14,7 @@ import (
 // empty and ready to use.
 type Store struct {
 	mu   sync.Mutex
-	data map[string][]byte // encoded, by key: what is stored shares nothing with its callers
+	data map[string][]byte // encoded, by key, so that nothing is shared with callers
 }
 
 var _ memory.Agenda = (*Store)(nil)

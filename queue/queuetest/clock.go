@@ -16,7 +16,7 @@ func NewClock() *Clock {
 	return &Clock{now: time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC)}
 }
 
-// Now returns what the clock shows.
+// Now returns the time of the clock.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

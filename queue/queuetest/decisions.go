@@ -74,7 +74,7 @@ func (q *Queue) Release(ctx context.Context, l queue.Lease, p queue.Postponement
 		if !p.Free {
 			t.Tries++
 		}
-		t.addLog(now, "given back", t.Owner, p.Reason)
+		t.addLog(now, "released", t.Owner, p.Reason)
 		q.watchers.notify(t)
 	})
 }
@@ -95,6 +95,27 @@ func (q *Queue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Reque
 		}
 		return list, nil
 	})
+}
+
+// RequeueLeases implements queue.Queue. All leases are those of this process.
+func (q *Queue) RequeueLeases(ctx context.Context, drains int) (queue.LeaseCheck, error) {
+	list, err := locked(ctx, q, func(now time.Time) (list []queue.Requeued, _ error) {
+		for _, t := range q.tasks {
+			if !t.Draining {
+				continue
+			}
+			switch {
+			case t.exhaust(now, queue.Limits{Drains: drains}):
+				q.ended(t, now, true)
+			case !t.requeue(now):
+				continue
+			}
+			q.watchers.notify(t)
+			list = append(list, queue.Requeued{ID: t.ID, Agent: t.Agent, State: t.State})
+		}
+		return list, nil
+	})
+	return queue.LeaseCheck{Requeued: list}, err
 }
 
 // ExtendClaims implements queue.Queue.

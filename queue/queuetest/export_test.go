@@ -64,6 +64,10 @@ func Faults() map[string]func(*task) {
 		"one agent":                     func(t *task) { t.Agent = agent },
 		"failed is done":                func(t *task) { t.State = swap(t.State, queue.Failed, queue.Done) },
 		"done is completed":             func(t *task) { t.State = swap(t.State, queue.Done, queue.Completed) },
+		"asks are not counted":          func(t *task) { t.Asks = 0 },
+		"answers to any question":       func(t *task) { t.askedAttempt = -1 },
+		"no answer to a question":       func(t *task) { t.askedAttempt = 1 << 20 },
+		"leases of all decisions":       func(t *task) { t.askedEpoch = 0 },
 		"claimed is pending":            func(t *task) { t.State = swap(t.State, queue.Claimed, queue.Pending) },
 	}
 }

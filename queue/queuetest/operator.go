@@ -80,6 +80,25 @@ func (q *Queue) Retry(ctx context.Context, id, by string) (queue.State, error) {
 	})
 }
 
+// AskAgain implements queue.Queue.
+func (q *Queue) AskAgain(ctx context.Context, id, by, reason string) (queue.State, error) {
+	return locked(ctx, q, func(now time.Time) (queue.State, error) {
+		t := q.tasks.byID(id)
+		if t == nil {
+			return "", queue.ErrNotFound
+		}
+		if err := t.ask(now); err != nil {
+			return "", err
+		}
+		if t.State == queue.Pending && t.coalesces {
+			q.tasks.holdBehind(t)
+		}
+		t.addLog(now, "asked again", by, queue.AskText(t.Attempt, reason))
+		q.watchers.notify(t)
+		return t.State, nil
+	})
+}
+
 // Cancel implements queue.Queue.
 func (q *Queue) Cancel(ctx context.Context, id, by string) error {
 	_, err := locked(ctx, q, func(now time.Time) (any, error) {

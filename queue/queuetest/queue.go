@@ -173,7 +173,7 @@ func (q *Queue) GiveUp(ctx context.Context, ref queue.Ref, reason string) error 
 func (q *Queue) GiveBack(ctx context.Context, ref queue.Ref, wait time.Duration) error {
 	return q.claimed(ctx, ref, func(t *task, now time.Time) {
 		t.State, t.Until, t.claims = queue.Pending, time.Time{}, max(0, t.claims-1)
-		t.addLog(now, "given back", t.claimedBy, fmt.Sprintf("claim %d", t.Attempt))
+		t.addLog(now, "released", t.claimedBy, fmt.Sprintf("claim %d", t.Attempt))
 		if wait > 0 {
 			t.Ready = now.Add(wait)
 			return

@@ -23,16 +23,18 @@ type task struct {
 	followed        bool      // other tasks may wait for its end
 	waited          bool      // was held back behind others
 	claimedBy       string    // credential of the last claim
-	claims          int       // since the last Retry, without those that were given back
+	claims          int       // since the last Retry, without the released ones
 	epoch           int64     // leases of the decision
 	decided         bool      // has a result
+	askedAttempt    int       // claims before AskAgain; -1: it was not asked again
+	askedEpoch      int64     // leases before AskAgain
 	slot            time.Time // when it counts towards the hourly limit; zero: it does not
 }
 
 // newTask returns a task as it is enqueued at a time. turn is the earliest time that the hourly limit allows.
 func newTask(in queue.Task, seq int64, now, turn time.Time) *task {
 	t := &task{
-		message: slices.Clone(in.Message), origin: slices.Clone(in.Origin), coalesces: in.Coalesce, dedup: []string{in.Dedup},
+		message: slices.Clone(in.Message), origin: slices.Clone(in.Origin), coalesces: in.Coalesce, dedup: []string{in.Dedup}, askedAttempt: -1,
 		Info: queue.Info{
 			Seq: seq, ID: in.ID, Agent: in.Agent, Repo: in.Repo, Issue: in.Issue,
 			State: queue.Pending, Priority: in.Priority, Enqueued: now,
@@ -143,6 +145,11 @@ func (t *task) complete(now time.Time, ref queue.Ref, decision []byte) (reason s
 		reason = "the task is decided on already"
 	case ref.Attempt != 0 && ref.Attempt != t.Attempt && t.State == queue.Claimed:
 		reason, err = "the task was given to another attempt", queue.ErrLost
+	case t.State == queue.Pending && (t.Attempt <= t.askedAttempt || ref.Attempt != 0 && ref.Attempt <= t.askedAttempt):
+		reason = "the task was asked again since"
+		if ref.Attempt != 0 {
+			err = queue.ErrLost
+		}
 	}
 	if reason != "" {
 		t.addLog(now, "decision not accepted", ref.By, reason+": "+string(decision))
@@ -160,7 +167,7 @@ func (t *task) lease(now time.Time, o queue.DrainOptions) queue.Decision {
 	return queue.Decision{
 		Lease: queue.Lease{ID: t.ID, Epoch: t.epoch}, Until: t.Until, Agent: t.Agent, Repo: t.Repo, Issue: t.Issue,
 		Message: slices.Clone(t.message), Origin: slices.Clone(t.origin), Result: slices.Clone(t.result),
-		Tries: t.Tries, Enqueued: t.Enqueued, Completed: t.Completed,
+		Tries: t.Tries, Asks: t.Asks, Leases: t.epoch - t.askedEpoch, Enqueued: t.Enqueued, Completed: t.Completed,
 	}
 }
 
@@ -217,7 +224,29 @@ func (t *task) retry(now time.Time) error {
 	default:
 		t.State = queue.Pending
 	}
+	t.restart()
+	return nil
+}
+
+// restart makes nothing count towards the limits.
+func (t *task) restart() {
 	t.claims, t.Tries, t.Reason, t.report = 0, 0, "", nil
 	t.Ended, t.Ready, t.Behind, t.followed = time.Time{}, time.Time{}, "", true
+}
+
+// ask forgets the decision on a done or failed task.
+func (t *task) ask(now time.Time) error {
+	if !t.ended() {
+		return fmt.Errorf("%w: it is %s", queue.ErrState, t.State)
+	}
+	t.addLog(now, "earlier result", "", queue.EarlierText(t.State, t.Reason, t.result))
+	t.result, t.decided = nil, false
+	t.askedAttempt, t.askedEpoch = t.Attempt, t.epoch
+	t.Asks++
+	t.State = queue.Completed
+	if t.Agent != "" {
+		t.State, t.Completed = queue.Pending, time.Time{}
+	}
+	t.restart()
 	return nil
 }

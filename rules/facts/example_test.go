@@ -14,12 +14,12 @@ func Example() {
 		Actor: triage.Actor{Login: "octocat"},
 		Lookup: facts.Known{
 			Permissions: map[string]string{"octocat": "triage"},
-			History:     facts.Past{Changes: []facts.Change{{Kind: "labeled", Label: "bug"}, {Kind: "commented"}}},
+			History:     facts.Timeline{Changes: []facts.Change{{Kind: "labeled", Label: "bug"}, {Kind: "commented"}}},
 		},
 	}
 	may, err := f.Lookup.Permission(f.Actor.Login)
-	past, _ := f.Lookup.Past()
-	labeled, found := past.Last(func(c facts.Change) bool { return c.Kind == "labeled" })
+	timeline, _ := f.Lookup.Timeline()
+	labeled, found := timeline.Last(func(c facts.Change) bool { return c.Kind == "labeled" })
 	fmt.Println(may, err, labeled.Label, found)
 	// Output: triage <nil> bug true
 }

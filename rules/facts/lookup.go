@@ -12,23 +12,31 @@ import (
 // expression that is evaluated asks, and its error fails that expression. It may be
 // called several times for one event: implementations keep what they found.
 type Lookup interface {
-	// Permission returns what an account may do in the repository: "admin", "maintain",
+	// Permission returns the permission of an account in the repository: "admin", "maintain",
 	// "write", "triage", "read" or "none".
 	Permission(login string) (string, error)
-	// Past returns what happened on the issue.
-	Past() (Past, error)
-	// Earlier returns the past further back than Past did. It is called where Past.More is
+	// Timeline returns the changes of the issue.
+	Timeline() (Timeline, error)
+	// Earlier returns older changes than Timeline did. It is called where Timeline.More is
 	// true and no change was found.
-	Earlier() (Past, error)
+	Earlier() (Timeline, error)
 	// Memory returns our earlier work on the issue.
 	Memory() (Memory, error)
-	// Author returns what the author of the issue opened before.
-	Author() (Author, error)
+	IssueLookup
 	PullLookup
 }
 
-// A PullLookup answers what an event does not tell of a pull request. Its answers are empty
-// for an issue.
+// An IssueLookup looks up facts about the issue that need a search. Its methods are those of
+// [Lookup].
+type IssueLookup interface {
+	// Author returns how much the author of the issue opened before.
+	Author() (Author, error)
+	// Contrib returns how the issue suits contributors.
+	Contrib() (Contrib, error)
+}
+
+// A PullLookup looks up the facts of a pull request that an event does not contain. Its answers
+// are empty for an issue.
 type PullLookup interface {
 	// Pull returns the fields of the pull request. It is not called for an event that carries
 	// them.
@@ -41,8 +49,8 @@ type PullLookup interface {
 	Reviews() (Reviews, error)
 }
 
-// A Past is what happened on an issue.
-type Past struct {
+// A Timeline lists the changes of an issue.
+type Timeline struct {
 	Changes []Change // the oldest first
 	// Partial is whether the oldest changes are missing.
 	Partial bool
@@ -51,7 +59,7 @@ type Past struct {
 }
 
 // Last returns the newest change that matches; found is false when there is none.
-func (p Past) Last(match func(Change) bool) (last Change, found bool) {
+func (p Timeline) Last(match func(Change) bool) (last Change, found bool) {
 	for _, c := range slices.Backward(p.Changes) {
 		if match(c) {
 			return c, true
@@ -70,19 +78,27 @@ type Change struct {
 	Ours  bool   // it happened under our login
 }
 
-// A Memory is what we remember of an issue.
+// A Memory is the memory's record of an issue.
 type Memory struct {
 	Tasks    int      `expr:"tasks"`    // how often we decided on it
 	Comments int      `expr:"comments"` // that we posted
-	Labels   []string `expr:"labels"`   // that we added, whatever became of them
+	Labels   []string `expr:"labels"`   // that we added, also if removed since
 	Never    []string `expr:"never"`    // labels that are never added again
 	Closing  bool     `expr:"closing"`  // it is to be closed after a grace period
 }
 
-// An Author is what the author of an issue opened in the repository before it.
+// An Author counts the earlier issues and pull requests of an issue's author in the repository.
 type Author struct {
 	Issues int `expr:"issues"` // issues and pull requests
 	Pulls  int `expr:"pulls"`  // count up to 100 together
+}
+
+// A Contrib is contribflow's score of how an issue suits contributors, from the event and the
+// repository's open pull requests.
+type Contrib struct {
+	Score             int    `expr:"score"`              // 0 to 100
+	DuplicateEvidence string `expr:"duplicate_evidence"` // that it is taken: "low", "medium" or "high"
+	SecuritySensitive bool   `expr:"security_sensitive"` // it is for private disclosure
 }
 
 // Reviews are the people whose last review of a pull request approves it or requests changes.
@@ -97,12 +113,13 @@ type Reviews struct {
 // the permission "none".
 type Known struct {
 	Permissions map[string]string // by login, as it is spelled
-	History     Past
+	History     Timeline
 	PullRequest triage.PullRequest
 	Changed     []string // paths
 	Commits     []string // messages
 	Reviewed    Reviews
 	Opened      Author
+	Scored      Contrib
 	Before      Memory
 }
 
@@ -114,11 +131,11 @@ func (k Known) Permission(login string) (string, error) {
 	return "none", nil
 }
 
-// Past returns k.History.
-func (k Known) Past() (Past, error) { return k.History, nil }
+// Timeline returns k.History.
+func (k Known) Timeline() (Timeline, error) { return k.History, nil }
 
 // Earlier returns k.History.
-func (k Known) Earlier() (Past, error) { return k.History, nil }
+func (k Known) Earlier() (Timeline, error) { return k.History, nil }
 
 // Pull returns k.PullRequest.
 func (k Known) Pull() (triage.PullRequest, error) { return k.PullRequest, nil }
@@ -134,6 +151,9 @@ func (k Known) Reviews() (Reviews, error) { return k.Reviewed, nil }
 
 // Author returns k.Opened.
 func (k Known) Author() (Author, error) { return k.Opened, nil }
+
+// Contrib returns k.Scored.
+func (k Known) Contrib() (Contrib, error) { return k.Scored, nil }
 
 // Memory returns k.Before.
 func (k Known) Memory() (Memory, error) { return k.Before, nil }

@@ -76,7 +76,7 @@ func (d expectDecoder) expect(n *yaml.Node) (list []expectation, fired []string)
 	}
 	switch {
 	case len(list) == 0:
-		d.f.Problemf(n, "expect says nothing, so that the test always passes; say what the rules do, such as fired: []")
+		d.f.Problemf(n, "expect is empty, so that the test always passes; add an expectation, such as fired: []")
 	case keys.Error != nil && len(list) > 1:
 		d.f.Problemf(keys.Error, "error stands alone: when a condition fails no rule acts")
 	}

@@ -74,6 +74,9 @@ func defaultURL(f facts.Facts) string {
 // defaultPull is what a pull request has.
 func defaultPull() triage.PullRequest { return triage.PullRequest{Head: "patch-1", Base: "main"} }
 
+// defaultContrib is how an issue suits contributors.
+func defaultContrib() facts.Contrib { return facts.Contrib{DuplicateEvidence: "low"} }
+
 // defaultPermission is what people of an association may do, as a rule.
 func defaultPermission(association string) string {
 	switch association {

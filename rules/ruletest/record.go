@@ -16,7 +16,7 @@ import (
 )
 
 // errInexact is the error of an item that does not read back as the event.
-var errInexact = errors.New("the event holds what a test cannot say")
+var errInexact = errors.New("the event contains values that a test cannot express")
 
 // Record returns an item for a file's tests: the facts of an event, what f.Lookup told
 // when rules asked, and what the rules make of it today. The texts of the issue are in it
@@ -121,6 +121,9 @@ func recordText(name string, f facts.Facts, told facts.Known) string {
 		b.WriteString(pullText(f, told))
 	}
 	b.WriteString(sectionText("author", reflect.ValueOf(told.Opened), reflect.ValueOf(facts.Author{})))
+	if told.Scored != (facts.Contrib{}) { // it was asked for
+		b.WriteString(sectionText("contrib", reflect.ValueOf(told.Scored), reflect.ValueOf(defaultContrib())))
+	}
 	b.WriteString(sectionText("memory", reflect.ValueOf(told.Before), reflect.ValueOf(facts.Memory{})))
 	b.WriteString(pastText(told.History.Changes))
 	return b.String()

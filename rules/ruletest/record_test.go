@@ -17,8 +17,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// FuzzRecord: what is recorded of an issue reads back exactly, whatever its text is,
-// and the test passes.
+// FuzzRecord: a test recorded from an issue reads back exactly, whatever its text is, and
+// passes.
 func FuzzRecord(f *testing.F) {
 	f.Add("Panic at boot", "### Version\n\n1.2.3\n", "bug", "octocat", true)
 	f.Add("a: b # c", "\tx\n  y\n\nz  \n \n", "area/net, x", "", false)
@@ -59,8 +59,8 @@ rules:
   - id: all
     on: [issues.opened, issue_comment.created]
     when: |
-      actor.permission != "none" and memory.tasks >= 0 and author.issues + author.pulls >= 0
-      and len(pr.commit_messages) + len(pr.approved_by) + len(pr.changes_requested_by) >= 0 and last_human().login != "\x01" and pr.commits >= 0
+      actor.permission != "none" and memory.tasks >= 0 and author.issues + author.pulls >= 0 and contrib.score >= 0
+      and len(pr.commit_messages) + len(pr.approved_by) + len(pr.changes_requested_by) >= 0 and len(last_human().login) >= 0 and pr.commits >= 0
     then: [{add_label: "{{ issue.title }}x"}, {comment: "{{ issue.body }}."}, {set_type: "{{ issue.author }}t"}]
 `))
 	if err != nil {
@@ -77,8 +77,9 @@ func recordFacts(title, body, label, author string, comment bool) facts.Facts {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	known := facts.Known{
 		Opened:      facts.Author{Issues: 3, Pulls: 1},
+		Scored:      facts.Contrib{Score: 61, DuplicateEvidence: "high", SecuritySensitive: true},
 		Permissions: map[string]string{author: "triage"},
-		History: facts.Past{Changes: []facts.Change{
+		History: facts.Timeline{Changes: []facts.Change{
 			{Kind: "labeled", Login: author, Label: label + "x", Human: true, At: at},
 			{Kind: "commented", Login: title, Ours: true, At: at.Add(time.Nanosecond)},
 			{Kind: "closed", At: at.Add(time.Hour)},

@@ -21,7 +21,7 @@ type recordedLookup struct {
 	err     error // the first; the decision is of no use then
 }
 
-var errTooLong = errors.New("the issue has too long a past for a test")
+var errTooLong = errors.New("the issue has too long a timeline for a test")
 
 // recordAnswer asks, and keeps the answer.
 func recordAnswer[T any](w *recordedLookup, ask func() (T, error), keep *T) (T, error) {
@@ -48,17 +48,17 @@ func (w *recordedLookup) Permission(login string) (string, error) {
 	return p, err
 }
 
-// Past asks, and keeps the answer.
-func (w *recordedLookup) Past() (facts.Past, error) {
-	return w.past(func() (facts.Past, error) { return w.Lookup.Past() })
+// Timeline asks, and keeps the answer.
+func (w *recordedLookup) Timeline() (facts.Timeline, error) {
+	return w.timeline(func() (facts.Timeline, error) { return w.Lookup.Timeline() })
 }
 
 // Earlier asks, and keeps the answer.
-func (w *recordedLookup) Earlier() (facts.Past, error) {
-	return w.past(func() (facts.Past, error) { return w.Lookup.Earlier() })
+func (w *recordedLookup) Earlier() (facts.Timeline, error) {
+	return w.timeline(func() (facts.Timeline, error) { return w.Lookup.Earlier() })
 }
 
-func (w *recordedLookup) past(ask func() (facts.Past, error)) (facts.Past, error) {
+func (w *recordedLookup) timeline(ask func() (facts.Timeline, error)) (facts.Timeline, error) {
 	p, err := recordAnswer(w, ask, &w.answers.History)
 	if p.Partial {
 		w.err = cmp.Or(w.err, errTooLong)
@@ -91,6 +91,11 @@ func (w *recordedLookup) Author() (facts.Author, error) {
 	return recordAnswer(w, func() (facts.Author, error) { return w.Lookup.Author() }, &w.answers.Opened)
 }
 
+// Contrib asks, and keeps the answer.
+func (w *recordedLookup) Contrib() (facts.Contrib, error) {
+	return recordAnswer(w, func() (facts.Contrib, error) { return w.Lookup.Contrib() }, &w.answers.Scored)
+}
+
 // Memory asks, and keeps the answer.
 func (w *recordedLookup) Memory() (facts.Memory, error) {
 	return recordAnswer(w, func() (facts.Memory, error) { return w.Lookup.Memory() }, &w.answers.Before)
@@ -101,6 +106,9 @@ func (w *recordedLookup) known() facts.Known {
 	k := w.answers
 	if k.Permissions == nil {
 		k.Permissions = map[string]string{w.facts.Actor.Login: defaultPermission(w.facts.Actor.Association)}
+	}
+	if k.Scored == (facts.Contrib{}) {
+		k.Scored = defaultContrib()
 	}
 	if f := w.facts; f.Issue.PullRequest && f.Pull == nil {
 		if reflect.DeepEqual(k.PullRequest, triage.PullRequest{}) {
@@ -121,7 +129,7 @@ func permissionText(section string, f facts.Facts, told facts.Known) string {
 	return cmp.Or(section, "  actor:\n") + "    permission: " + p + "\n"
 }
 
-// pullText is the section of the pull request, with what was looked up of it.
+// pullText renders the section of the pull request, with its recorded look-ups.
 func pullText(f facts.Facts, told facts.Known) string {
 	pull, base := told.PullRequest, defaultPull()
 	if f.Pull != nil {

@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
-// TestTests runs every archive in testdata/tests: rule files with tests, and in want
-// what came out of each test, or the mistakes. The label "forbidden" may not be set.
+// TestTests runs every archive in testdata/tests: rule files with tests, and in want the result
+// of each test, or the mistakes. The label "forbidden" may not be set.
 func TestTests(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "tests", "*.txtar"))
@@ -211,7 +211,7 @@ func TestInsertTest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The comment of the archive says what a text file cannot show.
+			// The archive's comment lists changes that a text file cannot contain.
 			src := getFile(ar, "file.yml")
 			if strings.Contains(string(ar.Comment), "CRLF") {
 				src = strings.ReplaceAll(src, "\n", "\r\n")

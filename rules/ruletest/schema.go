@@ -33,7 +33,7 @@ func testSchema() object {
 			"event":     "What happens, as on names it. Absent: issues.opened.",
 			"now":       "The time, which is also that of the issue.",
 			"repo":      "The repository, as owner/name.",
-			"issue":     "What differs from a new issue of a stranger without title, text and labels.",
+			"issue":     "The issue. Omitted fields default to a new issue by a user outside the organisation, without title, text and labels.",
 			"actor":     "Who causes the event. Absent: who wrote the comment, or else the issue.",
 			"comment":   "The comment of an issue_comment event.",
 			"label":     "The label that is added or removed.",
@@ -41,9 +41,10 @@ func testSchema() object {
 			"milestone": "The title of the milestone that is set or removed.",
 			"pr":        "What a pull request has besides an issue.",
 			"author":    "What the author of the issue opened before.",
-			"memory":    "What was done on the issue before.",
+			"contrib":   "How the issue suits contributors.",
+			"memory":    "The record of earlier actions on the issue.",
 			"past":      "What happened on the issue before, the oldest first.",
-			"expect":    "What the rules do. What is not given is not compared.",
+			"expect":    "The expected results. Omitted keys are not compared.",
 		}[key]
 		return s
 	})
@@ -72,6 +73,8 @@ func testKey(key string) object {
 		return factSchema(reflect.TypeFor[triage.PullRequest](), key, lists)
 	case "author":
 		return factSchema(reflect.TypeFor[facts.Author](), key, nil)
+	case "contrib":
+		return factSchema(reflect.TypeFor[facts.Contrib](), key, nil)
 	case "memory":
 		by := object{"type": "object", "additionalProperties": text, "description": "The rules that added labels, by label. Absent: those that name it."}
 		return factSchema(reflect.TypeFor[facts.Memory](), key, object{"by": by})

@@ -58,15 +58,15 @@ func (a *issueState) undo(s *rules.Set, f facts.Facts, by map[string]string) {
 		if !hasFold(a.labels, name) || !a.undoes(s, name, by) || a.wants(name) {
 			continue
 		}
-		past, err := f.Lookup.Past()
+		timeline, err := f.Lookup.Timeline()
 		if err != nil {
 			a.err = err
 			return
 		}
-		last, found := past.Last(func(c facts.Change) bool {
+		last, found := timeline.Last(func(c facts.Change) bool {
 			return (c.Kind == "labeled" || c.Kind == "unlabeled") && strings.EqualFold(c.Label, name)
 		})
-		if last.Ours || !found && !past.Partial {
+		if last.Ours || !found && !timeline.Partial {
 			a.setLabel(name, false, f.May)
 			if !hasFold(a.labels, name) {
 				did = append(did, adders(s, name, by)...)

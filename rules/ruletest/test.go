@@ -45,6 +45,7 @@ type testKeys struct {
 	Milestone *yaml.Node `yaml:"milestone"`
 	Pull      *yaml.Node `mistaken:"pull_request,pull"          yaml:"pr"`
 	Author    *yaml.Node `yaml:"author"`
+	Contrib   *yaml.Node `yaml:"contrib"`
 	Memory    *yaml.Node `yaml:"memory"`
 	Past      *yaml.Node `mistaken:"timeline,history"           yaml:"past"`
 	Expect    *yaml.Node `mistaken:"want,expected,then,expects" yaml:"expect,required"`
@@ -183,6 +184,8 @@ func (d decoder) facts(keys testKeys) facts.Facts {
 	f.Actor = defaultActor(f, login)
 	d.actor(keys.Actor, &f, &known)
 	d.fields.fill("author", keys.Author, reflect.ValueOf(&known.Opened).Elem())
+	known.Scored = defaultContrib()
+	d.fields.fill("contrib", keys.Contrib, reflect.ValueOf(&known.Scored).Elem())
 	d.fields.fill("memory", keys.Memory, reflect.ValueOf(&known.Before).Elem(), "by")
 	known.History.Changes = d.past(keys.Past, f)
 	f.Lookup = known

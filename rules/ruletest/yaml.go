@@ -24,7 +24,7 @@ func scalarText(s string, indent int) string {
 		return s
 	case indent >= 0 && strings.Contains(s, "\n"):
 		block := blockText(s, indent+2)
-		// The scanner has the last word on lines that begin or end with space.
+		// Only the scanner decides on lines that begin or end with space.
 		f, err := yamlfile.Parse("", []byte(strings.Repeat(" ", indent)+"v: "+block+"\n"))
 		if err == nil && !slices.ContainsFunc([]rune(s), escaped) && yamlfile.Child(f.Root(), "v").Value == s {
 			return block

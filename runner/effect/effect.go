@@ -1,11 +1,11 @@
-// Package effect has what can be done to an issue, as values: a closed set of types, each
-// with its parameters, the names that it writes, whether it holds already, and how it
-// changes an issue. It does no I/O.
+// Package effect contains the changes of an issue as values: a closed set of types, each with
+// its parameters, the names that it writes, whether it holds already, and how it changes an
+// issue. It does no I/O.
 //
-// [Parse] makes an effect of an action. The rooms of package runner have a switch over all
-// effects each: plan judges them and compares them with what people did, and a host carries
-// them out. A new action is one more type here, and one more case in each of these switches;
-// the compiler and the linter name those that lack it.
+// [Parse] makes an effect of an action. The packages below runner each have a switch over all
+// effects: plan checks them against the policy and human overrides, and a host carries them
+// out. A new action is one more type here, and one more case in each of these switches; the
+// compiler and the linter name those that lack it.
 package effect
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// An Effect is one change to an issue, or to what the memory keeps for it. The types of this
+// An Effect is one change to an issue, or to its record in the memory. The types of this
 // package are all that there are.
 //
 //sumtype:decl
@@ -44,9 +44,9 @@ func Holds(e Effect, s State) bool { return e.holds(s) }
 // Change applies an effect to a state, for every other holder of the state too.
 func Change(e Effect, s State) { e.change(s) }
 
-// Noted reports whether an effect changes only the memory's record of the issue, and not the
+// RecordOnly reports whether an effect changes only the memory's record of the issue, and not the
 // issue.
-func Noted(e Effect) bool {
+func RecordOnly(e Effect) bool {
 	switch e := e.(type) {
 	case Close:
 		return e.After > 0
@@ -97,7 +97,7 @@ func (Comment) change(State)       {}
 type Close struct {
 	Reason string        // "completed", "not_planned" or empty for the host's default
 	After  time.Duration // grace period; 0: now
-	Veto   []string      // what people can do in it to keep the issue open, see protocol.VetoComment
+	Veto   []string      // the reactions of people that keep the issue open, see protocol.VetoComment
 }
 
 func (Close) action() string       { return protocol.ActionCloseIssue }
@@ -217,7 +217,7 @@ func (e KeepOpen) values() []string { return one(e.Rule) }
 func (KeepOpen) holds(State) bool   { return false }
 func (KeepOpen) change(State)       {}
 
-// The actions that cancel what the memory keeps for later. Neither rules nor agents can name
+// The actions that cancel deferred actions in the memory. Neither rules nor agents can name
 // them: they come of reverting an earlier action.
 const (
 	ActionAllowAgain = "allow_again"

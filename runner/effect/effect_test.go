@@ -19,11 +19,11 @@ import (
 
 // An example is an action and the effect that it asks for.
 type example struct {
-	action string // JSON
-	effect effect.Effect
-	values []string
-	shown  bool // a state shows whether it holds
-	noted  bool // the memory keeps it
+	action     string // JSON
+	effect     effect.Effect
+	values     []string
+	shown      bool // a state shows whether it holds
+	recordOnly bool // the memory keeps it
 }
 
 // examples has an entry for each type of action, and for each type of effect.
@@ -99,8 +99,8 @@ func TestParse(t *testing.T) {
 		if diff := cmp.Diff(tt.values, effect.Values(got)); diff != "" {
 			t.Errorf("%s: values (-want +got):\n%s", a, diff)
 		}
-		if effect.Noted(got) != tt.noted {
-			t.Errorf("%s: noted %v, want %v", a, !tt.noted, tt.noted)
+		if effect.RecordOnly(got) != tt.recordOnly {
+			t.Errorf("%s: recordOnly %v, want %v", a, !tt.recordOnly, tt.recordOnly)
 		}
 		// One label is a list of one.
 		if want := strings.Replace(a.Type, "add_label", "add_labels", 1); effect.TypeOf(got) != want && effect.TypeOf(got) != a.Type {

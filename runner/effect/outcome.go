@@ -5,7 +5,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A Thing is what one change of an issue is about.
+// A Thing is the kind of object that a change of an issue is about.
 type Thing string
 
 // The things.
@@ -25,13 +25,13 @@ type Outcome struct {
 	There bool   // the label, the assignee or the note is there, the issue is open
 }
 
-// Key returns the same text for all outcomes of one thing, whatever became of it.
+// Key returns the same text for all outcomes of one thing.
 func (o Outcome) Key() string { return string(o.Thing) + " " + text.Fold(o.Name) }
 
-// Noted reports whether the memory keeps the thing, and not the issue.
-func (o Outcome) Noted() bool { return o.Thing == Forbidden || o.Thing == Scheduled }
+// RecordOnly reports whether the memory keeps the thing, and not the issue.
+func (o Outcome) RecordOnly() bool { return o.Thing == Forbidden || o.Thing == Scheduled }
 
-// Holds reports whether a state shows the outcome. It is not for outcomes that are Noted: no
+// Holds reports whether a state shows the outcome. It is not for outcomes that are RecordOnly: no
 // state shows them.
 func (o Outcome) Holds(s State) bool {
 	switch o.Thing {
@@ -45,24 +45,24 @@ func (o Outcome) Holds(s State) bool {
 }
 
 // Outcomes returns the outcomes of an action that wrote these values. rule is the source of the
-// action, as records name it; noted says that the action changed only the memory's record. It
+// action, as records name it; recordOnly says that the action changed only the memory's record. It
 // is empty for actions that are not reverted and revert nothing, such as comments.
-func Outcomes(typ string, values []string, rule string, noted bool) []Outcome {
+func Outcomes(typ string, values []string, rule string, recordOnly bool) []Outcome {
 	var thing Thing
 	there := true
 	switch {
-	case noted && typ == protocol.ActionNeverAgain:
+	case recordOnly && typ == protocol.ActionNeverAgain:
 		thing = Forbidden
-	case noted && typ == ActionAllowAgain:
+	case recordOnly && typ == ActionAllowAgain:
 		thing, there = Forbidden, false
-	case noted && typ == protocol.ActionCloseIssue:
+	case recordOnly && typ == protocol.ActionCloseIssue:
 		return []Outcome{{Scheduled, rule, true}}
-	case noted && typ == ActionKeepOpen:
+	case recordOnly && typ == ActionKeepOpen:
 		if len(values) == 0 {
 			return []Outcome{{Scheduled, "", false}}
 		}
 		thing, there = Scheduled, false
-	case noted:
+	case recordOnly:
 		return nil
 	case typ == protocol.ActionAddLabel, typ == protocol.ActionAddLabels:
 		thing = Label
@@ -92,8 +92,8 @@ func Outcomes(typ string, values []string, rule string, noted bool) []Outcome {
 // it was written.
 func Revertible(typ string) bool { return len(Outcomes(typ, []string{"x"}, "", false)) > 0 }
 
-// Inverse returns the action that reverts an outcome; ok is false for what is not reverted:
-// an issue that was opened, and what was canceled.
+// Inverse returns the action that reverts an outcome; ok is false for effects that are not
+// reverted: opening an issue, and canceling.
 func (o Outcome) Inverse() (item protocol.ActionItem, ok bool, err error) {
 	var typ string
 	params := map[string]any{}

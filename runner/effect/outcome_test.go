@@ -15,10 +15,10 @@ func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	type list = []effect.Outcome
 	tests := []struct {
-		typ    string
-		values []string
-		noted  bool
-		want   list
+		typ        string
+		values     []string
+		recordOnly bool
+		want       list
 	}{
 		{"add_label", []string{"a"}, false, list{{effect.Label, "a", true}}},
 		{"add_labels", []string{"a", "", "b"}, false, list{{effect.Label, "a", true}, {effect.Label, "b", true}}},
@@ -51,16 +51,16 @@ func TestOutcomes(t *testing.T) {
 	seen := map[string]bool{}
 	for _, tt := range tests {
 		seen[tt.typ] = true
-		got := effect.Outcomes(tt.typ, tt.values, "rule", tt.noted)
+		got := effect.Outcomes(tt.typ, tt.values, "rule", tt.recordOnly)
 		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s %q, noted %v (-want +got):\n%s", tt.typ, tt.values, tt.noted, diff)
+			t.Errorf("%s %q, recordOnly %v (-want +got):\n%s", tt.typ, tt.values, tt.recordOnly, diff)
 		}
 		for _, o := range got {
-			if o.Noted() != tt.noted {
-				t.Errorf("%s %q: %v noted %v", tt.typ, tt.values, o, o.Noted())
+			if o.RecordOnly() != tt.recordOnly {
+				t.Errorf("%s %q: %v recordOnly %v", tt.typ, tt.values, o, o.RecordOnly())
 			}
 		}
-		if !tt.noted && len(tt.values) > 0 && effect.Revertible(tt.typ) != (len(tt.want) > 0) {
+		if !tt.recordOnly && len(tt.values) > 0 && effect.Revertible(tt.typ) != (len(tt.want) > 0) {
 			t.Errorf("%s: revertible %v", tt.typ, effect.Revertible(tt.typ))
 		}
 	}
@@ -77,13 +77,13 @@ func TestInverse(t *testing.T) {
 	t.Parallel()
 	for _, tt := range examples() {
 		a := item(t, tt.action)
-		for _, o := range effect.Outcomes(a.Type, effect.Values(tt.effect), "r", tt.noted) {
+		for _, o := range effect.Outcomes(a.Type, effect.Values(tt.effect), "r", tt.recordOnly) {
 			inverse, ok, err := o.Inverse()
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !ok {
-				if canceled := o.Noted() && !o.There; !canceled && o != (effect.Outcome{Thing: effect.Openness, There: true}) {
+				if canceled := o.RecordOnly() && !o.There; !canceled && o != (effect.Outcome{Thing: effect.Openness, There: true}) {
 					t.Errorf("%s: %v has no inverse", a, o)
 				}
 				continue
@@ -92,13 +92,13 @@ func TestInverse(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: its inverse %s: %v", a, inverse, err)
 			}
-			back := effect.Outcomes(inverse.Type, effect.Values(reverts), "another", o.Noted())
+			back := effect.Outcomes(inverse.Type, effect.Values(reverts), "another", o.RecordOnly())
 			if len(back) != 1 || back[0].Key() != o.Key() || back[0].There == o.There {
 				t.Errorf("%s left %v; its inverse %s leaves %v", a, o, inverse, back)
 				continue
 			}
-			if o.Noted() {
-				if !effect.Cancels(inverse.Type) || !effect.Noted(reverts) {
+			if o.RecordOnly() {
+				if !effect.Cancels(inverse.Type) || !effect.RecordOnly(reverts) {
 					t.Errorf("%s: its inverse %s is not for the memory", a, inverse)
 				}
 				continue

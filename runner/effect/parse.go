@@ -25,15 +25,14 @@ func SpecOf(typ string) (spec protocol.ActionSpec, ok bool) {
 	return protocol.SpecOf(typ)
 }
 
-// Cancels reports whether an action of that type cancels what the memory keeps for later.
+// Cancels reports whether an action of that type cancels a deferred action in the memory.
 func Cancels(typ string) bool { return typ == ActionAllowAgain || typ == ActionKeepOpen }
 
 // ErrUnknown means that there is no action of that type.
 var ErrUnknown = errors.New("unknown action")
 
 // Parse returns the effect that an action asks for, with all names sanitized. The body of a
-// comment stays as it is. The error matches [ErrUnknown], or says what is wrong with the
-// parameters.
+// comment stays as it is. The error matches [ErrUnknown], or names the wrong parameter.
 func Parse(a protocol.ActionItem) (Effect, error) {
 	spec, ok := SpecOf(a.Type)
 	if !ok {

@@ -62,7 +62,7 @@ func FuzzParse(f *testing.F) {
 		s := effect.StateOf(triage.Issue{State: "open"})
 		effect.Change(e, s)
 		effect.Holds(e, s)
-		for _, o := range effect.Outcomes(a.Type, values, "r", effect.Noted(e)) {
+		for _, o := range effect.Outcomes(a.Type, values, "r", effect.RecordOnly(e)) {
 			if inverse, ok, err := o.Inverse(); err != nil {
 				t.Errorf("the inverse of %v: %v", o, err)
 			} else if ok {

@@ -25,9 +25,8 @@ func WithGate(ctx context.Context, gate func(context.Context) error) context.Con
 	return context.WithValue(ctx, gateKey{}, gate)
 }
 
-// PassGate is what a host calls before such a request: the error, for which
-// errors.Is(err, [triage.ErrHalted]) holds, says that it must not be sent. Without a gate
-// there is none.
+// PassGate asks the gate of a context before such a request. On an error, which matches
+// [triage.ErrHalted], the host must not send it. Without a gate the error is nil.
 func PassGate(ctx context.Context) error {
 	gate, ok := ctx.Value(gateKey{}).(func(context.Context) error)
 	if !ok || gate == nil {

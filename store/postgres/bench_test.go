@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
-// durable opens a store on a server whose disk is asked to keep what was answered.
+// durable opens a store on a server that flushes each commit to the disk.
 func durable(b *testing.B) *postgres.Store {
 	b.Helper()
 	return open(b, postgrestest.Start(b).URL("postgres"), postgres.Options{})
@@ -65,9 +65,12 @@ func cycle(ctx context.Context, s *postgres.Store) error {
 	return s.MarkDone(ctx, list[0].Lease, nil)
 }
 
-// BenchmarkBacklog looks for agents to tell of tasks, with few and with many that wait.
+// BenchmarkBacklog lists the agents with pending tasks, with few and with many tasks.
 func BenchmarkBacklog(b *testing.B) {
 	for _, pending := range []int{1_000, 100_000} {
+		if testing.Short() && pending > 1_000 {
+			continue
+		}
 		b.Run(fmt.Sprintf("pending=%d", pending), func(b *testing.B) {
 			url := postgrestest.Start(b).URL("postgres")
 			s := open(b, url, postgres.Options{})
@@ -78,6 +81,43 @@ SELECT 't' || n, 'http://' || n % 8 || '/', 'o/r', n, 'o/r#' || n, 0, 0, 0, n FR
 			for range b.N {
 				if list, err := s.Backlog(b.Context(), 64); err != nil || len(list) != 8 {
 					b.Fatal(list, err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkPages runs the queries of a page of the dashboard on 100,000 tasks: those of a
+// repository, failed ones, and the counts.
+func BenchmarkPages(b *testing.B) {
+	for _, waiting := range []int{5, 95} {
+		url := postgrestest.Start(b).URL("postgres")
+		s := open(b, url, postgres.Options{})
+		admin(b, url, "ALTER TABLE task DISABLE TRIGGER USER")
+		admin(b, url, `INSERT INTO task (task_id, agent, repo, issue, lane, state, priority, joinable, created_at, ended_at)
+SELECT 't' || n, 'http://' || n % 8 || '/', r, n, lower(r) || '#' || n, CASE WHEN n % 5000 = 7 THEN 5 WHEN n % 100 < $1::int THEN 0 ELSE 4 END, 0, 0, n,
+  CASE WHEN n % 5000 = 7 OR n % 100 >= $1 THEN n END
+FROM (SELECT n, CASE WHEN n % 50 = 0 AND n <= 1000 THEN 'org/small' WHEN n % 4 = 3 THEN 'org/r' || n % 100 ELSE 'Org/Large' END AS r FROM generate_series(1, 100000) n) x`, waiting)
+		admin(b, url, "ALTER TABLE task ENABLE TRIGGER USER")
+		admin(b, url, "INSERT INTO task_count (state, agent, shard, n) SELECT state, '', 0, count(*) FROM task WHERE ended_at IS NOT NULL GROUP BY state")
+		admin(b, url, "VACUUM ANALYZE task")
+		for name, f := range map[string]queue.Filter{
+			"all": {}, "large repo": {Repo: "org/large"}, "small repo": {Repo: "org/small"}, "failed": {State: queue.Failed},
+			"failed of large": {State: queue.Failed, Repo: "org/large"}, "agent": {Agent: "http://1/"},
+		} {
+			f.Limit = 51
+			b.Run(fmt.Sprintf("pending=%d000/%s", waiting, name), func(b *testing.B) {
+				for range b.N {
+					if _, err := s.List(b.Context(), f); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		b.Run(fmt.Sprintf("pending=%d000/counts", waiting), func(b *testing.B) {
+			for range b.N {
+				if st, err := s.Stats(b.Context()); err != nil || len(st.States) != 3 {
+					b.Fatal(st, err)
 				}
 			}
 		})

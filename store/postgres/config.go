@@ -72,10 +72,11 @@ func nameOf(c *pgx.ConnConfig) string {
 	return c.Database + " on " + net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
 }
 
-// session makes the settings that the store relies on, whatever the defaults of the server,
-// the database or the role are: commits are on the disk, statements see earlier commits,
+// session overrides the defaults of the server, the database and the role with the settings
+// that the store relies on: commits are on the disk, statements see earlier commits,
 // and an open transaction of a stalled process ends, because it would keep dead rows from
-// being cleaned up. Sequential scans are off because every statement has an index, and
+// being cleaned up. Statements are planned once: a plan for each number of calls that share one
+// would cost more than running it. Sequential scans are off because every statement has an index, and
 // missing or old statistics can make a table look small.
 const session = `
 SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
@@ -84,7 +85,8 @@ SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit
   set_config('idle_in_transaction_session_timeout', '60s', false),
   set_config('lock_timeout', '30s', false),
   set_config('enable_seqscan', 'off', false),
-  set_config('jit', 'off', false)`
+  set_config('jit', 'off', false),
+  set_config('plan_cache_mode', 'force_generic_plan', false)`
 
 // connectTimeout bounds the set-up of a connection, unless the URL has a connect_timeout.
 const connectTimeout = 10 * time.Second

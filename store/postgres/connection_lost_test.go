@@ -19,15 +19,15 @@ import (
 	"github.com/org/foreman-action/store/postgres"
 )
 
-// A cutter stands before a database. It ends one connection with the words of a server that
-// is shut down: when it has been sent a text for the first time after it was told that text.
+// A cutter is a proxy before a database. It ends one connection with the message of a server
+// that is shut down, at the first statement that contains the text passed to it.
 type cutter struct {
 	network, to string
 	url         string
 
 	mu    sync.Mutex
 	text  string // empty: none
-	after bool   // the database has carried the statement out, and said so, but not to the client
+	after bool   // the database has carried the statement out, and its answer is dropped
 }
 
 // newCutter returns one before the database of a URL.
@@ -83,7 +83,7 @@ func (c *cutter) take(message []byte) (found, after bool) {
 	return true, c.after
 }
 
-// serve passes on what is said over a connection.
+// serve forwards a connection in both directions, until it is cut.
 func (c *cutter) serve(t *testing.T, client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial(c.network, c.to)
@@ -147,7 +147,7 @@ func frame(from *bufio.Reader, first bool) ([]byte, error) {
 	return slices.Concat(head, rest), err
 }
 
-// shutDown is what a server says at last.
+// shutDown returns the last message of a server that is shut down.
 func shutDown(t *testing.T) []byte {
 	t.Helper()
 	m := &pgproto3.ErrorResponse{Severity: "FATAL", SeverityUnlocalized: "FATAL", Code: "57P01", Message: "terminating connection due to administrator command"}
@@ -158,8 +158,8 @@ func shutDown(t *testing.T) []byte {
 	return data
 }
 
-// TestCut ends connections before and after a commit. What cannot have been committed is done
-// again unseen; what may have been is done once, and the caller is told.
+// TestCut ends connections before and after a commit. A call that
+// cannot have been committed is repeated; one that may have been is not, and returns an error.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	ref := queue.Ref{ID: "1", Attempt: 1}
@@ -175,7 +175,7 @@ func TestCut(t *testing.T) {
 	tests := []struct {
 		name, verb, text string
 		after            bool
-		unknown          bool // nobody knows what was done
+		unknown          bool // whether it was committed is unknown
 		claims, notes    int  // tasks that are claimed then, and entries of the first one's log
 	}{
 		{"begin, not carried out", "give back", "begin", false, false, 0, 1},

@@ -10,25 +10,29 @@ import (
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
-// TestLeasedSome cancels a call after the first of two leases: the caller gets that one, for
-// nobody else could carry it out.
+// TestLeasedSome cancels a call after some of its leases, before it looks for more: the caller
+// gets those, because no other process could carry them out.
 func TestLeasedSome(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := OpenWatched(t, postgrestest.Start(t, "fsync=off").URL("postgres"), Options{}, &Witness{leased: cancel})
-	for _, id := range []string{"1", "2"} {
+	add := func(id string) {
+		t.Helper()
 		if err := enqueue(t.Context(), s, queue.Task{ID: id}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	o := queue.DrainOptions{Lease: time.Hour, Limit: 2}
-	if list, err := s.DrainCompleted(ctx, o); err != nil || len(list) != 1 || list[0].ID != "1" {
-		t.Errorf("got %+v, %v, want the first one", list, err)
+	add("1")
+	add("2")
+	o := queue.DrainOptions{Lease: time.Hour, Limit: 3}
+	if list, err := s.DrainCompleted(ctx, o); err != nil || len(list) != 2 || list[0].ID != "1" || list[1].ID != "2" {
+		t.Errorf("got %+v, %v, want both", list, err)
 	}
+	add("3")
 	if list, err := s.DrainCompleted(ctx, o); !errors.Is(err, context.Canceled) || len(list) > 0 {
 		t.Errorf("after the end: got %+v, %v, want context.Canceled", list, err)
 	}
-	if list, err := s.DrainCompleted(t.Context(), o); err != nil || len(list) != 1 || list[0].ID != "2" {
-		t.Errorf("again: got %+v, %v, want the second one", list, err)
+	if list, err := s.DrainCompleted(t.Context(), o); err != nil || len(list) != 1 || list[0].ID != "3" {
+		t.Errorf("again: got %+v, %v, want the third one", list, err)
 	}
 }

@@ -2,12 +2,17 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/batch"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
@@ -19,7 +24,10 @@ type engine struct {
 	timeout  time.Duration // of a call whose context has no deadline
 }
 
-var _ sqlstore.Engine = (*engine)(nil)
+var (
+	_ sqlstore.Engine = (*engine)(nil)
+	_ batch.Writer    = (*engine)(nil)
+)
 
 // maxAttempts bounds the attempts of a transaction after conflicts and lost connections.
 const maxAttempts = 50
@@ -43,6 +51,60 @@ func (e *engine) WriteOne(ctx context.Context, f func(sqlstore.Tx) error) error 
 // has its own.
 func (e *engine) WriteBatch(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.ClaimRequest) error, w *sqlstore.ClaimRequest) error {
 	return e.Write(ctx, func(tx sqlstore.Tx) error { return f(tx, []*sqlstore.ClaimRequest{w}) })
+}
+
+// errLocked means that a transaction was rolled back because it waited too long for a lock.
+var errLocked = errors.New("another transaction has a lock")
+
+// WriteAll implements batch.Writer: statements that are sent together are one transaction.
+func (e *engine) WriteAll(ctx context.Context, locked time.Duration, build func(now any) []sqlstore.Statement) error {
+	return e.retry(ctx, func(ctx context.Context) (bool, error) {
+		t := e.tx(ctx, e.pool)
+		list := build(t.Now())
+		if len(list) == 1 && locked == 0 {
+			return true, t.Query(list[0].Query, uncertain(list[0].Each), list[0].Args...)
+		}
+		if locked > 0 {
+			limit := sqlstore.Statement{Query: "SELECT set_config('lock_timeout', $1, true)", Args: []any{strconv.FormatInt(locked.Milliseconds(), 10)}, Each: sqlstore.Ignore}
+			list = append([]sqlstore.Statement{limit}, list...)
+		}
+		err := e.sendAll(ctx, list)
+		if failed, ok := errors.AsType[*pgconn.PgError](err); ok && failed.Code == "55P03" && locked > 0 {
+			err = errLocked
+		}
+		return true, err
+	})
+}
+
+// uncertain returns each with errors that leave the outcome open: the server may have committed a row
+// that could not be read.
+func uncertain(each func(sqlstore.Row) error) func(sqlstore.Row) error {
+	return func(r sqlstore.Row) error {
+		if err := each(r); err != nil {
+			return fmt.Errorf("%w: %w", queue.ErrUnavailable, err)
+		}
+		return nil
+	}
+}
+
+// sendAll sends statements together.
+func (e *engine) sendAll(ctx context.Context, list []sqlstore.Statement) error {
+	all := &pgx.Batch{}
+	for _, s := range list {
+		all.Queue(s.Query, s.Args...)
+	}
+	results := e.pool.SendBatch(ctx, all)
+	for _, s := range list {
+		rows, err := results.Query()
+		if err == nil {
+			err = scan(rows, uncertain(s.Each))
+		}
+		if err != nil {
+			_ = results.Close() // it has the same error
+			return err
+		}
+	}
+	return results.Close() // the commit
 }
 
 // Read implements sqlstore.Engine. All statements of f see the same state.

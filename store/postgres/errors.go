@@ -37,9 +37,9 @@ func conflict(err error) bool {
 // is run again. The rules:
 //
 //   - The database reports that it rolled the transaction back: it is run again.
-//   - Nothing was sent to the database: it is run again.
+//   - The statement was not sent to the database: it is run again.
 //   - A connection was lost before the commit was sent, or the transaction only reads: it is
-//     run again. The database rolls back whatever was not committed.
+//     run again. The database rolls back uncommitted changes.
 //   - A connection was lost after that: the outcome is unknown. The answer to the commit may
 //     have been lost, or a pooler that shuts down may have replaced it (57P01). The caller gets
 //     queue.ErrUnavailable, and learns the outcome when it tries again, because every call
@@ -61,7 +61,7 @@ func cutOff(err error) bool {
 }
 
 // medium wraps an error of the database or the network in queue.ErrUnavailable, if it may
-// pass. The context's own errors stay what they are.
+// pass. The context's own errors are not wrapped.
 func medium(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

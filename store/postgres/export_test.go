@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/store/internal/sqlqueue"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// Settings returns what a transaction of the store runs with.
+// Settings returns the settings of the store's transactions.
 func (s *Store) Settings(t *testing.T) map[string]string {
 	t.Helper()
 	got := map[string]string{}
@@ -23,7 +24,7 @@ func (s *Store) Settings(t *testing.T) map[string]string {
 	return got
 }
 
-// Clock returns what the database's clock shows.
+// Clock returns the time of the database's clock.
 func (s *Store) Clock(t *testing.T) time.Time {
 	t.Helper()
 	var now time.Time
@@ -33,10 +34,20 @@ func (s *Store) Clock(t *testing.T) time.Time {
 	return now
 }
 
+// AwaitSession waits for the session by which other processes see that this one lives.
+func (s *Store) AwaitSession(t *testing.T) {
+	t.Helper()
+	for !s.engine.notifier.alive.Load() {
+		if err := wait.For(t.Context(), time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Between returns a store on the same database that calls f once, before it first looks for
 // the task that a new one is a duplicate of.
 func (s *Store) Between(f func()) *sqlqueue.Queue {
-	return sqlqueue.New(&between{engine: s.engine, f: f}, sqlstore.PostgreSQL())
+	return sqlqueue.New(&between{engine: s.engine, f: f}, sqlstore.PostgreSQL(), sqlqueue.NewUnprovable())
 }
 
 type between struct {

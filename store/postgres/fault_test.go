@@ -40,7 +40,7 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY random()
 	})
 }
 
-// TestRestart carries tasks through while the server crashes and comes back.
+// TestRestart completes tasks while the server crashes and restarts.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	server(t)
@@ -69,7 +69,7 @@ func TestHeldSnapshot(t *testing.T) {
 	runStorm(t, url, func(context.Context) {})
 }
 
-// A storm is tasks that are carried through while something goes wrong.
+// A storm completes tasks while faults are injected.
 type storm struct {
 	*testing.T
 
@@ -148,7 +148,7 @@ func (s *storm) enqueue(ctx context.Context, id string, issue int) {
 	}
 }
 
-// work does once what agents and harnesses do.
+// work does the work of agents and harnesses once.
 func (s *storm) work(ctx context.Context, store *postgres.Store) {
 	c, err := store.ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Second})
 	if s.ok("ClaimNext", err) {

@@ -38,7 +38,7 @@ func (s *Store) Lead(ctx context.Context, name string, f func(context.Context) e
 				return err
 			}
 		} else if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "who leads cannot be found out", "lead", name, "error", err)
+			s.log.WarnContext(ctx, "leader lock check failed; retrying", "lead", name, "error", err)
 		}
 		if err := wait.For(ctx, leadTry); err != nil {
 			return err

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"testing"
 
@@ -16,8 +17,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	// What these tests kill are connections and the server, not the machine: nothing needs to
-	// be on the disk.
+	// They wait for the server most of the time.
+	_ = flag.Set("test.parallel", "8")
+	// These tests kill connections and the server, not the machine, so commits need no flush.
 	cluster, missing = postgrestest.Launch(context.Background(), "fsync=off", "autovacuum_naptime=1s")
 	code := m.Run()
 	if cluster != nil {

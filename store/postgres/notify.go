@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,6 +31,7 @@ type notifier struct {
 	log    *slog.Logger
 	deaf   bool          // it does not listen: connections are shared by a pooler
 	silent time.Duration // without a notification for so long, the connection is pinged, with the same timeout
+	alive  atomic.Bool   // the connection that listens has the lock of this process: see holders
 
 	mu     sync.Mutex
 	agents map[string]bool // to be sent
@@ -57,36 +59,58 @@ func (n *notifier) add(c queue.Change) {
 // run sends and listens until the context is done.
 func (n *notifier) run(ctx context.Context, pool *pgxpool.Pool, heard func(...queue.Change)) {
 	var wg sync.WaitGroup
-	wg.Go(func() { n.send(ctx, pool) })
+	wg.Go(func() {
+		n.send(ctx, func(ctx context.Context, payload string) error {
+			_, err := pool.Exec(ctx, "SELECT pg_notify($1, $2)", channel, payload)
+			return err
+		})
+	})
 	if !n.deaf {
 		wg.Go(func() { n.receive(ctx, heard) })
 	}
 	wg.Wait()
 }
 
-// linger is the time for which changes are gathered: NOTIFY holds up other commits for a
-// moment.
-const linger = 2 * time.Millisecond
+// rest is the time after a notification in which changes are gathered for the next one: the
+// first is sent at once, and many cost no more than fifty a second.
+const rest = 20 * time.Millisecond
 
-// send sends changes until the context is done.
-func (n *notifier) send(ctx context.Context, pool *pgxpool.Pool) {
+// send sends changes until the context is done, by a function for one payload.
+func (n *notifier) send(ctx context.Context, notify func(ctx context.Context, payload string) error) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-n.signal:
 		}
-		if wait.For(ctx, linger) != nil {
-			return
-		}
 		for _, payload := range n.payloads() {
 			within, cancel := context.WithTimeout(ctx, n.silent)
-			_, err := pool.Exec(within, "SELECT pg_notify($1, $2)", channel, payload)
+			err := notify(within, payload)
 			cancel()
 			if err != nil {
-				n.log.DebugContext(ctx, "other processes were not told of changes", "error", err)
+				n.log.DebugContext(ctx, "changes not announced to other processes", "error", err)
 				break // it is a hint
 			}
+		}
+		if wait.For(ctx, rest) != nil {
+			n.sendLast(ctx, notify)
+			return
+		}
+	}
+}
+
+// sendLast sends the changes that came during a rest when the context is done.
+func (n *notifier) sendLast(ctx context.Context, notify func(ctx context.Context, payload string) error) {
+	select {
+	case <-n.signal:
+	default:
+		return
+	}
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	for _, payload := range n.payloads() {
+		if notify(within, payload) != nil {
+			return // it is a hint
 		}
 	}
 }
@@ -125,7 +149,7 @@ func (n *notifier) receive(ctx context.Context, heard func(...queue.Change)) {
 		if ctx.Err() != nil {
 			return
 		}
-		n.log.WarnContext(ctx, "changes of other processes are seen later: the connection was lost", "error", err, "again_in", pause)
+		n.log.WarnContext(ctx, "connection for changes by other processes lost; reconnecting", "error", err, "again_in", pause)
 		_ = wait.For(ctx, pause)
 		pause = min(2*pause, lastPause)
 	}
@@ -140,10 +164,15 @@ func (n *notifier) listen(ctx context.Context, heard func(...queue.Change)) erro
 	defer hangUp(ctx, conn)
 	within, cancel := context.WithTimeout(ctx, n.silent)
 	_, err = conn.Exec(within, "LISTEN "+channel)
+	if err == nil {
+		_, err = conn.Exec(within, "SELECT pg_advisory_lock_shared("+holderLock+")", n.id)
+	}
 	cancel()
 	if err != nil {
 		return err
 	}
+	n.alive.Store(true)
+	defer n.alive.Store(false)
 	heard(queue.Change{}) // something may have been missed
 	for {
 		got, err := n.next(ctx, conn)

@@ -86,7 +86,7 @@ func TestOpenNewer(t *testing.T) {
 	}
 }
 
-// TestOpenSecrets opens what cannot be opened: no error tells the password.
+// TestOpenSecrets opens databases that cannot be opened: no error contains the password.
 func TestOpenSecrets(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{
@@ -128,7 +128,7 @@ func TestOpenUnreachable(t *testing.T) {
 	}
 }
 
-// TestWeakDefaults opens a database whose defaults would lose what was answered.
+// TestWeakDefaults opens a database whose defaults would lose acknowledged writes.
 func TestWeakDefaults(t *testing.T) {
 	t.Parallel()
 	url := database(t)
@@ -162,8 +162,7 @@ func TestTuned(t *testing.T) {
 	admin(t, url, "DO $$ BEGIN ASSERT (SELECT reloptions::text FROM pg_class WHERE oid = 'task'::regclass) LIKE '%autovacuum_vacuum_scale_factor=0.5%'; END $$")
 }
 
-// TestDatabaseClock makes sure that times are the database's, whatever this machine's
-// clock shows.
+// TestDatabaseClock makes sure that times are those of the database, not of this machine.
 func TestDatabaseClock(t *testing.T) {
 	t.Parallel()
 	s := open(t, schema(t), postgres.Options{})
@@ -181,7 +180,7 @@ func TestDatabaseClock(t *testing.T) {
 }
 
 // TestOtherSchema holds a transaction of one queue up: that of another schema of the same
-// database goes on, also with what only one transaction of a queue does at a time.
+// database goes on, also with work that a queue serializes.
 func TestOtherSchema(t *testing.T) {
 	t.Parallel()
 	url := database(t)

@@ -18,12 +18,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// recorder keeps the statements that are run, by who runs them.
+// recorder stores the statements that are run, by the verb that runs them.
 type recorder struct {
 	mu    sync.Mutex
 	verb  string
@@ -42,7 +44,7 @@ func (r *recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.Trace
 
 func (*recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// as has what follows recorded for a verb.
+// as records the following statements for a verb.
 func (r *recorder) as(verb string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,6 +92,13 @@ func TestPlans(t *testing.T) {
 			}
 		}
 	}
+	all := sqlqueue.Statements(sqlstore.PostgreSQL())
+	for _, name := range []string{"insertAll", "claimAll", "completeAll", "leaseAll", "finishAll"} {
+		fmt.Fprintf(&got, "%s, for several callers\n", name)
+		for _, line := range explain(t, conn, all[name]) {
+			fmt.Fprintf(&got, "    %s\n", line)
+		}
+	}
 	golden(t, filepath.Join("testdata", "plans.txt"), got.String())
 }
 
@@ -110,7 +119,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// record calls each verb that runs often, once on what it is for.
+// record calls each frequent verb once, on tasks that it applies to.
 func record(t *testing.T, s *Store, rec *recorder) {
 	t.Helper()
 	const agent = "http://a/"
@@ -137,6 +146,7 @@ func record(t *testing.T, s *Store, rec *recorder) {
 		}},
 		{"Renew", func() error { _, err := s.Renew(ctx, queue.Lease{ID: "1", Epoch: 1}, time.Hour); return err }},
 		{"MarkDone", func() error { return s.MarkDone(ctx, queue.Lease{ID: "1", Epoch: 1}, []byte("{}")) }},
+		{"RequeueLeases", func() error { _, err := s.RequeueLeases(ctx, 8); return err }},
 		{"RequeueStale", func() error { _, err := s.RequeueStale(ctx, queue.Limits{Claims: 3, Drains: 8}); return err }},
 		{"ExtendClaims", func() error { _, err := s.ExtendClaims(ctx, time.Hour); return err }},
 		{"Purge", func() error { _, err := s.Purge(ctx, time.Now().Add(time.Hour), 100); return err }},
@@ -149,9 +159,12 @@ func record(t *testing.T, s *Store, rec *recorder) {
 		}},
 		{"Cancel, ahead", func() error { return errors.Join(s.Cancel(ctx, "2", "person"), s.Cancel(ctx, "4", "person")) }},
 		{"List, of an issue", func() error { _, err := s.List(ctx, queue.Filter{Repo: "o/r", Issue: 3}); return err }},
+		{"List, of a repository", func() error { _, err := s.List(ctx, queue.Filter{Repo: "o/r"}); return err }},
+		{"List, failed", func() error { _, err := s.List(ctx, queue.Filter{State: queue.Failed}); return err }},
 		{"List", func() error { _, err := s.List(ctx, queue.Filter{}); return err }},
 		{"Inspect", func() error { _, err := s.Inspect(ctx, "2"); return err }},
 		{"Retry", func() error { _, err := s.Retry(ctx, "2", "person"); return err }},
+		{"AskAgain", func() error { _, err := s.AskAgain(ctx, "4", "person", "why"); return err }},
 		{"TakeSlot", func() error {
 			_, _, err := s.TakeSlot(ctx, queue.SlotRequest{Identity: "bot", PerMinute: 80, PerHour: 500})
 			return err
@@ -179,9 +192,13 @@ func enqueue(ctx context.Context, s *Store, t queue.Task) error {
 func fill(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	for _, sql := range []string{
+		"ALTER TABLE task DISABLE TRIGGER USER",
 		`INSERT INTO task (task_id, agent, repo, issue, lane, state, priority, joinable, run_at, slot, created_at, ended_at)
-SELECT 't' || n, 'http://' || n % 8 || '/', 'o/r', n % 5000, 'o/r#' || n % 5000, CASE WHEN n % 10 < 5 THEN 0 WHEN n % 10 < 6 THEN 2 ELSE 4 END, 0, 0, 0, n, n,
+SELECT 't' || n, 'http://' || n % 8 || '/', 'o/r' || n % 50, n % 5000, 'o/r' || n % 50 || '#' || n % 5000,
+  CASE WHEN n % 10 < 5 THEN 0 WHEN n % 10 < 6 THEN 2 WHEN n % 100 = 99 THEN 5 ELSE 4 END, 0, 0, 0, n, n,
   CASE WHEN n % 10 < 6 THEN NULL ELSE n END FROM generate_series(1, 50000) n`,
+		"ALTER TABLE task ENABLE TRIGGER USER",
+		"INSERT INTO task_count (state, agent, shard, n) SELECT state, '', 0, count(*) FROM task WHERE ended_at IS NOT NULL GROUP BY state",
 		"INSERT INTO task_body (seq, message) SELECT seq, '{}' FROM task WHERE task_id LIKE 't%'",
 		"INSERT INTO task_result (seq, decision) SELECT seq, '{}' FROM task WHERE state <> 0 AND task_id LIKE 't%'",
 		"INSERT INTO task_report (seq, report) SELECT seq, '{}' FROM task WHERE state = 4 AND task_id LIKE 't%'",
@@ -245,7 +262,8 @@ func indexes(t *testing.T, sql string, plan []string) []string {
 	name := regexp.MustCompile(`Index (?:Only )?Scan (?:Backward )?(?:using|on) (\w+)`)
 	var list []string
 	for _, line := range plan {
-		if strings.Contains(line, "Seq Scan") || strings.Contains(line, "Bitmap Index Scan on task_pending") || strings.Contains(line, "Bitmap Index Scan on task_ready") {
+		if strings.Contains(line, "Seq Scan") && !strings.Contains(line, "Scan on task_count ") || // a small table
+			strings.Contains(line, "Bitmap Index Scan on task_pending") || strings.Contains(line, "Bitmap Index Scan on task_ready") {
 			t.Errorf("reads more than it needs: %s\n%s", line, sql)
 		}
 		if m := name.FindStringSubmatch(line); m != nil {

@@ -57,7 +57,7 @@ func durable(ctx context.Context, conn *pgx.Conn) error {
 		{"default_transaction_read_only", readOnly, "off", readOnly == "off"},
 	} {
 		if !s.fine {
-			return fmt.Errorf("connections come from a pooler, so that nothing can be set on them, and their %s is %q; run ALTER ROLE %s SET %s = '%s', and have the pooler connect anew",
+			return fmt.Errorf("the pooler's connections cannot be configured by the store, and their %s is %q; run ALTER ROLE %s SET %s = '%s', and make the pooler reconnect",
 				s.name, s.value, user, s.name, s.want)
 		}
 	}

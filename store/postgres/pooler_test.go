@@ -73,7 +73,7 @@ func pooledLead(t *testing.T, direct, pooled string) {
 		<-results
 	}
 	if n := leaders(t, direct); n != 0 {
-		t.Errorf("%d connections hold the lock, and nobody leads", n)
+		t.Errorf("%d connections hold the lock after the leader resigned", n)
 	}
 }
 
@@ -101,8 +101,9 @@ func pooledLost(t *testing.T, direct, pooled string) {
 	<-result
 }
 
-// pooledWeak opens databases whose defaults would lose what was answered, or change what
-// statements see: nothing can be set on connections of a pooler, so it is refused, with what helps.
+// pooledWeak opens databases whose defaults would lose acknowledged writes, or change the
+// rows that statements see. Connections of a pooler cannot be configured, so Open refuses the
+// database, with the statement that mends it.
 func pooledWeak(t *testing.T, direct, pooled string) {
 	t.Helper()
 	for _, s := range []struct{ name, weak, want string }{
@@ -125,7 +126,7 @@ func pooledWeak(t *testing.T, direct, pooled string) {
 }
 
 // leading is a condition for the locks of leaders in a database.
-const leading = "locktype = 'advisory' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+const leading = "locktype = 'advisory' AND mode = 'ExclusiveLock' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
 
 // leaders returns how many connections hold the lock of a leader.
 func leaders(t *testing.T, url string) (n int) {

@@ -80,7 +80,7 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 		return nil, medium(ctx, err)
 	}
 	if pooled {
-		o.Log.InfoContext(ctx, "the database is behind a pooler: changes of other processes are seen later", "database", nameOf(config.ConnConfig))
+		o.Log.InfoContext(ctx, "the database is behind a pooler; changes by other processes are polled for", "database", nameOf(config.ConnConfig))
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
@@ -95,7 +95,7 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 	e.notifier.deaf = pooled
 	d := sqlstore.PostgreSQL()
 	s := &Store{
-		Queue: sqlqueue.New(e, d), Records: sqlstore.NewRecords(e, d), Ledgers: sqlstore.NewLedgers(e, d),
+		Queue: sqlqueue.New(e, d, holders{e}), Records: sqlstore.NewRecords(e, d), Ledgers: sqlstore.NewLedgers(e, d),
 		Cursors: sqlstore.NewCursors(e, d), Slots: sqlstore.NewSlots(e, d),
 		engine: e, config: config.ConnConfig, pooled: pooled, log: o.Log,
 	}

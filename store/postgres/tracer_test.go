@@ -12,15 +12,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A Witness sees how the statements of stores end.
+// The type of the tracer that records how the statements of stores end.
 type Witness struct {
 	mu     sync.Mutex
-	failed map[string][]string // what failed with an error of the database, by its code
+	failed map[string][]string // statements that failed, by the code of the error
 	leases int                 // how many decisions were leased
-	leased func()              // is called after each; nil: nothing is
+	leased func()              // is called after each statement that leased some; nil: nothing is
 }
 
-// OpenWatched is Open with a witness.
+// OpenWatched is Open with a tracer.
 func OpenWatched(t *testing.T, url string, o Options, w *Witness) *Store {
 	t.Helper()
 	config, err := parse(url, o)
@@ -49,8 +49,8 @@ func (w *Witness) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, d pgx.TraceQue
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	statement := fmt.Sprint(ctx.Value(statementOf{}))
-	if d.CommandTag.RowsAffected() == 1 && strings.Contains(statement, "epoch = epoch + 1") {
-		w.leases++
+	if n := d.CommandTag.RowsAffected(); n > 0 && strings.Contains(statement, "epoch = epoch + 1") {
+		w.leases += int(n)
 		if w.leased != nil {
 			w.leased()
 		}
@@ -63,16 +63,16 @@ func (w *Witness) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, d pgx.TraceQue
 	}
 }
 
-// Judge makes sure that no two transactions waited for each other: that is found out only
-// after a second, and ends one of them. Who wanted a decision of an issue that somebody else had
-// leased meanwhile looks once more; so nobody does more often than decisions are leased.
+// Judge makes sure that no two transactions waited for each other: the database detects
+// that only after a second, and ends one of them. A caller whose decision is of an issue that
+// another one leased meanwhile looks again, at most once for each lease.
 func (w *Witness) Judge(t *testing.T, callers int) {
 	t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for code, list := range w.failed {
 		if code == "23505" && len(list) <= callers*w.leases {
-			t.Logf("%d decisions were leased, and %d times one of an issue was that was leased meanwhile", w.leases, len(list))
+			t.Logf("%d decisions were leased, and %d times the issue of a decision was leased meanwhile", w.leases, len(list))
 			continue
 		}
 		t.Errorf("%d statements failed with %s, and %d decisions were leased; one was: %s", len(list), code, w.leases, list[0])

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// executor is what a pool and a transaction have in common.
+// executor is the common interface of a pool and a transaction.
 type executor interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
@@ -40,6 +40,11 @@ func (t *tx) Query(query string, each func(sqlstore.Row) error, args ...any) err
 	if err != nil {
 		return err
 	}
+	return scan(rows, each)
+}
+
+// scan calls each for every row.
+func scan(rows pgx.Rows, each func(sqlstore.Row) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		if err := each(row{rows}); err != nil {

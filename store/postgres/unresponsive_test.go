@@ -16,9 +16,8 @@ import (
 	"github.com/org/foreman-action/store/postgres"
 )
 
-// A mute stands before a database and passes on what is said, until it is told to be silent:
-// then it keeps all connections, and says nothing any more over those there were until then,
-// not even that one was closed.
+// A mute is a proxy before a database that can fall silent: then it keeps the open
+// connections and sends nothing more over them, not even that one was closed.
 type mute struct {
 	to     string
 	late   atomic.Int64 // nanoseconds by which all comes later that is said to the database
@@ -76,7 +75,7 @@ func portOf(u *url.URL) string {
 	return "5432"
 }
 
-// serve passes on what is said over a connection.
+// serve forwards a connection in both directions.
 func (m *mute) serve(t *testing.T, client net.Conn) {
 	network := "tcp"
 	if m.to[0] == '/' {
@@ -127,7 +126,7 @@ func TestSilent(t *testing.T) {
 	direct := schema(t)
 	other := open(t, direct, postgres.Options{}) // it makes the tables
 	m := newMute(t, direct)
-	s := open(t, m.url, postgres.Options{Timeout: 5 * time.Second}) // enough for what is answered, on any machine
+	s := open(t, m.url, postgres.Options{Timeout: 5 * time.Second}) // long enough for any answer, on any machine
 	changes, stop := s.Watch()
 	defer stop()
 	enqueue(t, s, "1")
@@ -168,7 +167,7 @@ func TestSilent(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("was told of nothing after the database answered again")
+			t.Fatal("no change arrived after the database answered again")
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/store/postgres"
 )
 
-// patience is how long tests wait for what comes by itself.
+// patience is how long tests wait for a change.
 const patience = 2 * time.Minute
 
 // await waits for a change.
@@ -24,7 +24,7 @@ func await(t *testing.T, changes <-chan queue.Change, want queue.Change) {
 				return
 			}
 		case <-timer.C:
-			t.Fatalf("was not told of %+v", want)
+			t.Fatalf("change %+v did not arrive", want)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestWatchOthers(t *testing.T) {
 		case c := <-changes:
 			delete(many, c.Agent)
 		case <-timer.C:
-			t.Fatalf("was not told of %d agents", len(many))
+			t.Fatalf("the changes of %d agents did not arrive", len(many))
 		}
 	}
 }

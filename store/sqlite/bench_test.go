@@ -16,10 +16,18 @@ import (
 	"github.com/org/foreman-action/store/sqlite"
 )
 
+// backlogs are how many tasks wait in a benchmark.
+func backlogs() []int {
+	if testing.Short() {
+		return []int{1_000}
+	}
+	return []int{1_000, 100_000}
+}
+
 // BenchmarkCycle takes tasks through their whole life, each step durable: enqueue,
 // claim, complete, lease, done.
 func BenchmarkCycle(b *testing.B) {
-	for _, waiting := range []int{1_000, 100_000} {
+	for _, waiting := range backlogs() {
 		for _, clients := range []int{1, 8, 64} {
 			b.Run(fmt.Sprintf("clients=%d/pending=%d", clients, waiting), func(b *testing.B) { cycle(b, clients, waiting) })
 		}
@@ -28,7 +36,7 @@ func BenchmarkCycle(b *testing.B) {
 
 const busyAgent = "http://agent:9001"
 
-// fill adds tasks that nobody claims during a benchmark.
+// fill adds tasks that are not claimed during a benchmark.
 func fill(b *testing.B, s *sqlite.Store, n int) {
 	b.Helper()
 	var wg sync.WaitGroup
@@ -125,9 +133,9 @@ func resident(b *testing.B) float64 {
 	return float64(pages*os.Getpagesize()) / 1e6
 }
 
-// BenchmarkBacklog looks for agents to tell of tasks, with few and with many that wait.
+// BenchmarkBacklog lists the agents with pending tasks, with few and with many tasks.
 func BenchmarkBacklog(b *testing.B) {
-	for _, pending := range []int{1_000, 100_000} {
+	for _, pending := range backlogs() {
 		b.Run(fmt.Sprintf("pending=%d", pending), func(b *testing.B) {
 			s := open(b, filepath.Join(b.TempDir(), "foreman.db"), nil)
 			fill(b, s, pending)
@@ -139,4 +147,55 @@ func BenchmarkBacklog(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkPages runs the queries of a page of the dashboard: tasks by filters, and the counts.
+func BenchmarkPages(b *testing.B) {
+	for _, waiting := range []int{5, 95} {
+		s := open(b, filepath.Join(b.TempDir(), "foreman.db"), nil)
+		many(b, s, waiting)
+		for name, f := range pages() {
+			b.Run(fmt.Sprintf("pending=%d000/%s", waiting, name), func(b *testing.B) {
+				for range b.N {
+					if _, err := s.List(b.Context(), f); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		b.Run(fmt.Sprintf("pending=%d000/counts", waiting), func(b *testing.B) {
+			for range b.N {
+				if st, err := s.Stats(b.Context()); err != nil || len(st.States) != 5 {
+					b.Fatal(st, err)
+				}
+			}
+		})
+	}
+}
+
+// pages are filters of a page, by name. Of the 100,000 tasks of many, one repository has
+// most, and another one has 20 old ones.
+func pages() map[string]queue.Filter {
+	f := func(state queue.State, agent, repo string) queue.Filter {
+		return queue.Filter{State: state, Agent: agent, Repo: repo, Limit: 51}
+	}
+	return map[string]queue.Filter{
+		"all": f("", "", ""), "failed": f(queue.Failed, "", ""), "claimed": f(queue.Claimed, "", ""), "pending": f(queue.Pending, "", ""),
+		"large repo": f("", "", "Org/Large"), "small repo": f("", "", "org/small"), "no such repo": f("", "", "org/none"),
+		"failed of large": f(queue.Failed, "", "org/large"), "failed of small": f(queue.Failed, "", "org/small"),
+		"claimed of large": f(queue.Claimed, "", "org/large"), "pending of large": f(queue.Pending, "", "org/large"),
+		"agent": f("", "http://a/0", ""), "no such agent": f("", "http://none/", ""), "failed of agent": f(queue.Failed, "http://a/0", ""),
+		"agent in large": f("", "http://a/1", "org/large"), "claimed in repo": f(queue.Claimed, "", "org/r7"),
+	}
+}
+
+// many makes 100,000 tasks. waiting is the percentage of pending ones.
+func many(b *testing.B, s *sqlite.Store, waiting int) {
+	b.Helper()
+	sqlite.Change(b, s, fmt.Sprintf(`WITH RECURSIVE k(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM k WHERE n < 100000),
+s(n, state) AS (SELECT n, CASE WHEN n %% 5000 = 7 THEN 5 WHEN n %% 1000 = 1 THEN 1 WHEN n %% 1000 = 2 THEN 2 WHEN n %% 100 < %d THEN 0 ELSE 4 END FROM k),
+r(n, state, repo) AS (SELECT n, state, CASE WHEN n %% 50 = 0 AND n <= 1000 THEN 'org/small' WHEN n %% 4 = 3 THEN 'org/r' || (n %% 100) ELSE 'Org/Large' END FROM s)
+INSERT INTO task (task_id, agent, repo, issue, lane, state, priority, joinable, created_at, completed_at, claimed_at, lease_until, ended_at)
+SELECT 't' || n, 'http://a/' || (n %% 8), repo, n, lower(repo) || '#' || n, state, 0, 0, n, CASE WHEN state IN (2, 4) THEN n ELSE 0 END, CASE WHEN state = 1 THEN n ELSE 0 END,
+  CASE WHEN state = 1 THEN 1 << 50 END, CASE WHEN state >= 4 THEN n END FROM r`, waiting))
 }

@@ -49,7 +49,7 @@ func (c *checkpointer) shorten() {
 	if _, err = c.checkpoint("RESTART"); err == nil {
 		c.longest = tooLong
 	}
-	_ = c.conn.once("PRAGMA " + busyTimeout) // if not, those who write give up sooner
+	_ = c.conn.once("PRAGMA " + busyTimeout) // if it fails, writers give up sooner
 }
 
 // checkpoint runs a checkpoint in one of the modes of SQLite, and returns the number of

@@ -117,8 +117,8 @@ func TestClockIsReal(t *testing.T) {
 	}
 }
 
-// TestHoldsAfterBoot: what is held back when a machine is turned off does not wait longer because
-// the time of the day was set back meanwhile.
+// TestHoldsAfterBoot: a task that is held back when a machine is turned off does not wait longer
+// when the clock was set back meanwhile.
 func TestHoldsAfterBoot(t *testing.T) {
 	t.Parallel()
 	d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")
@@ -166,8 +166,8 @@ func TestHoldsAfterBoot(t *testing.T) {
 	}
 }
 
-// TestLeadAfterBoot: who led when a machine was turned off keeps nobody from it because the time of
-// the day was set back meanwhile.
+// TestLeadAfterBoot: a leader that was turned off with its machine does not keep others from
+// leading when the clock was set back meanwhile.
 func TestLeadAfterBoot(t *testing.T) {
 	t.Parallel()
 	d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")

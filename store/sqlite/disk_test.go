@@ -9,8 +9,8 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 )
 
-// A disk is a file system in memory whose power can be cut. What was written and not
-// flushed then is there, lost or torn, each sector by chance. It can be full, too.
+// A disk is a file system in memory whose power can be cut. Each sector that was
+// written and not flushed is then kept, lost or torn, by chance. The disk can also be full.
 type disk struct {
 	mu    sync.Mutex
 	rand  *rand.Rand
@@ -22,7 +22,7 @@ type disk struct {
 
 // A diskFile is a file on a disk.
 type diskFile struct {
-	flushed []byte // what a cut leaves in any case, but for what was written over since
+	flushed []byte // survives a cut, except where it was overwritten since
 	data    []byte
 	pending []write
 }
@@ -56,7 +56,7 @@ func (d *disk) cut() *disk {
 	return next
 }
 
-// survive applies what is left of a write.
+// survive applies the part of a write that survives a cut.
 func (d *disk) survive(data []byte, w write) []byte {
 	if w.cut {
 		if d.rand.IntN(2) == 0 && int64(len(data)) > w.at {
@@ -135,7 +135,7 @@ func (d *disk) Access(name string, _ vfs.AccessFlag) (bool, error) {
 // FullPathname implements vfs.VFS.
 func (d *disk) FullPathname(name string) (string, error) { return name, nil }
 
-// A handle is an open file. Nobody else has the disk, so locks are granted.
+// A handle is an open file. The disk has one user, so locks are granted.
 type handle struct {
 	disk *disk
 	file *diskFile

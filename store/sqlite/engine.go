@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/org/foreman-action/queue"
@@ -15,6 +16,7 @@ import (
 // An engine is a sqlstore.Engine over one file: one connection that writes, and a few
 // that read.
 type engine struct {
+	files   *files
 	driver  driver.Driver
 	dsn     string
 	now     func() int64
@@ -43,6 +45,14 @@ func durable() []string {
 
 // start opens the connection that writes.
 func (e *engine) start() error {
+	if err := e.connect(); err != nil {
+		e.files.index.release()
+		return err
+	}
+	return nil
+}
+
+func (e *engine) connect() error {
 	c, err := open(e.driver, e.dsn, e.pragmas...)
 	if err != nil {
 		return err
@@ -56,12 +66,16 @@ func (e *engine) start() error {
 		_, err = c.query("PRAGMA journal_mode", func(r sqlstore.Row) error { return r.Scan(&mode) })
 	}
 	if err == nil && mode != "wal" {
-		err = fmt.Errorf("the journal mode is %s, for the file system cannot do better; want a local disk", mode)
+		err = fmt.Errorf("the journal mode is %s, because the file system does not support WAL; use a local disk", mode)
 	}
 	if err != nil {
 		return errors.Join(err, c.close())
 	}
-	e.db = &database{tx: tx{conn: c, now: e.now}, checkpoints: newCheckpointer(c)}
+	checkpoints := newCheckpointer(c)
+	// After a process was killed, only a checkpoint records the progress of checkpoints in the
+	// log's index. If it fails, as on a full disk, a later one does.
+	_, _ = checkpoints.checkpoint("PASSIVE")
+	e.db = &database{tx: tx{conn: c, now: e.now}, files: e.files, checkpoints: checkpoints, requests: make(chan *rescueRequest, 1)}
 	e.writer = groupcommit.Start(e.db, e.patient)
 	e.readers = make(chan *reader, maxReaders)
 	for range maxReaders {
@@ -73,17 +87,35 @@ func (e *engine) start() error {
 // close closes all connections after the calls in progress.
 func (e *engine) close() error {
 	err := e.writer.Close()
+	foreign := e.files.foreign()
 	for range maxReaders {
 		r, ok := <-e.readers
 		if !ok {
 			return err // it is closed already
 		}
-		if r.conn != nil {
+		if r.conn != nil && !foreign {
 			err = errors.Join(err, r.conn.close())
 		}
 	}
 	close(e.readers)
-	return err
+	if !foreign {
+		e.files.index.release()
+	}
+	return errors.Join(err, e.files.clear(e.intact))
+}
+
+// intact reports whether the database and its log fit together.
+func (e *engine) intact() bool {
+	if info, err := os.Stat(e.files.path); err != nil || info.Size() == 0 {
+		return false // SQLite removes the log of an empty file
+	}
+	c, err := open(e.driver, e.dsn, busyTimeout, "query_only = ON")
+	if err != nil {
+		return false
+	}
+	var result string
+	_, err = c.query("PRAGMA integrity_check(1)", func(r sqlstore.Row) error { return r.Scan(&result) })
+	return errors.Join(err, c.close()) == nil && result == "ok"
 }
 
 // Write implements sqlstore.Engine.
@@ -106,7 +138,7 @@ func (e *engine) Announce(queue.Change) {}
 
 // Read implements sqlstore.Engine.
 func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), e.files.err()); err != nil {
 		return err
 	}
 	select {
@@ -127,7 +159,15 @@ func (e *engine) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error {
 // read runs f on a reader, in a transaction: all its statements see the same state.
 func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
 	if r.conn == nil {
+		if err := e.files.check(); err != nil { // opening would create a file
+			return err
+		}
 		if r.conn, err = open(e.driver, e.dsn, busyTimeout, "query_only = ON", "temp_store = MEMORY"); err != nil {
+			return err
+		}
+		if err := e.files.check(); err != nil { // it may have opened another file
+			_ = r.conn.close()
+			r.conn = nil
 			return err
 		}
 	}
@@ -158,4 +198,28 @@ func (e *engine) copyTo(ctx context.Context, path string) error {
 	}
 	_, err = c.exec("VACUUM INTO $1", path)
 	return errors.Join(err, c.close())
+}
+
+// rescue writes a copy of a lost database to an empty file, by way of the connection that still
+// has it open.
+func (e *engine) rescue(ctx context.Context, path string) error {
+	if e.files.overwritten.Load() && !e.intact() {
+		return errors.New("a part of it was overwritten; the rest, the log, is kept beside it under the name of the database with .log- and the time")
+	}
+	request := &rescueRequest{path: path, done: make(chan error, 1)}
+	select {
+	case e.db.requests <- request:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	// A group wakes the writer: it begins no transaction, but maintains the database afterwards.
+	if err := e.writer.Write(ctx, func(sqlstore.Tx) error { return nil }); errors.Is(err, groupcommit.ErrClosed) {
+		return err
+	}
+	select {
+	case err := <-request.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

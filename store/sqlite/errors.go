@@ -10,6 +10,12 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
+// damage reports whether an error means that the file is no sound database.
+func damage(err error) bool {
+	e, ok := errors.AsType[*driver.Error](err)
+	return ok && (e.Code()&0xff == lib.SQLITE_CORRUPT || e.Code()&0xff == lib.SQLITE_NOTADB)
+}
+
 // medium wraps an error of the medium in queue.ErrUnavailable: it may pass, and nothing was
 // changed.
 func medium(err error) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// TestDiskFull fills a simulated disk, makes room, and cuts the power: what was promised
-// is there, and the same handle went on.
+// TestDiskFull fills a simulated disk, makes room, and cuts the power: the acknowledged
+// writes are there, and the same handle worked on.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(10) {
@@ -97,7 +97,7 @@ func TestUnavailable(t *testing.T) {
 	if !errors.Is(err, queue.ErrUnavailable) || errors.Is(err, queue.ErrEmpty) {
 		t.Fatalf("Enqueue on a full disk: got %v, want ErrUnavailable", err)
 	}
-	// What needs no new page works, and says nothing of the next task.
+	// A write that needs no new page works; the next task may still fail.
 	if err := s.SaveCursor(t.Context(), "o/r", []byte("1")); err != nil {
 		t.Errorf("SaveCursor: %v", err)
 	}
@@ -185,7 +185,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestPragmas asks the connection that writes what is in force.
+// TestPragmas reads the settings of the connection that writes.
 func TestPragmas(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))

@@ -25,7 +25,7 @@ func local(dir string) error {
 
 func checkMagic(dir string, magic uint32) error {
 	if name := remote()[magic]; name != "" {
-		return fmt.Errorf("%s is on %s, where SQLite can lose what it wrote: use a local disk, or PostgreSQL", dir, name)
+		return fmt.Errorf("%s is on %s, where SQLite can lose writes: use a local disk, or PostgreSQL", dir, name)
 	}
 	return nil
 }

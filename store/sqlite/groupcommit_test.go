@@ -93,7 +93,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestPanicReading has more of those who read panic than there are connections.
+// TestPanicReading has more panics in reads than there are connections.
 func TestPanicReading(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
@@ -108,7 +108,7 @@ func TestPanicReading(t *testing.T) {
 	}
 }
 
-// faulty is a driver of which statements fail when fail says so.
+// faulty is a driver whose statements fail when fail returns an error for them.
 type faulty struct {
 	driver.Driver
 
@@ -258,7 +258,7 @@ func TestGroupFailure(t *testing.T) {
 	}
 }
 
-// TestCancelled leaves the line: what was not begun is not done.
+// TestCancelled cancels a call that waits for its turn: it is not run.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))

@@ -23,7 +23,7 @@ var kills = flag.Int("kill.rounds", 5, "how often two processes on one file are 
 // childFile names the file that a child process works on.
 const childFile = "FOREMAN_TEST_CHILD_FILE"
 
-// TestChild is no test: it is what TestKill starts. It prints what it was promised.
+// TestChild is not a test but the process that TestKill starts. It prints the acknowledged states.
 func TestChild(t *testing.T) {
 	t.Parallel()
 	path := os.Getenv(childFile)

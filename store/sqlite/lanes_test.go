@@ -34,9 +34,9 @@ func behind(t *testing.T, path string, clock *queuetest.Clock) (*Store, queue.Cl
 }
 
 // change runs statements behind the queue's back.
-func change(t *testing.T, s *Store, statements ...string) {
-	t.Helper()
-	err := s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
+func change(tb testing.TB, s *Store, statements ...string) {
+	tb.Helper()
+	err := s.engine.Write(tb.Context(), func(tx sqlstore.Tx) error {
 		for _, text := range statements {
 			if _, err := tx.Exec(text); err != nil {
 				return err
@@ -45,7 +45,7 @@ func change(t *testing.T, s *Store, statements ...string) {
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
@@ -79,7 +79,11 @@ func TestBehindUpgrade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	change(t, s, "ALTER TABLE task DROP COLUMN followed", "ALTER TABLE task DROP COLUMN behind", "UPDATE foreman_schema SET version = 3",
+	change(t, s, "ALTER TABLE task DROP COLUMN followed", "ALTER TABLE task DROP COLUMN behind", "ALTER TABLE task DROP COLUMN holder", "ALTER TABLE task DROP COLUMN asks",
+		"ALTER TABLE task DROP COLUMN asked_attempt", "ALTER TABLE task DROP COLUMN asked_epoch",
+		"DROP INDEX task_open_repo", "DROP INDEX task_ended_repo", "DROP INDEX task_ended_agent", "DROP INDEX task_ended_state", "DROP INDEX task_waiting",
+		"DROP TABLE task_count", "DROP TRIGGER task_count_insert", "DROP TRIGGER task_count_update", "DROP TRIGGER task_count_delete",
+		"UPDATE foreman_schema SET version = 3",
 		"INSERT INTO task (task_id, agent, repo, issue, lane, state, priority, joinable, created_at) VALUES ('old', 'http://a/', 'o/r', 8, 'o/r#8', 0, 0, 1, 1)",
 		"INSERT INTO task_body (seq, message) VALUES (1, '{}')")
 	if err := s.Close(); err != nil {

@@ -53,7 +53,7 @@ func TestLead(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		if inOffice.Load() != 1 {
-			t.Error("nobody leads after the first one resigned")
+			t.Error("there is no leader after the first one resigned")
 		}
 		if err := <-done; err != nil {
 			t.Errorf("the second leader: %v", err)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestOpenWritesNothing opens a file that is in use once more, as one does who looks at the
-// queue: on a disk that is full that works too, if nothing is written.
+// TestOpenWritesNothing opens a file that is in use a second time, as a command that lists the
+// queue does. It must work on a full disk, so it may not write.
 func TestOpenWritesNothing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "foreman.db")

@@ -37,6 +37,7 @@ func (d *disk) on(t *testing.T, more ...string) (*sqlqueue.Queue, *engine, error
 	var ticks atomic.Int64
 	ticks.Store(time.Now().UnixMilli())
 	e := &engine{
+		files:  newFiles("/foreman.db"), // not on this machine's disk, so they are not checked
 		driver: &ncruces.SQLite{}, dsn: "file:/foreman.db?vfs=" + name,
 		now:     func() int64 { return ticks.Add(1) },
 		pragmas: slices.Concat([]string{"locking_mode = EXCLUSIVE"}, durable(), []string{"wal_autocheckpoint = 20"}, more),
@@ -48,18 +49,18 @@ func (d *disk) on(t *testing.T, more ...string) (*sqlqueue.Queue, *engine, error
 		e.close()
 		return nil, nil, err
 	}
-	return sqlqueue.New(alone{e}, sqlstore.SQLite()), e, nil
+	return sqlqueue.New(alone{e}, sqlstore.SQLite(), sqlqueue.NewUnprovable()), e, nil
 }
 
-// promised is what callers were told of a task.
+// promised is the state of a task that callers saw acknowledged.
 type promised struct {
 	attempt int
 	state   queue.State
 	epoch   int64
 }
 
-// work takes tasks through their lives until something fails, and keeps what was
-// promised.
+// work takes tasks through their lives until a call fails, and passes each acknowledged
+// state to promise.
 func work(t *testing.T, s *sqlqueue.Queue, client int, promise func(id string, p promised)) {
 	t.Helper()
 	ctx := t.Context()
@@ -164,8 +165,8 @@ func checkIntegrity(t *testing.T, e *engine) {
 	}
 }
 
-// TestPowerCut cuts the power at any write or flush. Nothing that a caller was told is
-// lost; and with the flushes left out it is, or this test would prove nothing.
+// TestPowerCut cuts the power at any write or flush. No acknowledged
+// write is lost; with the flushes left out some are, or this test would prove nothing.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(*cuts) {

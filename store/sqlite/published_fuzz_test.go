@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// FuzzPublishedTask converts rows of anything. What comes out can be kept, and only what
-// can be read is handed to anybody.
+// FuzzPublishedTask converts arbitrary rows. Each result can be stored, and only readable
+// messages are handed out.
 func FuzzPublishedTask(f *testing.F) {
 	f.Add("id", "http://a", "pending", []byte(`{"repo":"o/r","payload":{"number":1}}`), []byte(nil))
 	f.Add("id", "HTTP://A:80/task", "completed", []byte(`{"repo":"o/r","payload":{"issue":{"number":1}}}`),
@@ -34,7 +34,7 @@ func FuzzPublishedTask(f *testing.F) {
 	})
 }
 
-// FuzzPublishedMemory reads what was remembered in whatever form.
+// FuzzPublishedMemory converts records of any form.
 func FuzzPublishedMemory(f *testing.F) {
 	f.Add(`[{"type":"comment","body":"Hi"},{"type":"close_issue"}]`, "decision=skip; rationale=why", "2026-04-10 08:00:00")
 	f.Add(`[1, {"type":"x"}]`, "", "yesterday")

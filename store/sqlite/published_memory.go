@@ -18,7 +18,7 @@ import (
 // decision, and no results. A row of memory_summary was written when everything of the last
 // decision had been carried out, except closings that were not allowed. So a record gets each
 // decision, and the actions of the one that the summary names count as done. The results of
-// all others are unknown, and count as nothing done.
+// all others are unknown, and count as no action.
 const (
 	publishedBy = "an agent of the published harness"
 	unknown     = "unknown"
@@ -132,7 +132,7 @@ func nowOf(tx sqlstore.Tx) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// logged reads the actions of a row; what cannot be read is left out.
+// logged reads the actions of a row, without those that cannot be read.
 func logged(text string) []memory.Action {
 	var items []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &items); err != nil {
@@ -207,8 +207,8 @@ func timeOf(text string, otherwise time.Time) time.Time {
 	return otherwise
 }
 
-// missed is how much of what came before the last poll is read again: the published
-// harness noted the time after it had read the list.
+// missed is the time before the last poll whose events are read again: the published harness
+// recorded the time of a poll after it had read the list.
 const missed = 2 * time.Minute
 
 // takeCursors takes over how far the poller came, in the form that ours writes.

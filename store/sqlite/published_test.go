@@ -69,7 +69,7 @@ func TestPublishedQueue(t *testing.T) {
 	}
 }
 
-// TestPublishedGoesOn takes each task of a published file on from where it was.
+// TestPublishedGoesOn resumes each task of a published file in its state.
 func TestPublishedGoesOn(t *testing.T) {
 	t.Parallel()
 	path, clock := published(t, "published_queue.sql"), now()
@@ -97,7 +97,7 @@ func TestPublishedGoesOn(t *testing.T) {
 	if swept, err := s.RequeueStale(t.Context(), queue.Limits{}); err != nil || len(swept) != 2 {
 		t.Errorf("RequeueStale: got %v, %v, want the claim and the lease", swept, err)
 	}
-	// A second opening finds nothing to take over, and changes nothing.
+	// A second opening finds no published data, and makes no changes.
 	before, _ := s.List(t.Context(), queue.Filter{})
 	after, err := open(t, path, now).List(t.Context(), queue.Filter{})
 	if diff := cmp.Diff(before, after); diff != "" || err != nil {

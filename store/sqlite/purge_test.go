@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// TestPurgeShrinks makes sure that what was purged does not take room for ever.
+// TestPurgeShrinks makes sure that a purge frees room in the file.
 func TestPurgeShrinks(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))

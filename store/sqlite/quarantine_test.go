@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// TestAside puts more records aside than are kept, and purges what is old.
+// TestAside quarantines more records than are kept, and purges the old ones.
 func TestAside(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// TestSlotsForgotten keeps no slots that nobody has to look at any more.
+// TestSlotsForgotten removes the slots that are no longer needed.
 func TestSlotsForgotten(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

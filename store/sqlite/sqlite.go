@@ -2,7 +2,11 @@
 // a harness on one machine. Writes that returned without an error are on the disk.
 //
 // Several processes may use one file, but on one machine: SQLite's write-ahead log needs
-// shared memory.
+// shared memory. Each that leases decisions keeps a lock beside the file for life, so that
+// others learn at once when it was killed (holders.go).
+//
+// Every group of writes is checked to have gone to the file that has the store's name
+// (inplace.go).
 //
 // One connection writes, by way of package groupcommit, and four read (engine.go). A file of
 // the published harness is converted when it is opened (published.go).
@@ -44,7 +48,8 @@ type Store struct {
 	*sqlstore.Leaders
 	*sqlstore.Slots
 
-	engine *engine
+	engine  *engine
+	holders *holders
 }
 
 // Open opens a file, creates it and the folders above it if there is none, and brings it
@@ -76,8 +81,16 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 	if err := create(path); err != nil {
 		return nil, err
 	}
+	// SQLite keeps its other files beside the target of a link.
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return nil, err
+	}
+	before, err := os.Stat(path) //nolint:gosec // the path is where the user wants it
+	if err != nil {
+		return nil, err
+	}
 	c := newClock(o.machine)
-	e := &engine{driver: by, dsn: (&url.URL{Scheme: "file", Path: path}).String(), pragmas: durable(), now: c.now, ahead: c.ahead, patient: o.Now == nil}
+	e := &engine{files: newFiles(path), driver: by, dsn: (&url.URL{Scheme: "file", Path: path}).String(), pragmas: durable(), now: c.now, ahead: c.ahead, patient: o.Now == nil}
 	if o.Now != nil {
 		c.boot = ""
 		e.now = func() int64 { return o.Now().UnixMilli() }
@@ -88,12 +101,16 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 	}
 	d := sqlstore.SQLite()
 	err = e.Write(ctx, func(tx sqlstore.Tx) error { return migrate(tx, d, c) })
+	if err == nil {
+		err = e.files.remember(before)
+	}
 	if err != nil {
 		return nil, errors.Join(err, e.close())
 	}
+	h := newHolders(path)
 	return &Store{
-		sqlqueue.New(e, d), sqlstore.NewRecords(e, d), sqlstore.NewLedgers(e, d), sqlstore.NewCursors(e, d),
-		sqlstore.NewLeaders(e, d), sqlstore.NewSlots(e, d), e,
+		sqlqueue.New(e, d, h), sqlstore.NewRecords(e, d), sqlstore.NewLedgers(e, d), sqlstore.NewCursors(e, d),
+		sqlstore.NewLeaders(e, d), sqlstore.NewSlots(e, d), e, h,
 	}, nil
 }
 
@@ -114,11 +131,71 @@ func create(path string) error {
 }
 
 // Close closes the store after all waiting calls were answered.
-func (s *Store) Close() error { return s.engine.close() }
+func (s *Store) Close() error {
+	err := s.engine.close()
+	s.holders.close()
+	return err
+}
+
+// Lost waits until the store's file is removed or replaced, and returns an ErrReplaced with
+// the way it happened. From then on every call returns that error. If ctx ends before, Lost
+// returns nil.
+func (s *Store) Lost(ctx context.Context) error {
+	ticks := time.NewTicker(time.Second)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.engine.files.gone:
+			return s.engine.files.err()
+		case <-ticks.C:
+			_ = s.engine.files.checkEach() // other errors than ErrReplaced may pass
+		}
+	}
+}
+
+// The name of a file that is saved of a lost store is its name, one of these, and the time.
+const (
+	Rescued  = ".rescued-" // copies that [Store.Rescue] makes
+	SavedLog = ".log-"     // the log of a store that was overwritten, which Close keeps
+)
+
+// saveTime is the layout of the time in the name of a saved file, in UTC. The names are in
+// the order of their times.
+const saveTime = "20060102T150405.000"
+
+// IsSaveTime reports whether text is the time in the name of a file that was saved of a lost store.
+func IsSaveTime(text string) bool {
+	_, err := time.Parse(saveTime, text)
+	return err == nil
+}
+
+// saveName returns the name under which something is saved now.
+func saveName(path, kind string) string { return path + kind + time.Now().UTC().Format(saveTime) }
+
+// Rescue copies the data of a lost store into a new file beside it, and returns its path. The
+// copy has all writes before the file was removed or replaced that the medium still has.
+func (s *Store) Rescue(ctx context.Context) (path string, err error) {
+	path = saveName(s.engine.files.path, Rescued)
+	if _, err := os.Lstat(path); err == nil {
+		return "", fmt.Errorf("save it to %s: there is such a file already", path)
+	}
+	if err := create(path); err != nil {
+		return "", fmt.Errorf("save it to %s: %w", path, err)
+	}
+	if err := s.engine.rescue(ctx, path); err != nil {
+		return "", fmt.Errorf("save it to %s: %w", path, errors.Join(err, os.Remove(path)))
+	}
+	return path, nil
+}
 
 // Healthy returns the last error of a write, until a write of the size of a task succeeds
 // again; nil: none.
 func (s *Store) Healthy() error {
+	if err := s.engine.files.checkEach(); err != nil {
+		return err
+	}
 	failing := s.engine.writer.Failure.Load()
 	if failing == nil {
 		return nil

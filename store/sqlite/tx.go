@@ -37,33 +37,76 @@ func (t *tx) Now() any { return t.now() }
 // A database is the groupcommit.Database of a file.
 type database struct {
 	tx          tx
+	files       *files
 	checkpoints checkpointer
+	requests    chan *rescueRequest // has room for one
 }
 
-// Begin implements groupcommit.Database.
-func (d *database) Begin() error { return d.control("BEGIN IMMEDIATE") }
+// A rescueRequest asks for a copy of a lost database.
+type rescueRequest struct {
+	path string // of an empty file
+	done chan error
+}
+
+// Begin implements groupcommit.Database. Nothing is written to a lost file.
+func (d *database) Begin() error {
+	if err := d.files.err(); err != nil {
+		return err
+	}
+	return d.control("BEGIN IMMEDIATE")
+}
 
 // Run implements groupcommit.Database.
 func (d *database) Run(f func(sqlstore.Tx) error) (changed bool, err error) {
 	d.tx.dirty = false
 	err = f(&d.tx)
-	return d.tx.dirty, medium(err)
+	return d.tx.dirty, d.damaged(medium(err))
 }
 
-// Commit implements groupcommit.Database.
-func (d *database) Commit() error { return d.control("COMMIT") }
+// Commit implements groupcommit.Database. The file must be in place afterwards: then the
+// commits before have not been lost.
+func (d *database) Commit() error {
+	if err := d.control("COMMIT"); err != nil {
+		return err
+	}
+	return d.files.check()
+}
 
 // Rollback implements groupcommit.Database. Its only error is that SQLite ended the
 // transaction itself.
 func (d *database) Rollback() { _ = d.control("ROLLBACK") }
 
 // Maintain implements groupcommit.Database.
-func (d *database) Maintain() { d.checkpoints.shorten() }
+func (d *database) Maintain() {
+	if d.files.err() == nil {
+		d.checkpoints.shorten()
+		return
+	}
+	select {
+	case r := <-d.requests:
+		_, err := d.tx.conn.exec("VACUUM INTO $1", r.path)
+		r.done <- medium(err)
+	default:
+	}
+}
 
-// Close implements groupcommit.Database.
-func (d *database) Close() error { return d.tx.conn.close() }
+// Close implements groupcommit.Database. It leaves a foreign file open.
+func (d *database) Close() error {
+	if d.files.foreign() {
+		return nil
+	}
+	return d.tx.conn.close()
+}
 
 func (d *database) control(statement string) error {
 	_, err := d.tx.conn.exec(statement)
-	return medium(err)
+	return d.damaged(medium(err))
+}
+
+// damaged records that the file is lost if err means that something overwrote it.
+func (d *database) damaged(err error) error {
+	if damage(err) {
+		return d.files.lose("it was overwritten, or is damaged: " + err.Error())
+	}
+	return err
 }

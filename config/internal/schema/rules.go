@@ -47,7 +47,7 @@ func ZeroOrMore() Rule {
 	}}
 }
 
-// Text permits the texts that fit; what describes them.
+// Text permits the texts that fit; the description is for the error.
 func Text(what string, fits func(string) bool) Rule {
 	return Rule{nil, func(v Value) {
 		if !fits(v.Go.String()) {

@@ -1,6 +1,5 @@
-// Package schema describes the keys of a configuration file in a [Table]: what each key is
-// for, and which values it takes. The checks of a file and its JSON Schema are both made
-// from the table.
+// Package schema describes the keys of a configuration file in a [Table]: the purpose of each
+// key, and its values. The checks of a file and its JSON Schema are both made from the table.
 //
 // The type and the default of a key are those of its field in a Go struct, which
 // yamlfile decodes.

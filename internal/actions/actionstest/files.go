@@ -1,6 +1,5 @@
-// Package actionstest stands in for the Actions runner in tests: it makes the
-// environment of a step, and reads what the step leaves behind the way the runner
-// does.
+// Package actionstest replaces the Actions runner in tests: it makes the environment of a step,
+// and reads the step's results as the runner does.
 package actionstest
 
 import (

@@ -17,7 +17,7 @@ func TestHostileAnnouncements(t *testing.T) {
 	s := resultstest.New(t, resultstest.Config{})
 	store := artifact(t, options(s))
 	r := record(0)
-	r.Plan(memory.Closing{Due: time.Date(2026, 5, 1, 8, 30, 0, 0, time.UTC)})
+	r.Plan(memory.ScheduledClose{Due: time.Date(2026, 5, 1, 8, 30, 0, 0, time.UTC)})
 	save(t, store, r)
 	for _, a := range []resultstest.Artifact{
 		{Name: "foreman-closing-i7-none", HeadRepositoryID: 666},
@@ -67,14 +67,14 @@ func TestManyArtifacts(t *testing.T) {
 	look(0, false)
 }
 
-// TestAnnouncementFails is about a closing that nobody would find: it is not saved.
+// TestAnnouncementFails refuses to save a closing that later runs would not find.
 func TestAnnouncementFails(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
 	store := artifact(t, options(s))
 	save(t, store, record(0))
 	r := record(1)
-	r.Plan(memory.Closing{Due: time.Date(2026, 5, 1, 8, 30, 0, 0, time.UTC)})
+	r.Plan(memory.ScheduledClose{Due: time.Date(2026, 5, 1, 8, 30, 0, 0, time.UTC)})
 	s.Deny(resultstest.ArtifactWrite, true)
 	if err := store.Save(t.Context(), r); err == nil || !strings.Contains(err.Error(), "announce the closing in artifact foreman-closing-i7-20260501T083000Z") {
 		t.Errorf("got %v", err)

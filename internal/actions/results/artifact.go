@@ -185,7 +185,7 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 	if changed && made.due.IsZero() {
 		// A closing that is announced in vain does no harm: its record has none.
 		if err := a.announce(ctx, job, r.Issue, time.Time{}); err != nil {
-			a.uploads.log.Warn("an artifact goes on announcing a closing that is none", "issue", r.Issue, "error", err.Error())
+			a.uploads.log.Warn("removing the announcement of a cancelled closing failed", "issue", r.Issue, "error", err.Error())
 		}
 	}
 	return nil
@@ -208,7 +208,8 @@ func (a *Artifact) run(ctx context.Context, u *upload, issue int) (int64, error)
 	u.lists.put(u.name, append(slices.Clone(u.existing), own))
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	// Of several saves of one record the last one counts, against what there was before the first.
+	// Of several saves of one record only the last counts. It is compared with the state before
+	// the first.
 	if i := slices.IndexFunc(a.deferred, func(d deferred) bool { return d.issue == issue }); i >= 0 {
 		u.existing, u.trusted, u.replaces = a.deferred[i].existing, a.deferred[i].trusted, u.replaces || a.deferred[i].replaces
 		a.deferred = slices.Delete(a.deferred, i, i+1)

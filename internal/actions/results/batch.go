@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// A deferred upload is finished, and nobody has looked yet whether it lost a race.
+// A deferred upload is finished, and not yet checked for a lost race.
 type deferred struct {
 	*upload
 	issue int

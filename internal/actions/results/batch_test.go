@@ -162,7 +162,7 @@ func TestBatchUnsure(t *testing.T) {
 	}
 }
 
-// TestListsAge lists again what was listed some time ago.
+// TestListsAge checks that old lists are read again.
 func TestListsAge(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})

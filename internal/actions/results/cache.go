@@ -242,7 +242,7 @@ func (s *Cache) save(ctx context.Context, r memory.Record) error {
 		return s.modeError("write")
 	}
 	if s.mode == "write-only" {
-		return fmt.Errorf("%w, and a save has to know what is stored; the mode `write` would do", s.modeError("read"))
+		return fmt.Errorf("%w, and a save has to read the stored record; the mode `write` permits it", s.modeError("read"))
 	}
 	next := r
 	next.Revision++

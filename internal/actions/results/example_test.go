@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// One run remembers what it did in an artifact; the next one is told. The cache is
-// closed to the job, which is said and is no failure.
+// One run records its actions in an artifact; the next one reads them. The cache is closed to
+// the job, which is reported and is no failure.
 func Example() {
 	service, err := resultstest.Start(resultstest.Config{})
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// FuzzUnpack opens any bytes as a zip: no panic, one kind of error, and what comes
-// out is within its bounds and the same after another round.
+// FuzzUnpack opens any bytes as a zip: no panic, one kind of error. The result is within its
+// bounds and stays the same when packed again.
 func FuzzUnpack(f *testing.F) {
 	list, err := filepath.Glob("testdata/zip/*.txtar")
 	if err != nil || len(list) == 0 {
@@ -85,7 +85,7 @@ func FuzzClaims(f *testing.F) {
 	})
 }
 
-// FuzzParseClosing reads any name: what is accepted is what we would write.
+// FuzzParseClosing reads any name: every accepted name is one that we would write.
 func FuzzParseClosing(f *testing.F) {
 	for _, name := range []string{"foreman-closing-i7-none", "foreman-closing-i7-20260501T083000Z", "foreman-closing-i007-none", "foreman-closing-i7-00010101T000000Z"} {
 		f.Add(name)

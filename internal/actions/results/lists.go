@@ -21,7 +21,7 @@ type lists struct {
 	stale  map[string]bool // names for which recent is out of date
 }
 
-// A list is what there was at a time.
+// A list is the service's list at a point in time.
 type list struct {
 	all []Info
 	at  time.Time

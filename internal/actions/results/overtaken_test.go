@@ -10,9 +10,9 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// TestCacheOvertaken: a load that a save of the same store overtakes does not make
-// the store forget what it saved. So whoever goes on with what was loaded is told at
-// once, also by a service that would take the key twice.
+// TestCacheOvertaken: a load that a save of the same store overtakes does not replace the saved
+// state. So a save that is based on the load fails at once, also with a service that accepts a
+// key twice.
 func TestCacheOvertaken(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})

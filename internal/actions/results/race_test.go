@@ -33,8 +33,8 @@ func heldAt(t *testing.T, s *resultstest.Server, at resultstest.Fault, first fun
 	return <-done
 }
 
-// TestTwoRuns lets a second run save whole while a first one stands still at each of
-// its requests: whoever is told "saved" is what the next run loads.
+// TestTwoRuns lets a second run save completely while a first one is stopped at each of its
+// requests: the next run loads the record whose save succeeded.
 func TestTwoRuns(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -157,7 +157,7 @@ func TestBaseTakenBack(t *testing.T) {
 	}
 }
 
-// A vanishing reader lists what it holds once, then what is on the server.
+// A vanishing reader returns its own list once, then the server's.
 type vanishing struct {
 	*reader
 	s *resultstest.Server

@@ -2,10 +2,9 @@
 // [Artifact] store, and a [Cache] store over both versions of the cache service.
 // Each is a memory.Store of one repository.
 //
-// The upload of artifacts and the whole of the cache service are internal to GitHub;
-// the requests are those of its own clients. Artifacts are read over the documented
-// REST API. A caller treats every error of these stores as a warning: a job goes on
-// without memory.
+// The upload of artifacts and the whole of the cache service are internal to GitHub; the
+// requests are those of its own clients. Artifacts are read over the documented REST API. A
+// caller treats every error of these stores as a warning: a job continues without memory.
 //
 // The package has its own client of the cache service because that of
 // github.com/tonistiigi/go-actions-cache adds 1.5 MB to the program, shows signatures

@@ -292,7 +292,7 @@ func (r *reader) Recent(context.Context, int64) ([]results.Info, bool, error) {
 	return r.list, true, r.err
 }
 
-// TestLongAnswers: nobody makes us read without end.
+// TestLongAnswers: answers are read up to a limit.
 func TestLongAnswers(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})

@@ -13,9 +13,9 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// TestSameRun lets a second job of a run save whole while a first one stands still at
-// each of its calls. Whoever is told "saved" finds its task in the record, and whoever
-// is told otherwise can save afterwards.
+// TestSameRun lets a second job of a run save completely while a first one is stopped at each
+// of its calls. After a successful save the record contains the task; after a failed one a
+// repetition succeeds.
 func TestSameRun(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -162,8 +162,8 @@ func TestMakerReplaces(t *testing.T) {
 	}
 }
 
-// TestOursIsGone: a list that does not show what we have just made says that it was
-// replaced; it is taken back if it is there still.
+// TestOursIsGone: when a list lacks our new artifact, it was replaced; it is removed if it
+// still exists.
 func TestOursIsGone(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -177,8 +177,8 @@ func TestOursIsGone(t *testing.T) {
 	}
 }
 
-// TestListedArtifacts: what the service lists of this run, before anything is
-// removed: only what was known may go, and nonsense moves nothing. The known one is 4.
+// TestListedArtifacts gives answers to the list of this run, which is read before a removal:
+// only the known artifact, 4, is removed, and an invalid answer removes none.
 func TestListedArtifacts(t *testing.T) {
 	t.Parallel()
 	const ids = `"workflow_run_backend_id":"r","workflow_job_run_backend_id":"j"`
@@ -217,7 +217,7 @@ func TestListedArtifacts(t *testing.T) {
 	}
 }
 
-// infos are what the REST API says of the artifacts of a server.
+// infos returns the artifacts of a server as the REST API lists them.
 func infos(s *resultstest.Server) []results.Info {
 	var out []results.Info
 	for _, a := range s.Artifacts() {

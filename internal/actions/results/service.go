@@ -53,7 +53,7 @@ func (s artifactService) finalize(ctx context.Context, job jobIDs, name string, 
 	return s.call(ctx, "finish the artifact", "FinalizeArtifact", in)
 }
 
-// removing is what find and remove do, for errors.
+// removing is the operation of find and remove, for errors.
 const removing = "remove the artifact"
 
 // find returns the id of the artifact of a name in the job's run, 0 meaning none, and

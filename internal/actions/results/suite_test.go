@@ -119,7 +119,8 @@ func (e *eachRun) Pending(ctx context.Context, repo string) ([]memory.Due, bool,
 	return e.open().(memory.Agenda).Pending(ctx, repo)
 }
 
-// TestOtherRepository says what perRepo hides: a store refuses what is not its own.
+// TestOtherRepository checks a case that perRepo hides: a store refuses records of other
+// repositories.
 func TestOtherRepository(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})

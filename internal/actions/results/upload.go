@@ -203,7 +203,7 @@ func (u *upload) check(ctx context.Context, id int64, all []Info) error {
 	if err != nil && !errors.Is(err, memory.ErrConflict) {
 		u.log.Warn("an artifact that lost the race stays", "name", u.name, "id", id, "error", err.Error())
 	}
-	return fmt.Errorf("%w: an artifact of the name was made or taken back", memory.ErrConflict)
+	return fmt.Errorf("%w: an artifact of the name was created or removed", memory.ErrConflict)
 }
 
 // remove deletes the artifact of the name in this run, if allowed permits its id;

@@ -15,9 +15,9 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// TestArchives loads what testdata/zip describes as the memory of org/repo#7. Each
-// archive has a file "make" of commands, one a line, the files that they name, and
-// the file "want" of what Load says.
+// TestArchives loads the zips of testdata/zip as the memory of org/repo#7. Each archive has a
+// file "make" of commands, one a line, the files that they name, and the file "want" with the
+// result of Load.
 //
 //	file NAME CONTENT [store]   an entry with the content of a file of the archive
 //	zeros NAME SIZE             an entry of zeros
@@ -57,7 +57,7 @@ type maker struct {
 	a     resultstest.Artifact
 	buf   bytes.Buffer
 	zip   *zip.Writer
-	after []func([]byte) []byte // what is done to the zip
+	after []func([]byte) []byte // changes to the zip
 }
 
 func (m *maker) entry(h *zip.FileHeader, content []byte) {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,8 +22,9 @@ type Invocation struct {
 	Number  int    // of the role's run in this task, from 1
 	Title   string // for the agent's session
 	Dir     string // the worktree
+	Seen    string // where the agent sees the worktree; empty: at Dir
 	Prompt  string
-	Log     io.Writer // receives what the agent prints
+	Log     io.Writer // receives the agent's output
 	LogSize int64     // bytes of it; 0: no limit
 	Env     []string
 
@@ -31,8 +34,16 @@ type Invocation struct {
 	SchemaFile  string // contains the JSON Schema of the result
 }
 
-// An Agent works once. What it left is in the worktree and in the result file; the result
-// of the process is about its end alone. It may be called again after it returned.
+// seen returns the path by which the agent finds a file of the worktree.
+func (in Invocation) seen(name string) string {
+	if rel, err := filepath.Rel(in.Dir, name); err == nil && in.Seen != "" {
+		return path.Join(in.Seen, filepath.ToSlash(rel))
+	}
+	return name
+}
+
+// An Agent works once. Its work is in the worktree and in the result file; the result of the
+// process describes only its end. It may be called again after it returned.
 type Agent interface {
 	Run(ctx context.Context, in Invocation) (process.Result, error)
 }
@@ -43,9 +54,15 @@ const grace = 10 * time.Second
 // maxMessage is how many bytes of a final message are looked at, from its end.
 const maxMessage = 1 << 20
 
+// A Runner runs a command, and waits until no process of it is left: [process.Runner] on this
+// machine. Its folder then contains the permitted changes of the command.
+type Runner interface {
+	Run(ctx context.Context, c process.Command) (process.Result, error)
+}
+
 // A Command is an agent that is a program.
 type Command struct {
-	Runner process.Runner
+	Runner Runner
 	Config config.Agent
 }
 
@@ -54,8 +71,8 @@ type Command struct {
 func (c Command) Run(ctx context.Context, in Invocation) (process.Result, error) {
 	command := process.Command{
 		Args: c.Config.Expand(map[string]string{
-			"prompt": in.Prompt, "prompt_file": in.PromptFile, "title": in.Title, "role": in.Role, "model": c.Config.Model,
-			"result": in.ResultFile, "message_file": in.MessageFile, "schema_file": in.SchemaFile,
+			"prompt": in.Prompt, "prompt_file": in.seen(in.PromptFile), "title": in.Title, "role": in.Role, "model": c.Config.Model,
+			"result": in.seen(in.ResultFile), "message_file": in.seen(in.MessageFile), "schema_file": in.seen(in.SchemaFile),
 		}),
 		Dir: in.Dir, Env: in.Env, Output: in.Log, LogBytes: in.LogSize,
 		Timeout: c.Config.Timeout, Idle: c.Config.Idle, Grace: grace,
@@ -105,7 +122,7 @@ func end(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxMessage))
 }
 
-// A tail passes the start of what is written on, and keeps the end.
+// A tail passes the start of the output on, and keeps the end.
 type tail struct {
 	to        io.Writer
 	left      int64 // bytes that are passed on; 0 at the start: all

@@ -64,7 +64,7 @@ func (a Agent) Expand(values map[string]string) []string {
 	return expanded
 }
 
-// complete sets what the preset and the role give.
+// complete sets the values of the preset and the role.
 func (a Agent) complete(role string) Agent {
 	if p, ok := preset(a.Preset, role); ok {
 		a.Command = p.command
@@ -91,8 +91,8 @@ type known struct {
 
 const readPrompt = "Read {{prompt_file}} and do what it asks, completely."
 
-// preset returns what is known of an agent in a role. An Inspector that need not write gets
-// no permission to: its final message is the result.
+// preset returns the built-in settings of an agent in a role. An Inspector that need not write
+// gets no permission to: its final message is the result.
 func preset(name, role string) (known, bool) {
 	p, ok := map[string]known{
 		"opencode/builder":   {command: []string{"opencode", "run", "--agent", "builder", "--title", "{{title}}", readPrompt}, model: []string{"--model", "{{model}}"}, at: 2},

@@ -15,6 +15,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/build/process"
+	"github.com/org/foreman-action/internal/sandbox"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -112,35 +114,13 @@ type Publish struct {
 // Protects returns the first glob that protects a path of the repository, in any case of
 // letters; "**" stands for any number of folders, "*" for any part of one name.
 func (p Publish) Protects(name string) (glob string, ok bool) {
-	parts := strings.Split(strings.ToLower(name), "/")
+	name = strings.ToLower(name)
 	for _, glob := range p.Protected {
-		if matches(strings.Split(strings.ToLower(glob), "/"), parts) {
+		if text.MatchPath(strings.ToLower(glob), name) {
 			return glob, true
 		}
 	}
 	return "", false
-}
-
-// matches compares a glob with a path, both in parts. What stands at a protected path's
-// place instead of a folder is protected as well: "a/**" matches "a".
-func matches(glob, parts []string) bool {
-	for i, part := range glob {
-		if part == "**" {
-			for from := i; from <= len(parts); from++ {
-				if matches(glob[i+1:], parts[from:]) {
-					return true
-				}
-			}
-			return false
-		}
-		if i >= len(parts) {
-			return false
-		}
-		if ok, err := path.Match(part, parts[i]); err != nil || !ok {
-			return false
-		}
-	}
-	return len(glob) == len(parts)
 }
 
 // protected are the paths that a change may not touch where the file names none.
@@ -192,7 +172,7 @@ func Parse(src []byte) (Config, error) {
 	return c, nil
 }
 
-// check records what the types alone do not tell.
+// check records the problems that types cannot express.
 func check(f *yamlfile.File, c *Config) {
 	root := f.Root()
 	at := func(keys ...string) *yaml.Node {
@@ -226,6 +206,10 @@ func check(f *yamlfile.File, c *Config) {
 		f.Problemf(at("sandbox"), "sandbox: docker needs image, the image that the commands run in")
 	case c.Sandbox == NoSandbox && c.Image != "":
 		f.Problemf(at("image"), "an image is for sandbox: docker; commands run without one here")
+	case c.Sandbox == Docker:
+		if err := sandbox.CheckImage(c.Image); err != nil {
+			f.Problemf(at("image"), "%v", err)
+		}
 	}
 	for i, command := range c.Setup {
 		checkCommand(f, item(at("setup"), i), command)
@@ -243,6 +227,8 @@ func check(f *yamlfile.File, c *Config) {
 			f.Problemf(node, "%s is never passed on: it may hold a token or change git", name)
 		case name == "" || strings.ContainsAny(name, "= \t\n"):
 			f.Problemf(node, "want the name of a variable, not %q", name)
+		case c.Sandbox == Docker && process.Local(name):
+			f.Problemf(node, "%s describes this machine; the containers of sandbox: docker have their own value", name)
 		}
 	}
 	for i, glob := range c.Publish.Protected {

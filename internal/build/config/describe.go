@@ -1,6 +1,6 @@
 package config
 
-// describe returns what the JSON Schema holds of a key besides its type.
+// describe returns the JSON Schema of a key without its type.
 func describe(path string) map[string]any {
 	schema := map[string]any{}
 	if doc := docs()[path]; doc != "" {
@@ -36,7 +36,7 @@ func docs() map[string]string {
 		"checks":              "Commands that judge each round before the Inspector does.",
 		"checks.run":          "A program and its arguments.",
 		"checks.required":     "Whether a failure sends the Builder into another round. Absent: true.",
-		"limits":              "What a run may take.",
+		"limits":              "The limits of a run.",
 		"limits.rounds":       "Rounds of Builder and Inspector.",
 		"limits.attempts":     "Runs of one agent in a round, when it crashes, hangs or leaves no valid result.",
 		"limits.run_timeout":  "Time for everything.",
@@ -44,8 +44,8 @@ func docs() map[string]string {
 		"limits.diff_bytes":   "Size of the patch that the Inspector gets; a longer one is cut.",
 		"limits.min_severity": "How grave a finding must be for another round. Absent: the Inspector's verdict decides.",
 		"env":                 "Names of variables that the commands get. Tokens of GitHub are never among them.",
-		"sandbox":             "Where the commands run: none is this machine, docker a container.",
-		"image":               "Image of the containers.",
+		"sandbox":             "Where agents, setup and checks run: none is this machine, docker a container for each command.",
+		"image":               "Image of the containers, with the agents, the tools of the checks, sh and tar. Needed exactly for sandbox: docker.",
 		"commit":              "Author of the commits that Foreman makes.",
 		"commit.name":         "Name of the author.",
 		"commit.email":        "Email address of the author.",

@@ -1,15 +1,15 @@
-// Package machine decides what a run of Builder and Inspector does next. It does no work
-// itself: [Next] takes the state of a run and what just happened, and returns the new
-// state with the one thing to do now. The same state and event always give the same
-// answer, so a run that was interrupted goes on from its stored state.
+// Package machine is the state machine of a run of Builder and Inspector. It does no work
+// itself: [Next] takes the state of a run and an event, and returns the new state with the next
+// action. The same state and event always give the same answer, so an interrupted run is
+// resumed from its stored state.
 //
 //	setup → build → checks → diff → inspect → end
 //	          ↑       |               |
 //	          └───────┴── next round ─┘
 //
-// A run of an agent that does not count (it crashed, took too long, or left no valid
-// result) is repeated in the same round; what a check or the Inspector objects to opens
-// another round. Both are bounded.
+// A run of an agent that does not count (it crashed, took too long, or left no valid result) is
+// repeated in the same round; a failed check or an objection of the Inspector opens another
+// round. Both are bounded.
 package machine
 
 import (
@@ -19,8 +19,7 @@ import (
 	"github.com/org/foreman-action/handoff"
 )
 
-// A Phase is how far a round is: what the run does now, or does again when it was
-// interrupted.
+// A Phase is the current step of a round, which is repeated after an interruption.
 type Phase string
 
 // The phases.
@@ -32,7 +31,7 @@ const (
 	Inspect Phase = "inspect" // the Inspector judges
 )
 
-// A Status is what a run came to.
+// A Status is the result of a run.
 type Status string
 
 // The statuses.
@@ -54,7 +53,7 @@ const (
 	HandoffInvalid  Reason = "handoff_invalid"  // an agent left no valid result each time
 	SetupFailed     Reason = "setup_failed"     // the worktree could not be made ready
 	PreflightFailed Reason = "preflight_failed" // a required check failed in the last round
-	PolicyBroken    Reason = "policy"           // an agent changed what it must not
+	PolicyBroken    Reason = "policy"           // an agent changed protected files
 	Timeout         Reason = "timeout"          // the run's deadline passed, or an agent took too long each time
 	Cancelled       Reason = "cancelled"        // the user ended the run
 	DiskFull        Reason = "disk_full"        // no space was left
@@ -101,8 +100,8 @@ type Policy struct {
 	MinSeverity handoff.Severity
 }
 
-// A State is all that the machine knows of a run. The zero value is a run that has not
-// begun. It is stored as JSON before each action.
+// A State is the machine's whole state of a run. The zero value is a run that has not begun. It
+// is stored as JSON before each action.
 type State struct {
 	// Review is set for a run of the Inspector alone, on a branch that exists. It has one
 	// round and no Builder.
@@ -114,7 +113,7 @@ type State struct {
 	Attempt int `json:"attempt"`
 	// Objections are why the last attempt did not count, for the next one's prompt.
 	Objections []handoff.Problem `json:"objections,omitempty"`
-	// Summary and Complexity are what the Builder last reported.
+	// Summary and Complexity are from the Builder's last report.
 	Summary    string `json:"summary,omitempty"`
 	Complexity string `json:"complexity,omitempty"`
 	// Checks are how this round's checks ended.
@@ -145,11 +144,10 @@ const (
 	DoEnd Action = "end"
 )
 
-// An Event is what happened. Exactly the types of this package implement it.
+// An Event is an input of the machine. Exactly the types of this package implement it.
 type Event interface{ event() }
 
-// Begun starts a run, or goes on with one that was interrupted: what was in progress is
-// done again.
+// Begun starts a run, or resumes an interrupted one: the step in progress is repeated.
 type Begun struct{}
 
 // SetupDone is a worktree that is ready.
@@ -183,7 +181,7 @@ type Built struct {
 	Verdict  Verdict
 	Problems []handoff.Problem // for every verdict but Valid
 	Summary  string
-	// Complexity is what the Builder reported.
+	// Complexity is from the Builder's report.
 	Complexity string
 	// Changed is set when HEAD's tree differs from that at the round's start.
 	Changed bool
@@ -220,9 +218,8 @@ func (Diffed) event()       {}
 func (Inspected) event()    {}
 func (Stopped) event()      {}
 
-// Resume returns the state of a run that ended for a reason that people or time can take
-// away, so that it goes on where it was with all attempts of the round. It reports false for
-// other runs.
+// Resume returns the state of a run that ended for a temporary reason, so that it continues
+// with all attempts of the round. It reports false for other runs.
 func Resume(s State) (State, bool) {
 	if s.End == nil {
 		return s, true
@@ -237,9 +234,9 @@ func Resume(s State) (State, bool) {
 	}
 }
 
-// Next returns the state after an event, and what to do then. It does not change s. An
-// event that does not belong to the phase changes nothing: the action of the phase is
-// returned again. After the end, every event gives DoEnd.
+// Next returns the state after an event, and the next action. It does not change s. An event
+// that does not belong to the phase changes nothing: the action of the phase is returned again.
+// After the end, every event gives DoEnd.
 func Next(s State, e Event, p Policy) (State, Action) {
 	if s.End != nil {
 		return s, DoEnd

@@ -14,8 +14,8 @@ import (
 	"github.com/org/foreman-action/internal/build/machine"
 )
 
-// TestSequences plays the files of testdata: the first line is the policy, each other one
-// an event, its fields as JSON, and what must come of it:
+// TestSequences plays the files of testdata: the first line is the policy, each other one an
+// event, its fields as JSON, and the expected action:
 //
 //	built {"Verdict":"valid","Changed":true} -> checks
 //

@@ -13,9 +13,9 @@ var common = []string{
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 }
 
-// Forbidden reports whether a variable never reaches a command, whatever a configuration
-// lists: what the Actions runner sets, among it tokens and the inputs of an action, and
-// what gives git and its tools credentials or other configuration.
+// Forbidden reports whether a variable never reaches a command, even if a configuration lists
+// it: variables of the Actions runner, with tokens and the inputs of an action, and those that
+// give git and its tools credentials or other configuration.
 func Forbidden(name string) bool {
 	name = strings.ToUpper(name)
 	for _, prefix := range []string{"GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GIT_"} {
@@ -24,6 +24,12 @@ func Forbidden(name string) bool {
 		}
 	}
 	return name == "GH_TOKEN" || name == "GH_ENTERPRISE_TOKEN" || name == "SSH_AUTH_SOCK" || name == "SSH_ASKPASS"
+}
+
+// Local reports whether a variable describes this machine and its user, so that a container
+// has a value of its own.
+func Local(name string) bool {
+	return slices.Contains([]string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TEMP", "TMP"}, name) || strings.HasPrefix(name, "XDG_") || strings.HasPrefix(name, "DOCKER_")
 }
 
 // Environment returns those of the variables in environ, as [os.Environ] returns them,

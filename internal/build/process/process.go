@@ -79,7 +79,7 @@ type Runner struct {
 	Now        func() time.Time
 }
 
-// A report is what the supervisor sends at its end, as JSON.
+// A report is sent by the supervisor at its end, as JSON.
 type report struct {
 	Error    string `json:"error,omitempty"` // the command was not started
 	ExitCode int    `json:"exit_code"`
@@ -87,7 +87,7 @@ type report struct {
 	Survived int    `json:"survived"` // processes that could not be ended
 }
 
-// What the supervisor inherits besides the standard streams.
+// The files that the supervisor inherits besides the standard streams.
 const (
 	controlFD = 3 // a byte asks it to end the command; its end kills the command at once
 	reportFD  = 4 // takes the report
@@ -113,7 +113,8 @@ func (r Runner) Run(ctx context.Context, c Command) (Result, error) {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		// What the writer refuses is still read, so that the command does not wait for it.
+		// After an error of the writer the output is still read, so that the command does not
+		// block.
 		_, _ = io.Copy(output, s.output)
 	}()
 	ended := make(chan report, 1)
@@ -219,7 +220,7 @@ func (r Runner) start(c Command) (*supervised, error) {
 	cmd.Stdout, cmd.Stderr = outputWrite, outputWrite
 	cmd.ExtraFiles = []*os.File{controlRead, reportWrite}
 	detach(cmd)
-	// What feeds the standard input may outlive a command that does not read it.
+	// The writer of the standard input may outlive a command that does not read it.
 	cmd.WaitDelay = time.Second
 	if err := cmd.Start(); err != nil {
 		closeAll()

@@ -1,7 +1,7 @@
-// Package prompt writes the prompts of Builder and Inspector: instructions, which a
-// consumer can replace, and what the run knows. Only the instructions and the parts that
-// this package writes itself steer an agent; the task and everything quoted stand between
-// marks that their text cannot contain.
+// Package prompt renders the prompts of Builder and Inspector: instructions, which a consumer
+// can replace, and the state of the run. Only the instructions and the parts that this package
+// writes itself steer an agent; the task and everything quoted stand between marks that their
+// text cannot contain.
 package prompt
 
 import (
@@ -28,11 +28,11 @@ func Instructions(role handoff.Role) string {
 	return builderInstructions
 }
 
-// An Input is what a prompt is written from.
+// An Input contains the data of a prompt.
 type Input struct {
 	Role         handoff.Role
 	Instructions string // for the role; empty: [Instructions]
-	Task         string // what was asked for; it may come from anybody
+	Task         string // the task; untrusted
 	// State holds the findings, checks and objections.
 	State machine.State
 	// Checks are the commands that will judge the Builder's work.
@@ -152,7 +152,7 @@ func (w *writer) findings(title string, s machine.State) {
 	w.quote(title, b.String())
 }
 
-// tasks returns what the Inspector asks for; findings without tasks are tasks themselves.
+// tasks returns the Inspector's tasks; findings without tasks are tasks themselves.
 func tasks(s machine.State) []string {
 	if len(s.Tasks) > 0 {
 		return s.Tasks

@@ -1,6 +1,6 @@
-// Package publish makes a pull request of what a run of Builder and Inspector leaves. It
-// starts no agent and runs nothing of the repository; it is the only part of the pipeline
-// that has a token.
+// Package publish opens a pull request with the result of a run of Builder and Inspector. It
+// starts no agent and runs nothing of the repository; it is the only part of the pipeline that
+// has a token.
 //
 // The run may come from another machine, on which agents worked: its report, its branch and
 // a bundle of it are checked again. All of git happens in a new repository of its own, which
@@ -25,7 +25,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Options are what publishing needs.
+// Options are the inputs of publishing.
 type Options struct {
 	Dir     string   // a folder in the consumer's checkout, which has the run
 	Environ []string // of the program; git gets the search path and the proxies
@@ -39,18 +39,18 @@ type Options struct {
 	GitHub  *github.Client // with the same token
 }
 
-// A Status is what publishing came to.
+// A Status is the kind of a result.
 type Status string
 
 // The statuses.
 const (
 	Published Status = "published" // there is a pull request
 	Reported  Status = "reported"  // the run was not approved; the issue has its report
-	Refused   Status = "refused"   // the change has what must not be published
+	Refused   Status = "refused"   // the change contains forbidden parts
 	Failed    Status = "failed"    // trying again may help
 )
 
-// A Result is what publishing came to.
+// A Result is the result of publishing.
 type Result struct {
 	Version int     `json:"version"` // 1
 	TaskID  string  `json:"task_id"`
@@ -212,7 +212,7 @@ func (p *publication) pullRequest(ctx context.Context, pull github.Pull, open bo
 	return pull, pulls.Edit(ctx, pull.Number, text)
 }
 
-// advice adds to the error of a pull request that could not be opened what to do.
+// advice adds the remedy to the error of a pull request that could not be opened.
 func advice(err error) error {
 	switch permission, denied := errors.AsType[*triage.PermissionError](err); {
 	case errors.Is(err, github.ErrPullsForbidden):

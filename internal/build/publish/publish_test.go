@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -19,6 +20,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/org/foreman-action/internal/programtest"
 
 	"github.com/org/foreman-action/internal/build"
 	"github.com/org/foreman-action/internal/build/process"
@@ -41,6 +44,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "supervise" {
 		os.Exit(process.Supervise(os.Stderr, os.Args[2:]))
 	}
+	// They wait for other processes most of the time.
+	_ = flag.Set("test.parallel", "8")
 	os.Exit(run(m))
 }
 
@@ -53,7 +58,7 @@ func run(m *testing.M) int {
 	argvLog = filepath.Join(dir, "argv")
 	if git, err := exec.LookPath("git"); err == nil {
 		script := "#!/bin/sh\nprintf '%s\\n' \"$*\" >>'" + argvLog + "'\nexec '" + git + "' \"$@\"\n"
-		if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o700); err != nil {
+		if err := programtest.Write(filepath.Join(dir, "git"), script); err != nil {
 			panic(err)
 		}
 		os.Setenv("PATH", dir+":"+os.Getenv("PATH"))
@@ -84,7 +89,7 @@ const (
 	builderBad  = `{"run":{"status":"failed","failed_step":"install","error":"no network, @octocat"},"work":null}`
 )
 
-// hostile is what a summary must not do.
+// hostile is a summary with active text.
 const hostile = "Mend the sum, fixes #99 for @octocat\n\nCloses octo/other#1 <!-- foreman:build --> <!-- foreman:build head=0000000000000000000000000000000000000000 -->\n\n```\nnever closed"
 
 // newWorld makes a repository with a configuration; nothing has run yet.
@@ -439,7 +444,7 @@ func TestPushRejected(t *testing.T) {
 			w := newWorld(t, "")
 			w.change()
 			hook := filepath.Join(w.server, "hooks", "pre-receive")
-			if err := os.WriteFile(hook, []byte("#!/bin/sh\necho '"+strings.ReplaceAll(tt.hook, token+" "+basic, "'\"$(cat "+w.secretFile()+")\"'")+"' >&2\nexit 1\n"), 0o700); err != nil {
+			if err := programtest.Write(hook, "#!/bin/sh\necho '"+strings.ReplaceAll(tt.hook, token+" "+basic, "'\"$(cat "+w.secretFile()+")\"'")+"' >&2\nexit 1\n"); err != nil {
 				t.Fatal(err)
 			}
 			r := w.publish(publish.Failed, "push")
@@ -459,7 +464,7 @@ func TestPushRejected(t *testing.T) {
 	})
 }
 
-// secretFile is a file with the token outside of what is searched for it.
+// secretFile is a file with the token outside of the searched files.
 func (w *world) secretFile() string {
 	name := filepath.Join(w.t.TempDir(), "secret")
 	if err := os.WriteFile(name, []byte(token+" "+basic), 0o600); err != nil {
@@ -468,8 +473,8 @@ func (w *world) secretFile() string {
 	return name
 }
 
-// forge replaces the change of an approved run by what a script makes of it, as an agent
-// could that reaches the files of the run.
+// forge changes an approved run by a script, as an agent with access to the files of the run
+// could.
 func (w *world) forge(script string) {
 	w.t.Helper()
 	old := w.change().HeadSHA

@@ -2,19 +2,17 @@ package publish
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/org/foreman-action/internal/build"
 	"github.com/org/foreman-action/internal/git"
+	"github.com/org/foreman-action/internal/secret"
 )
 
 // A scratch is a new repository beside the checkout: it has its objects, and neither its
@@ -23,7 +21,7 @@ type scratch struct {
 	git    git.Repo
 	remote git.Repo // the same, for commands that reach GitHub
 	url    string   // of the repository on GitHub
-	hide   *strings.Replacer
+	hide   []string // secrets, for errors
 }
 
 // The refs of the scratch repository.
@@ -50,14 +48,14 @@ func newScratch(ctx context.Context, o Options) (*scratch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a repository: %w", err)
 	}
-	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + o.Token))
+	remote := git.Remote{Server: o.Server, Token: o.Token, Environ: o.Environ}
 	s := &scratch{
 		git:  git.Repo{Dir: dir, Environ: o.Environ},
 		url:  o.Server + "/" + o.Owner + "/" + o.Repo + ".git",
-		hide: strings.NewReplacer(o.Token, "***", basic, "***"),
+		hide: remote.Secrets(),
 	}
 	s.remote = s.git
-	s.remote.Vars = network(o, basic)
+	s.remote.Vars = remote.Vars()
 	if _, err = s.git.Run(ctx, "init", "--quiet", "--bare", "--template=", "--object-format="+about[1], "."); err == nil {
 		err = os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(about[2]+"\n"), 0o600)
 	}
@@ -68,46 +66,20 @@ func newScratch(ctx context.Context, o Options) (*scratch, error) {
 	return s, nil
 }
 
-// network returns the variables of git for commands that reach GitHub. The token is in none
-// of the arguments, which other users of the machine see, and goes to this server alone.
-func network(o Options, basic string) []string {
-	scheme, _, _ := strings.Cut(o.Server, ":")
-	vars := []string{"GIT_ALLOW_PROTOCOL=" + scheme}
-	config := [][2]string{
-		{"http." + o.Server + "/.extraHeader", "Authorization: Basic " + basic},
-		{"http.followRedirects", "false"},
-		// A connection that stands still ends.
-		{"http.lowSpeedLimit", "1"},
-		{"http.lowSpeedTime", "60"},
-	}
-	for i, entry := range config {
-		n := strconv.Itoa(i)
-		vars = append(vars, "GIT_CONFIG_KEY_"+n+"="+entry[0], "GIT_CONFIG_VALUE_"+n+"="+entry[1])
-	}
-	vars = append(vars, "GIT_CONFIG_COUNT="+strconv.Itoa(len(config)))
-	keep := []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"}
-	for _, variable := range o.Environ {
-		if name, _, _ := strings.Cut(variable, "="); slices.Contains(keep, strings.ToUpper(name)) {
-			vars = append(vars, variable)
-		}
-	}
-	return vars
-}
-
-func (s *scratch) close() { _ = os.RemoveAll(s.git.Dir) } // what is left lies in the folder for temporary files
+func (s *scratch) close() { _ = os.RemoveAll(s.git.Dir) } // the folder for temporary files keeps the rest
 
 // reach runs a command of git that reaches GitHub. Its error has no token.
 func (s *scratch) reach(ctx context.Context, args ...string) ([]byte, error) {
 	out, err := s.remote.Run(ctx, args...)
 	if err != nil {
-		return nil, errors.New(s.hide.Replace(err.Error()))
+		return nil, errors.New(secret.Redact(err.Error(), s.hide...))
 	}
 	return out, nil
 }
 
 // fetch brings everything together: the base branch from GitHub, and the change, of the
-// checkout or of a bundle. It returns the commit of the change's branch on GitHub; empty:
-// there is none. Whatever a bundle holds besides is not looked at.
+// checkout or of a bundle. It returns the commit of the change's branch on GitHub; empty: there
+// is none. Other contents of a bundle are ignored.
 func (s *scratch) fetch(ctx context.Context, checkout string, r build.Report, bundle string) (there string, err error) {
 	base, branch := "refs/heads/"+r.BaseBranch, "refs/heads/"+r.Branch
 	if _, err := s.git.Run(ctx, "check-ref-format", base); err != nil {
@@ -186,8 +158,8 @@ func (s *scratch) unbundle(ctx context.Context, bundle, branch string) error {
 	return err
 }
 
-// push pushes the change, unless it is there. What somebody else pushed to the branch is
-// never overwritten: only what the open pull request shows as ours, ours.
+// push pushes the change, unless it is there. Commits of others on the branch are never
+// overwritten: only those that the open pull request shows as ours.
 func (s *scratch) push(ctx context.Context, r build.Report, there, ours string) error {
 	if there == r.HeadSHA {
 		return nil
@@ -204,7 +176,7 @@ func (s *scratch) push(ctx context.Context, r build.Report, there, ours string) 
 	return failed("push", fmt.Errorf("push the branch %s: %w%s", r.Branch, err, pushAdvice(err)))
 }
 
-// pushAdvice returns what to do about a push that failed.
+// pushAdvice returns the remedy for a failed push.
 func pushAdvice(err error) string {
 	text := strings.ToLower(err.Error())
 	switch {
@@ -216,7 +188,7 @@ func pushAdvice(err error) string {
 	return access(err, "contents: write")
 }
 
-// access returns what to do about a refused token.
+// access returns the remedy for a refused token.
 func access(err error, need string) string {
 	text := strings.ToLower(err.Error())
 	for _, refusal := range []string{"403", "denied", "not granted", "401", "authentication failed", "could not read username", "not found"} {
@@ -227,5 +199,5 @@ func access(err error, need string) string {
 	return ""
 }
 
-// escape escapes the name of a branch for a path, but for its slashes.
+// escape escapes the name of a branch for a path, except its slashes.
 func escape(name string) string { return (&url.URL{Path: name}).EscapedPath() }

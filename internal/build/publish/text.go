@@ -130,7 +130,8 @@ func rounds(n int) string {
 	return fmt.Sprintf("%d rounds", n)
 }
 
-// commentText returns the comment on the issue: what the run came to, and where its work is.
+// commentText returns the comment on the issue: the result of the run, and the place of its
+// work.
 func (p *publication) commentText() string {
 	r := p.report
 	var b strings.Builder

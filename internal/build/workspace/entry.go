@@ -21,8 +21,8 @@ func (e *entry) equal(other *entry) bool {
 	return e.mode == other.mode && bytes.Equal(e.data, other.data)
 }
 
-// read returns what stands at a name. The name does not lead out of the root, and no link
-// is followed at its end.
+// read returns the entry of a name. The name does not lead out of the root, and no link is
+// followed at its end.
 func read(root *os.Root, name string) (*entry, error) {
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || err != nil && belowNoFolder(root, name) {
@@ -81,7 +81,7 @@ func restore(root *os.Root, name string, e *entry) error {
 	return root.Chmod(name, e.mode.Perm())
 }
 
-// removeAll removes what stands at a name, also folders that may not be written to.
+// removeAll removes a file or folder, also folders without write permission.
 func removeAll(root *os.Root, name string) error {
 	err := root.RemoveAll(name)
 	if err == nil || belowNoFolder(root, name) {
@@ -91,7 +91,7 @@ func removeAll(root *os.Root, name string) error {
 		if d != nil && d.IsDir() {
 			return root.Chmod(below, 0o700)
 		}
-		return nil // what stays is reported below
+		return nil // the rest is reported below
 	})
 	if err := root.RemoveAll(name); err != nil {
 		return errors.Join(err, walkErr)

@@ -15,11 +15,11 @@ import (
 	"github.com/org/foreman-action/internal/git"
 )
 
-// A Guard holds what an agent must not change, as it was before it ran.
+// A Guard keeps the state of protected files before an agent ran.
 type Guard struct {
 	at       place
 	readOnly bool
-	steering map[string]*entry // what steers git, by its path below the common folder
+	steering map[string]*entry // git's configuration and hooks, by path below the common folder
 	link     *entry            // the file .git of the worktree
 	refs     map[string]string // the repository's, without the branches of runs
 	checkout tree              // the consumer's
@@ -27,7 +27,7 @@ type Guard struct {
 	head     string            // the worktree's commit
 }
 
-// A place is what belongs to a worktree and to the checkout beside it.
+// A place contains the folders of a worktree and of the checkout beside it.
 type place struct {
 	root   string // of the consumer's checkout
 	own    string // the folder of git of that checkout
@@ -41,9 +41,9 @@ type place struct {
 // A tree is the state of a working tree.
 type tree struct {
 	head   *entry            // the file HEAD
-	commit string            // what it leads to
+	commit string            // its commit
 	index  *entry            // the file index
-	staged string            // what the index lists, whatever else its file holds
+	staged string            // digest of the index's entries
 	dirty  map[string]*entry // files that differ from the index or are untracked; nil: deleted
 }
 
@@ -52,7 +52,7 @@ type tree struct {
 const maxDirty = 64 << 20
 
 // Watch takes the state before an agent runs. With readOnly, the agent must not change the
-// worktree either, but for the paths in except.
+// worktree either, except the paths in except.
 func Watch(ctx context.Context, w *Worktree, readOnly bool, except []string) (*Guard, error) {
 	at, err := w.place()
 	if err != nil {
@@ -82,9 +82,9 @@ func Watch(ctx context.Context, w *Worktree, readOnly bool, except []string) (*G
 	return g, nil
 }
 
-// Check compares the state after an agent ran, puts back what it must not change, and
-// returns the paths of that, sorted. Files of the consumer's checkout are moved to the
-// folder saved before they are put back, so that nothing is lost.
+// Check compares the state after an agent ran, restores protected files, and returns the
+// changed paths, sorted. Files of the consumer's checkout are moved to the folder saved before
+// they are put back, so that nothing is lost.
 func (g *Guard) Check(ctx context.Context, saved string, except []string) ([]string, error) {
 	// First without git: it would execute what these files name.
 	changed, err := g.restoreSteering()
@@ -117,8 +117,8 @@ func (g *Guard) Check(ctx context.Context, saved string, except []string) ([]str
 	return slices.Compact(changed), nil
 }
 
-// steering reads what decides what git does and which programs it starts, by its path
-// below the common folder.
+// steering reads the files that configure git and the programs that it starts, by path below
+// the common folder.
 func (p place) steering() (map[string]*entry, error) {
 	root, err := os.OpenRoot(p.common)
 	if err != nil {
@@ -162,8 +162,8 @@ func (p place) link() (*entry, error) {
 	return read(root, ".git")
 }
 
-// inPlace reports folders that a link has taken the place of: what would be put back below
-// them would change some other folder.
+// inPlace reports folders that a link has taken the place of: restoring files below them would
+// change another folder.
 func (p place) inPlace() error {
 	for _, dir := range []string{p.root, p.common, p.own} {
 		if now, err := filepath.EvalSymlinks(dir); err != nil {
@@ -208,7 +208,7 @@ func (p place) folder() (dir *os.Root, replaced bool, err error) {
 	return dir, replaced, err
 }
 
-// restoreSteering puts back what steers git, without git.
+// restoreSteering restores git's configuration and hooks, without git.
 func (g *Guard) restoreSteering() ([]string, error) {
 	var changed []string
 	put := func(root *os.Root, name string, before, after *entry) error {
@@ -250,7 +250,7 @@ func (g *Guard) restoreSteering() ([]string, error) {
 			now[name] = nil // a hook that is gone
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(now)) { // folders come before what is in them
+	for _, name := range slices.Sorted(maps.Keys(now)) { // folders come before their files
 		if err := put(common, name, g.steering[name], now[name]); err != nil {
 			return changed, err
 		}
@@ -258,8 +258,8 @@ func (g *Guard) restoreSteering() ([]string, error) {
 	return changed, nil
 }
 
-// refs returns all refs with their commits and the refs that they stand for, but for the branches of runs: other runs may go
-// on at the same time.
+// refs returns all refs with their commits and the refs that they stand for, except the
+// branches of runs: other runs may be in progress.
 func (p place) refs(ctx context.Context) (map[string]string, error) {
 	out, err := p.git.Run(ctx, "for-each-ref", "--format=%(refname) %(objectname) %(symref)")
 	if err != nil {
@@ -326,9 +326,9 @@ func (p place) work(ctx context.Context, except []string) (tree, error) {
 // adminDir returns the worktree's folder of git.
 func (p place) adminDir() string { return filepath.Join(p.common, p.admin) }
 
-// since puts HEAD and the index of a working tree back to an earlier state, and returns
-// what its state was. Files are compared with the earlier index: a later one can have marks
-// by which git takes a changed file for unchanged.
+// since resets HEAD and the index of a working tree to an earlier state, and returns the state
+// before. Files are compared with the earlier index: a later one can have marks by which git
+// takes a changed file for unchanged.
 func (p place) since(ctx context.Context, before tree, dir, admin string, except []string) (tree, error) {
 	own, err := os.OpenRoot(admin)
 	if err != nil {
@@ -364,14 +364,14 @@ func (p place) since(ctx context.Context, before tree, dir, admin string, except
 	return now, err
 }
 
-// listed returns a digest of what an index lists.
+// listed returns a digest of an index's entries.
 func listed(ctx context.Context, g git.Repo) (string, error) {
 	out, err := g.Run(ctx, "ls-files", "--stage", "-z")
 	sum := sha256.Sum256(out)
 	return string(sum[:]), err
 }
 
-// state returns the state of a working tree, but for some paths.
+// state returns the state of a working tree, except some paths.
 func (p place) state(ctx context.Context, dir, admin string, except []string) (tree, error) {
 	g := p.git
 	g.Dir = dir
@@ -445,7 +445,7 @@ func (t tree) differences(now tree) []string {
 	return changed
 }
 
-// restoreCheckout puts the consumer's checkout back. What the agent left there moves to the
+// restoreCheckout puts the consumer's checkout back. The agent's files there are moved to the
 // folder saved.
 func (g *Guard) restoreCheckout(ctx context.Context, saved string) ([]string, error) {
 	r := g.at

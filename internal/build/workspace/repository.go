@@ -1,6 +1,5 @@
-// Package workspace is where a run works: a worktree of the consumer's repository, on a
-// branch of its own, and the guard around it that compares what agents must not change and
-// puts it back.
+// Package workspace is where a run works: a worktree of the consumer's repository, on a branch
+// of its own, and the guard that compares and restores protected files.
 //
 // A worktree shares the configuration, the hooks and the refs of the repository, so an
 // agent can change what git does everywhere. After every run of an agent, the files that

@@ -45,10 +45,9 @@ func (p place) worktree() git.Repo {
 	return g
 }
 
-// settle makes git work again in the worktree, whatever its last command there was and
-// however it ended: no lock and no merge in progress is left, the branch is checked out and
-// descends from start, and the index hides no file. Files stay as they are. No process may
-// work in the worktree.
+// settle makes git work again in the worktree after an interrupted command: no lock and no
+// merge in progress is left, the branch is checked out and descends from start, and the index
+// hides no file. Files stay as they are. No process may work in the worktree.
 func (p place) settle(ctx context.Context, start string) error {
 	if err := p.settleFiles(); err != nil {
 		return err
@@ -59,7 +58,7 @@ func (p place) settle(ctx context.Context, start string) error {
 	return p.settleIndex(ctx, start)
 }
 
-// settleFiles removes what commands of git that did not end leave, and checks the branch out.
+// settleFiles removes the files of interrupted commands of git, and checks the branch out.
 func (p place) settleFiles() error {
 	root, err := os.OpenRoot(p.common)
 	if err != nil {
@@ -117,7 +116,7 @@ func (p place) settleBranch(ctx context.Context, start string) error {
 	if _, err := p.git.Run(ctx, "update-ref", "--no-deref", ref, start); err == nil || ctx.Err() != nil {
 		return err
 	}
-	// What stands there is no ref at all.
+	// The file there is no ref.
 	root, err := os.OpenRoot(p.common)
 	if err != nil {
 		return err

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/internal/programtest"
+
 	"github.com/org/foreman-action/internal/build/workspace"
 )
 
@@ -112,8 +114,8 @@ func TestBuilderMayChangeItsWorktree(t *testing.T) {
 	}
 }
 
-// TestOutside changes what is outside of the worktree, in each way that git shares or that
-// the file system allows.
+// TestOutside changes files outside of the worktree, in each way that git shares or that the
+// file system allows.
 func TestOutside(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ script, want string }{
@@ -186,7 +188,7 @@ func TestPlantedPrograms(t *testing.T) {
 	p := newPlace(t)
 	marker := filepath.Join(t.TempDir(), "marker")
 	program := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$0\" >>'"+marker+"'\n"), 0o755); err != nil {
+	if err := programtest.Write(program, "#!/bin/sh\necho \"$0\" >>'"+marker+"'\n"); err != nil {
 		t.Fatal(err)
 	}
 	found, _ := p.during(false, `P='`+program+`'

@@ -59,8 +59,7 @@ func (r *Repository) worktree(dir, branch string) *Worktree {
 	return &Worktree{Dir: dir, Branch: branch, repo: r, git: g}
 }
 
-// adminFolder returns the folder in which git keeps what it knows of a worktree, relative
-// to the common folder.
+// adminFolder returns git's administrative folder of a worktree, relative to the common folder.
 func adminFolder(common, dir string) (string, error) {
 	data, err := os.ReadFile(filepath.Join(dir, ".git"))
 	if err != nil {
@@ -166,11 +165,10 @@ func unfit(ctx context.Context, err error) error {
 	return err
 }
 
-// Commit commits everything that differs from start, but for the paths in without, and
-// returns the new HEAD. Commits that were made since start stay, unless one of them has a
-// path that must not be there, or they do not descend from start: then they become one. The
-// message is for Foreman's own commit. An error is an [UnfitError] where the files are the
-// cause.
+// Commit commits everything that differs from start, except the paths in without, and returns
+// the new HEAD. Commits that were made since start stay, unless one of them has a path that
+// must not be there, or they do not descend from start: then they become one. The message is
+// for Foreman's own commit. An error is an [UnfitError] where the files are the cause.
 func (w *Worktree) Commit(ctx context.Context, start string, by Author, message string, without []string) (head string, err error) {
 	p, err := w.place()
 	if err != nil {
@@ -257,8 +255,8 @@ func literal(paths []string) []string {
 	return all
 }
 
-// Reset puts the branch, the index and the files back to a commit, and removes files that
-// git does not track; what it ignores stays.
+// Reset puts the branch, the index and the files back to a commit, and removes files that git
+// does not track; ignored files stay.
 func (w *Worktree) Reset(ctx context.Context, commit string) error {
 	p, err := w.place()
 	if err != nil {

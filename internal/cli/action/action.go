@@ -30,7 +30,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Options are what the command depends on: the environment holds its inputs too.
+// Options are the command's dependencies: the environment contains its inputs, too.
 type Options struct{ Env process.Env }
 
 // Command returns the command.
@@ -45,7 +45,7 @@ func Command(env process.Env) *cobra.Command {
 	}
 }
 
-// Run runs the step. Whatever goes wrong is an annotation in the log, and the error a
+// Run runs the step. Every failure is an annotation in the log, and the error a
 // [command.ReportedError].
 func Run(ctx context.Context, o Options) error {
 	rt := actions.New(actions.Options{Getenv: o.Env.Getenv, Stdout: o.Env.Stdout})
@@ -96,7 +96,7 @@ func step(ctx context.Context, rt *actions.Runtime, env process.Env) (report.Res
 	})
 }
 
-// subject is what an event is about.
+// subject describes the issue of an event.
 func subject(e triage.Delivery) string {
 	if e.Number == 0 {
 		return e.FullRepo()
@@ -114,8 +114,8 @@ func scheduledOn(env actions.Env) string {
 	return branch
 }
 
-// workspace is where configuration is read from before the default branch is asked. What
-// is checked out for a pull request is its author's, and no configuration.
+// workspace returns the files in which configuration is looked for before the default branch.
+// The checkout of a pull request is its author's, and no configuration.
 func workspace(env actions.Env, event triage.Delivery) config.Files {
 	if event.OnPull() {
 		return files.Layered{}
@@ -219,7 +219,7 @@ func publish(rt *actions.Runtime, res report.Result, version string, err error) 
 	return errors.Join(errs...)
 }
 
-// noConfigNotice is what somebody reads who has just added the step.
+// noConfigNotice is for somebody who has just added the step.
 const noConfigNotice = "there is no " + config.DefaultPath + " and no agent, so nothing was decided; " +
 	"the job summary holds a rule file to start with, and foreman init writes one"
 

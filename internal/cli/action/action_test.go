@@ -66,7 +66,7 @@ func (s *stepRun) wantLog(t *testing.T, parts ...string) {
 	}
 }
 
-// TestConfigUnreadable fails, and says why, when the configuration cannot be read.
+// TestConfigUnreadable fails with the reason when the configuration cannot be read.
 func TestConfigUnreadable(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -141,7 +141,7 @@ func TestStopped(t *testing.T) {
 	s.wantLog(t, "::error", "canceled")
 }
 
-// TestOIDC sends the agent a token for its own address, and shows it to nobody.
+// TestOIDC sends the agent a token for its own address, and prints it nowhere.
 func TestOIDC(t *testing.T) {
 	t.Parallel()
 	s := newStep(t)

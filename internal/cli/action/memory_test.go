@@ -79,7 +79,7 @@ func (s *stepRun) memoryIn(t *testing.T, service *resultstest.Server, store stri
 	s.Setenv("ACTIONS_RUNTIME_TOKEN", service.RuntimeToken(resultstest.Job{Run: int64(100 + run)}))
 }
 
-// TestMemoryDenied goes on without memory, and names what is missing.
+// TestMemoryDenied continues without memory, and names the missing permission.
 func TestMemoryDenied(t *testing.T) {
 	t.Parallel()
 	s := newStep(t)
@@ -109,8 +109,8 @@ func zipped(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-// TestMemoryUnusable goes on with whatever it finds: what was done before is read off
-// the issue, and the log says why.
+// TestMemoryUnusable continues with the issue's timeline instead of the record, and logs the
+// reason.
 func TestMemoryUnusable(t *testing.T) {
 	t.Parallel()
 	const name = "foreman-memory-i7"
@@ -128,7 +128,7 @@ func TestMemoryUnusable(t *testing.T) {
 		{"reading denied", func(_ *testing.T, s *resultstest.Server) { s.Deny(resultstest.ActionsRead, true) },
 			[]string{"::warning", "`actions: read`", "timeline"}},
 		{"saving denied", func(_ *testing.T, s *resultstest.Server) { s.Deny(resultstest.ArtifactWrite, true) },
-			[]string{"::warning", "denied", "not remembered"}},
+			[]string{"::warning", "denied", "not saved"}},
 		{"truncated", artifact(`{"schema": 1, "repo`), []string{"::warning", "truncated", "timeline"}},
 		{"a bomb", artifact(strings.Repeat(" ", 20<<20)), []string{"::warning", "larger than", "timeline"}},
 		{"of another issue", artifact(`{"schema": 1, "repo": "org/repo", "issue": 8, "revision": 1, "tasks": []}`),
@@ -181,8 +181,8 @@ func TestMemoryUnusable(t *testing.T) {
 	}
 }
 
-// TestMemoryRulesOnly keeps what rules did, and bothers nobody who did not ask for a
-// memory with a permission that it lacks.
+// TestMemoryRulesOnly records the actions of rules. Without a configured memory it does not
+// warn of a missing permission.
 func TestMemoryRulesOnly(t *testing.T) {
 	t.Parallel()
 	for _, denied := range []bool{false, true} {
@@ -199,7 +199,7 @@ func TestMemoryRulesOnly(t *testing.T) {
 		}
 		list := service.Artifacts()
 		if denied {
-			s.wantLog(t, "`actions: read`", "not remembered")
+			s.wantLog(t, "`actions: read`", "not saved")
 			continue
 		}
 		if len(list) != 1 || list[0].Name != "foreman-memory-i7" {

@@ -12,8 +12,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// TestSummaryByModel lets a model word what the agent is told, and keeps to the facts
-// when the model cannot be asked or does not keep to them.
+// TestSummaryByModel lets a model phrase the agent's summary, and falls back to the facts when
+// the model fails or changes them.
 func TestSummaryByModel(t *testing.T) {
 	t.Parallel()
 	const (
@@ -25,7 +25,7 @@ func TestSummaryByModel(t *testing.T) {
 		answer llmtest.Answer
 		set    map[string]string // inputs, on top of the usual ones
 		env    map[string]string
-		want   string // what the agent is told
+		want   string // the agent's summary
 		log    []string
 	}{
 		{"its words", llmtest.Say(prose), nil, nil, prose, nil},

@@ -81,10 +81,10 @@ func TestClosingInCache(t *testing.T) {
 	if code := s.run(t.Context()); code != command.ExitOK {
 		t.Fatalf("exit code %d:\n%s", code, s.Log())
 	}
-	s.wantLog(t, `"verdict":"refuse","reason":"nobody would find it in this memory when it is due`)
+	s.wantLog(t, `"verdict":"refuse","reason":"later runs cannot read this memory`)
 }
 
-// TestClosingUnannounced fails the step whose closing nobody would find.
+// TestClosingUnannounced fails the step whose closing later runs would not find.
 func TestClosingUnannounced(t *testing.T) {
 	t.Parallel()
 	service := resultstest.New(t, resultstest.Config{})
@@ -95,5 +95,5 @@ func TestClosingUnannounced(t *testing.T) {
 	if code := s.run(t.Context()); code != command.ExitFailed {
 		t.Fatalf("exit code %d:\n%s", code, s.Log())
 	}
-	s.wantLog(t, "::error", "keep in mind what is to be done later", "artifacts may not be written")
+	s.wantLog(t, "::error", "record the scheduled actions", "artifacts may not be written")
 }

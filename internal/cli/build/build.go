@@ -29,7 +29,7 @@ func Command(env cli.Env) *cobra.Command {
 
 const exitCodes = `Exit codes of a run: 0 approved, 1 a failure of this machine, the setup or the disk,
 2 usage and configuration, 3 rounds exhausted or stalled, 4 an agent failed, 5 no valid
-result, 6 nothing changed, 7 an agent changed what it must not, 8 a required check fails,
+result, 6 nothing changed, 7 an agent changed protected files, 8 a required check fails,
 124 out of time, 130 cancelled. Of publish: 0 published, 7 refused, 9 failed.`
 
 // supervise is the part of the program that runs commands; see package process.

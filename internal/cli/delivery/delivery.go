@@ -48,16 +48,17 @@ func Read(ctx context.Context, env process.Env, access remote.Access, r Request)
 	}
 	if e.Name == triage.EventSchedule && e.Issue == nil {
 		return triage.Delivery{}, command.Usagef("a scheduled run looks for its issues, which only the action does; " +
-			"--issue OWNER/REPO#N --event-name schedule shows what would become of one")
+			"--issue OWNER/REPO#N --event-name schedule shows the decision on one")
 	}
 	if r.File != "" && action != "" && action != e.Action {
-		return triage.Delivery{}, command.Usagef("--event-name says %s, but the payload's action is %q", r.Name, e.Action)
+		return triage.Delivery{}, command.Usagef("--event-name is %s, but the payload's action is %q", r.Name, e.Action)
 	}
 	return e, nil
 }
 
-// ForRules reads an event, and returns it with what explains the rules of a configuration
-// on it. The host is that of GitHub for an issue there, if there is a token, else none.
+// ForRules reads an event, and returns it with a function that explains the rules of a
+// configuration on it. The host is that of GitHub for an issue there, if there is a token, else
+// none.
 func ForRules(ctx context.Context, env process.Env, cfg *config.Config, r Request) (runner.Options, triage.Delivery, error) {
 	o := runner.Options{Config: cfg, Clock: runner.Clock{Now: env.Now}}
 	access := remote.FromEnv(env)

@@ -23,7 +23,7 @@ type Draft struct {
 	Association string // of the author, such as MEMBER; empty: NONE
 }
 
-// Associations are what an author may be to a repository, as GitHub names it.
+// Associations are GitHub's names for an author's relation to a repository.
 func Associations() []string {
 	return []string{"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", "FIRST_TIMER", "MANNEQUIN", "NONE"}
 }

@@ -45,7 +45,7 @@ func TestParseIssue(t *testing.T) {
 	}
 }
 
-// FuzzParseIssue finds in whatever it accepts an issue that can be named again.
+// FuzzParseIssue checks that every accepted issue can be formatted and parsed again.
 func FuzzParseIssue(f *testing.F) {
 	f.Add("o/r#5", "")
 	f.Add("https://github.com/o/r/issues/5#x", "https://api.github.com")

@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// checkName refuses a name that no event has, with or without an activity, and says what was
-// probably meant. An empty name stands for the payload's own.
+// checkName refuses a name that no event has, with or without an activity, and suggests a
+// similar one. An empty name stands for the payload's own.
 func checkName(name string) error {
 	key := name
 	if rest, target := strings.CutPrefix(name, triage.EventPullRequestTarget); target {

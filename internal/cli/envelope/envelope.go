@@ -1,6 +1,6 @@
-// Package envelope is how the tools that agents call read and report: an object of JSON on
-// standard input, files below the working directory, and one line of JSON on standard
-// output, whatever happens.
+// Package envelope implements the input and output of the tools for agents: an object of JSON
+// on standard input, files below the working directory, and always one line of JSON on standard
+// output.
 package envelope
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/org/foreman-action/internal/workdir"
 )
 
-// The limits of what tools read.
+// The limits of the tools' input.
 const (
 	MaxInput = 2 << 20 // bytes on standard input
 	MaxFile  = 1 << 20 // bytes of a file
@@ -184,8 +184,8 @@ func fileProblem(code, verb, name string, err error) *handoff.Problem {
 	return &handoff.Problem{Path: name, Code: code, Message: verb + " " + name + ": " + err.Error()}
 }
 
-// Parse validates a result, and returns its problems in the terms of the tool: what is no
-// JSON is a problem with the file. The value is nil where there are any.
+// Parse validates a result, and returns its problems in the terms of the tool: invalid JSON is
+// a problem with the file. With problems the value is nil.
 func Parse(role handoff.Role, data []byte, name string) (value any, problems []handoff.Problem) {
 	var err error
 	if role == handoff.Builder {

@@ -33,7 +33,7 @@ func TestAudience(t *testing.T) {
 	}
 }
 
-// TestOverrides lets an input win over the file, and leave it where it says nothing.
+// TestOverrides lets an input override the file, and an empty input keep it.
 func TestOverrides(t *testing.T) {
 	t.Parallel()
 	file := &config.Config{

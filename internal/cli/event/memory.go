@@ -38,7 +38,7 @@ func remembered(s Settings, c config.Config, asks bool) (runner.Memory, notes) {
 	c.Memory.Store = cmp.Or(c.Memory.Store, s.Memory.Store)
 	m, err := openMemory(s, c.Memory)
 	if err != nil {
-		const text = "memory: %v; nothing is kept, and what was done before is read off the issue"
+		const text = "memory: %v; using the issue's timeline instead of the record, and storing no record"
 		if asked {
 			n.warn(text, err)
 		} else {
@@ -50,7 +50,7 @@ func remembered(s Settings, c config.Config, asks bool) (runner.Memory, notes) {
 	}
 	m.Implicit = !asked && !asks
 	if c.Memory.Store == "off" && s.Overrides.Memory.Store == "off" && c.Rules.UndoesByMemory() {
-		n.warn("the memory is off (input memory), and rules with else_undo take back only what is remembered, on issues nothing; choose artifact, cache or file")
+		n.warn("the memory is off (input memory), and rules with else_undo can revert nothing on issues; choose artifact, cache or file")
 	}
 	if c.Memory.Path != "" && c.Memory.Store != "file" {
 		n.warn("memory.path (input memory-path) is for the store file, and the store is %s", c.Memory.Store)
@@ -67,7 +67,7 @@ func openMemory(s Settings, c config.Memory) (runner.Memory, error) {
 	case "file":
 		dir := process.Below(s.Memory.Dir, cmp.Or(c.Path, ".foreman/memory"))
 		if s.Event.OnPull() && !s.Local && below(s.Memory.Dir, dir) {
-			return runner.Memory{}, errors.New("the folder is in the workspace, and what is checked out for a pull request is its author's; " +
+			return runner.Memory{}, errors.New("the folder is in the workspace, and the checkout of a pull request is its author's; " +
 				"name a folder outside of it (memory.path, or the input memory-path)")
 		}
 		store, err := file.Open(dir)
@@ -124,8 +124,8 @@ func service(s Settings) results.Options {
 // A summarize function renders a record for the agent.
 type summarize func(context.Context, memory.Record) (text string, ok bool)
 
-// summarizer lets a model rewrite the summary for the agent, if the configuration says so;
-// nil: it does not. A model that cannot be asked rewrites nothing.
+// summarizer returns the model that rephrases the agent's summary; nil without memory.summary:
+// model. When the model cannot be asked, the summary stays as it is.
 func summarizer(s Settings, c config.Config, remembers, asks bool) (summarize, notes) {
 	var n notes
 	byModel := c.Memory.Summary == "model"
@@ -133,7 +133,7 @@ func summarizer(s Settings, c config.Config, remembers, asks bool) (summarize, n
 	case !byModel && (s.Overrides.ModelKey != "" || c.Model != (config.Model{})):
 		n.warn("llm.base_url, timeout, max_tokens and the input llm-key are for memory.summary: model (input memory-summary), which is not set")
 	case byModel && !remembers:
-		n.warn("memory.summary is model, and the memory is off: the agent is told nothing")
+		n.warn("memory.summary is model, and the memory is off: the agent gets no summary")
 	case byModel && asks:
 		c.Model.Timeout = cmp.Or(c.Model.Timeout, memory.DefaultSummaryTimeout)
 		key := model.Key(s.Env.Getenv, c.LLM.Provider, s.Overrides.ModelKey)
@@ -142,11 +142,11 @@ func summarizer(s Settings, c config.Config, remembers, asks bool) (summarize, n
 		}
 		client, err := model.New(s.Env, c.LLM, c.Model, key)
 		if err != nil {
-			n.warn("memory.summary: %s; see the inputs llm-*, or llm in the configuration; the agent is told the plain facts",
+			n.warn("memory.summary: %s; see the inputs llm-*, or llm in the configuration; the agent gets the plain facts",
 				strings.ReplaceAll(err.Error(), "\n", "; "))
 			return memory.Summarizer{}.Summarize, n
 		}
-		// The client's own error says more than that of the summarizer.
+		// The client's own error is more precise than that of the summarizer.
 		return memory.Summarizer{Model: client, Timeout: c.Model.Timeout + time.Second, Log: s.Logger}.Summarize, n
 	}
 	return nil, n

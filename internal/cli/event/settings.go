@@ -102,14 +102,13 @@ func effective(loaded *config.Config, s Settings) (*config.Config, []string) {
 	}
 	c := s.Overrides.Apply(loaded)
 	if s.Overrides.AllowClose && c.NeverClose {
-		warnings = append(warnings, "allow-close has no effect: the file that the configuration extends says allow_close: false")
+		warnings = append(warnings, "allow-close has no effect: the file that the configuration extends has allow_close: false")
 	}
 	return c, warnings
 }
 
-// distrust takes out of a configuration what would send the issue, or write files,
-// somewhere that the person at the terminal did not name: the file may be of a
-// repository that they only look at.
+// distrust removes the settings of a configuration that send the issue, or write files, to a
+// place that the user did not name: the file may be of an untrusted repository.
 func distrust(c *config.Config) []string {
 	var warnings []string
 	if c.Agent.URL != "" {

@@ -21,8 +21,8 @@ import (
 // MaxSize bounds a configuration file; GitHub's contents API gives no more either.
 const MaxSize = 1 << 20
 
-// A Folder reads configuration below a directory, and nothing else: neither what an
-// absolute path names elsewhere nor where a symbolic link leads out of it.
+// A Folder reads configuration only below a directory: absolute paths elsewhere and symbolic
+// links that lead out of it are refused.
 type Folder struct{ Dir string }
 
 // Read returns the content of a file; an error is fs.ErrNotExist where there is none.
@@ -68,7 +68,7 @@ func (f Folder) Glob(_ context.Context, pattern string) ([]string, error) {
 	return names, err
 }
 
-// within returns the path relative to the directory of what is named absolutely.
+// within returns an absolute path relative to the directory.
 func (f Folder) within(name string) (string, error) {
 	if !filepath.IsAbs(name) {
 		return name, nil

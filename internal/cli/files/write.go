@@ -41,7 +41,7 @@ func Create(name string, data []byte, force bool) error {
 		return err
 	}
 	if !force {
-		// A link fails where a rename would overwrite what came between.
+		// A link fails where a rename would overwrite a file created meanwhile.
 		if err := os.Link(temp, name); err == nil || errors.Is(err, fs.ErrExist) {
 			return err
 		}

@@ -20,8 +20,8 @@ func Failures(results []ruletest.Result) int {
 	return n
 }
 
-// WriteFailure shows what is not as a test expects. What the rules made of it may be
-// foreign text.
+// WriteFailure prints the differences from a test's expectation. The results of the rules may
+// contain untrusted text.
 func WriteFailure(b *strings.Builder, r ruletest.Result, p Painter) {
 	fmt.Fprintf(b, "%s %s\n", p.Paint("31", "FAIL"), p.Bold(sanitize.Line(r.Test.Name)))
 	for _, m := range r.Mismatches {

@@ -8,7 +8,7 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// WriteRule tells of one rule, behind an empty line.
+// WriteRule prints the explanation of one rule, behind an empty line.
 func WriteRule(b *strings.Builder, r rules.RuleWhy, p Painter) {
 	sign, why := "-", outcomeText(r.RuleTrace)
 	if r.Outcome == rules.Matched {
@@ -23,7 +23,7 @@ func WriteRule(b *strings.Builder, r rules.RuleWhy, p Painter) {
 	}
 }
 
-// outcomeText says in a few words what became of a rule.
+// outcomeText returns the outcome of a rule in a few words.
 func outcomeText(r rules.RuleTrace) string {
 	place := fmt.Sprintf("(%s:%d)", r.File, r.Line)
 	switch r.Outcome {

@@ -12,8 +12,8 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// Needs lists what a workflow must grant for a configuration, as lines of its
-// permissions block. With pulls it runs on pull requests whatever the rules listen to.
+// Needs lists the permissions that a workflow must grant for a configuration, as lines of its
+// permissions block. With pulls it also runs on pull requests.
 func Needs(c *config.Config, pulls bool) []string {
 	level := "write"
 	if c.Mode == config.ModeShadow {
@@ -23,7 +23,7 @@ func Needs(c *config.Config, pulls bool) []string {
 	switch {
 	case pulls || slices.ContainsFunc(rules.Infos(c.Rules), func(i rules.Info) bool { return i.Pulls }):
 		needs = append(needs, "pull-requests: "+level)
-	case c.Rules.AsksAuthor(): // it lists their pull requests too
+	case c.Rules.UsesAuthor(), c.Rules.UsesContrib(): // pull requests are listed too
 		needs = append(needs, "pull-requests: read")
 	}
 	if recalls(c) && c.Memory.Store == "" || c.Memory.Store == "artifact" {
@@ -35,22 +35,22 @@ func Needs(c *config.Config, pulls bool) []string {
 	return needs
 }
 
-// recalls reports whether anything that a configuration does takes what was done before.
+// recalls reports whether a configuration needs the record of earlier actions.
 func recalls(c *config.Config) bool {
-	return c.Agent.URL != "" || c.Rules.AsksMemory() || c.Mode == config.ModeShadow && c.Rules.Len() > 0 ||
+	return c.Agent.URL != "" || c.Rules.UsesMemory() || c.Mode == config.ModeShadow && c.Rules.Len() > 0 ||
 		c.Rules.NeverAgain() || c.Rules.ClosesLater() || c.Rules.UndoesByMemory()
 }
 
 // Lack introduces a block after a call that was denied.
 const Lack = "The token lacks a permission. Give the job this block:"
 
-// Help returns what to paste into the workflow.
+// Help returns the text to paste into the workflow.
 func Help(needs, missing []string) string {
 	block := strings.TrimSuffix(Block(needs, missing), "\n")
 	return Lack + "\n\n    " + strings.ReplaceAll(block, "\n", "\n    ")
 }
 
-// Block is the exact block: what it does not name, the token does not get.
+// Block is the exact block: the token gets no other permission.
 func Block(needs, missing []string) string {
 	var b strings.Builder
 	b.WriteString("permissions:\n")

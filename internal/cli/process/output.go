@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// An Output passes what is written to it on, and keeps the first error of that. It is safe
-// for concurrent use as far as its writer is.
+// An Output is a writer that keeps the first error of the writer below. It is safe for
+// concurrent use as far as its writer is.
 type Output struct {
 	to  io.Writer
 	mu  sync.Mutex

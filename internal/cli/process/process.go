@@ -14,9 +14,9 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
-// An Env holds the surroundings of one run of the program. Commands need all fields but
-// those with a comment that says otherwise; [Env.Complete] sets the functions among them.
-// It does not change while a command runs.
+// An Env holds the surroundings of one run of the program. Commands need all fields except
+// those marked optional; [Env.Complete] sets the functions. It does not change while a command
+// runs.
 type Env struct {
 	Getenv func(string) string
 	// LookupEnv is Getenv that reports whether the variable is set; nil: it is where it is
@@ -32,6 +32,8 @@ type Env struct {
 	Terminal bool
 	Version  string // of the program; empty: unknown
 	Program  string // the name that the program was started by, a path or not; empty: unknown
+	// Hangups begins to deliver SIGHUP, which ends the program otherwise; nil: there are none.
+	Hangups func() <-chan os.Signal
 
 	Now   func() time.Time
 	Sleep func(context.Context, time.Duration) error // nil: real

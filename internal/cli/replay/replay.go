@@ -35,22 +35,22 @@ func Run(ctx context.Context, r Options) (backtest.Report, github.HistoryCalls, 
 	if err != nil {
 		return backtest.Report{}, github.HistoryCalls{}, err
 	}
-	report, err := backtest.Run(ctx, past{h}, r.Backtest)
+	report, err := backtest.Run(ctx, source{h}, r.Backtest)
 	if err == nil && report.Stopped == nil {
 		h.Done()
 	}
 	return report, h.Calls(), err
 }
 
-// A past is the history of a repository on GitHub as a backtest reads it.
-type past struct{ *github.History }
+// A source reads the history of a repository on GitHub.
+type source struct{ *github.History }
 
-func (p past) Issues(ctx context.Context, page int) (backtest.Page, error) {
+func (p source) Issues(ctx context.Context, page int) (backtest.Page, error) {
 	list, err := p.History.Issues(ctx, page)
 	return backtest.Page(list), stopOf(err)
 }
 
-func (p past) Timeline(ctx context.Context, i triage.Issue) (triage.Timeline, error) {
+func (p source) Timeline(ctx context.Context, i triage.Issue) (triage.Timeline, error) {
 	t, err := p.History.Timeline(ctx, i)
 	return t, stopOf(err)
 }

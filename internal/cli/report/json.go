@@ -84,7 +84,7 @@ func actionsJSON(rep runner.Report) []actionJSON {
 	return list
 }
 
-// reportJSON is what triage --json prints: one object, stable.
+// reportJSON is the output of triage --json: one object, stable.
 type reportJSON struct {
 	Version    int                   `json:"version"` // of this form
 	Event      string                `json:"event"`

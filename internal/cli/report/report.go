@@ -13,7 +13,7 @@ import (
 type Result struct {
 	Report   runner.Report
 	NoConfig bool // nothing was configured, so nothing was decided
-	// Described says that the command line describes the issue, which is not on GitHub.
+	// Described: the issue comes from the command line, not from GitHub.
 	Described bool
 	Needs     []string       // lines of the permissions block that the run needs
 	Survey    *runner.Survey // of a scheduled run, of which Report is the sum; else nil

@@ -41,8 +41,8 @@ type trace struct {
 	why   string
 }
 
-// Summary is the job summary: what was decided, why, and what became of it, with the
-// version of the program and the error of the run; nil: it had none.
+// Summary is the job summary: the decision, its reason and its result, with the version of the
+// program and the error of the run, which may be nil.
 func Summary(res Result, version string, err error) string {
 	rep := res.Report
 	var b strings.Builder
@@ -76,8 +76,8 @@ func Summary(res Result, version string, err error) string {
 	return b.String()
 }
 
-// writeWhy writes why it was decided so, or what went wrong: mistakes in a file with
-// their lines as they stand there.
+// writeWhy writes the reason of the decision, or the error: mistakes in a file with their
+// lines.
 func writeWhy(b *strings.Builder, rep runner.Report, err error) {
 	if ps := failure.Problems(err); ps != nil {
 		b.WriteString(sanitize.Fence(text.Shorten(ps.Error(), 20_000), "") + "\n\n")
@@ -157,7 +157,7 @@ func writeScores(b *strings.Builder, s *memory.Scores) {
 	if s == nil || len(s.Rules) == 0 && len(s.Open) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "**Shadow mode**: what rules would have done, and whether people did it. %s waiting for them.\n\n", format.Count(len(s.Open), "prediction"))
+	fmt.Fprintf(b, "**Shadow mode**: predicted actions of rules, compared with people's. %s waiting for them.\n\n", format.Count(len(s.Open), "prediction"))
 	if len(s.Rules) == 0 {
 		return
 	}
@@ -196,7 +196,7 @@ func footer(rep runner.Report, version string) string {
 	return "<sub>" + strings.Join(format.NonEmpty(parts...), " · ") + "</sub>\n"
 }
 
-// traces tells of each rule why it fired or did not.
+// traces explains for each rule why it fired or did not.
 func traces(rep runner.Report) []trace {
 	if rep.Rules == nil {
 		return nil

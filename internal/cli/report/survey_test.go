@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/runner"
 )
 
-// TestSurveyTable bounds the table, and what strangers write into it.
+// TestSurveyTable bounds the table, and neutralizes untrusted text in it.
 func TestSurveyTable(t *testing.T) {
 	t.Parallel()
 	var s runner.Survey

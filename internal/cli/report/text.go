@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// verdict colours a word by what it means: green goes, yellow stays, red is bad.
+// verdict colours a word by its meaning: green for done, yellow for skipped, red for failed.
 func verdict(p format.Painter, s string) string {
 	switch s {
 	case "do", "done", "applied", "planned", "dry_run":

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +22,6 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/text"
-	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/ruletest"
@@ -29,8 +29,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The bounds of the replay for a pull request: what the repository's other runs need is
-// left to them.
+// The limits of the replay for a pull request, which leave calls for the repository's other
+// runs.
 const (
 	reviewIssues  = 300
 	reviewPeriod  = 365 * 24 * time.Hour
@@ -40,8 +40,7 @@ const (
 	reviewKey     = "foreman-rules"
 )
 
-// Options are all that a review depends on. Fields must be set unless their comment says
-// otherwise.
+// Options are the dependencies of a review. Fields are required unless marked optional.
 type Options struct {
 	Client  *github.Client
 	Changed Changed // by the pull request
@@ -64,10 +63,10 @@ type Verdict struct {
 	Failed   error // the rules have mistakes, or a test fails; nil: neither
 }
 
-// Run reviews the rules of a pull request that changes them: their mistakes,
-// their tests, and what they would have done to the issues of the last year, against the
-// rules in force. It writes one comment, which is kept up to date. Other events have the
-// zero verdict. An error is a failure to read the rules.
+// Run reviews the rules of a pull request that changes them: their mistakes, their tests, and a
+// replay over the issues of the last year, compared with the rules in force. It writes one
+// comment, which is kept up to date. Other events have the zero verdict. An error is a failure
+// to read the rules.
 //
 // The files are the author's: they are compiled and asked about issues, and nothing else.
 func Run(ctx context.Context, o Options) (Verdict, error) {
@@ -77,21 +76,18 @@ func Run(ctx context.Context, o Options) (Verdict, error) {
 	}
 	changed, err := changedPaths(ctx, o.Changed, o.Event.Ref())
 	if err != nil {
-		// What was triaged is triaged, and most pull requests change no rules.
+		// The triage is done, and most pull requests change no rules.
 		v.Warnings = append(v.Warnings, fmt.Sprintf("whether the pull request changes the rules is not known: %v", err))
 		return v, nil
 	}
-	if !slices.ContainsFunc(changed, isYAML) {
-		return v, nil
+	if !slices.ContainsFunc(changed, o.isRuleFile) {
+		return v, nil // and its configuration is not worth a call
 	}
 	source := bounded{client: o.Client, tree: proposedTree(o.Event)}
 	proposed, err := proposedRules(ctx, o, &source)
 	problems, refused := failure.Problems(err), errors.Is(err, errBound)
 	if err != nil && problems == nil && !refused {
 		return v, fmt.Errorf("read the rules of the pull request: %w", err)
-	}
-	if !slices.ContainsFunc(changed, ruleFiles(o.InForce, source.names, problems)) {
-		return v, nil
 	}
 	switch {
 	case refused:
@@ -107,7 +103,7 @@ func Run(ctx context.Context, o Options) (Verdict, error) {
 		v.Text += "\n\n" + replayed(ctx, o, proposed)
 	}
 	if err := comment(ctx, o, v.Text); err != nil {
-		v.Warnings = append(v.Warnings, fmt.Sprintf("what the rules of the pull request do stands in this summary only: %v", err))
+		v.Warnings = append(v.Warnings, fmt.Sprintf("the effect of the pull request's rules is in this summary only: %v", err))
 	}
 	return v, nil
 }
@@ -129,12 +125,21 @@ func changedPaths(ctx context.Context, host Changed, ref triage.Ref) ([]string, 
 	return paths, err
 }
 
-func isYAML(name string) bool {
-	return strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml")
+// isRuleFile reports whether a path is that of a file with rules: one in force, or one that
+// becomes so when the file is added. Other files of a pull request count only when it changes
+// one of these, too.
+func (o Options) isRuleFile(name string) bool {
+	if name == config.DefaultPath || o.Load.Path != "" && name == path.Clean(o.Load.Path) {
+		return true
+	}
+	return o.InForce != nil && (slices.Contains(o.InForce.Files, name) || slices.ContainsFunc(o.InForce.Globs, func(glob string) bool {
+		ok, err := path.Match(glob, name)
+		return ok && err == nil
+	}))
 }
 
-// proposedRules loads the configuration as the pull request has it. What it extends is
-// left out: its author names the file, and our token must not read it for them.
+// proposedRules loads the configuration as the pull request has it. The extended file is left
+// out: the pull request's author names it, and our token must not read it for them.
 func proposedRules(ctx context.Context, o Options, files config.Files) (*config.Config, error) {
 	spec := o.Load
 	spec.Tests, spec.Partial, spec.Optional, spec.Remote = true, true, true, nil
@@ -150,33 +155,15 @@ func proposedTree(d triage.Delivery) github.Tree {
 	return github.Tree{Owner: d.Repo.Owner, Repo: d.Repo.Name, Ref: fmt.Sprintf("refs/pull/%d/head", d.Number)}
 }
 
-// ruleFiles tells the files that hold the rules: those in force, and those that were read of
-// the pull request.
-func ruleFiles(old *config.Config, read []string, problems yamlfile.Problems) func(string) bool {
-	names := map[string]bool{config.DefaultPath: true}
-	for _, name := range read {
-		names[name] = true
-	}
-	if old != nil {
-		for _, name := range old.Files {
-			names[name] = true
-		}
-	}
-	for _, p := range problems {
-		names[p.File] = true
-	}
-	return func(name string) bool { return names[name] }
-}
-
 var (
 	// errBound is why no more of a pull request is read.
-	errBound = errors.New("what a pull request proposes is read within bounds")
+	errBound = errors.New("the files of a pull request are read within limits")
 	// errFewCalls is an errBound for which its author can do nothing.
 	errFewCalls = fmt.Errorf("%w: too few calls to GitHub are left for now", errBound)
 )
 
-// What is read of a pull request: its author decides how many files include others, and each
-// costs a call of the repository's.
+// Limits of the files that are read from a pull request: its author decides how many files
+// include others, and each costs a call of the repository's.
 const (
 	maxFiles = 20
 	maxBytes = 1 << 20 // of all files
@@ -257,9 +244,9 @@ func reviewTests(ctx context.Context, c *config.Config) (body string, failed err
 	return head("**"+what+"**", sanitize.Fence(text.Shorten(b.String(), maxReview), "text")), command.Failed(errors.New("the rules of the pull request: " + what))
 }
 
-// replayed is what the rules would have done, in Markdown, or why it is not known.
+// replayed is the result of the replay in Markdown, or the reason why there is none.
 func replayed(ctx context.Context, o Options, proposed *config.Config) string {
-	ctx, cancel := context.WithTimeout(ctx, reviewTime) // rules of a stranger may be slow
+	ctx, cancel := context.WithTimeout(ctx, reviewTime) // untrusted rules may be slow
 	defer cancel()
 	now := o.Clock.Now().UTC()
 	result, _, err := replay.Run(ctx, replay.Options{
@@ -270,7 +257,7 @@ func replayed(ctx context.Context, o Options, proposed *config.Config) string {
 		},
 	})
 	if err != nil {
-		return "What they would have done is not known: " + sanitize.Value(text.Shorten(err.Error(), maxReview))
+		return "The replay failed: " + sanitize.Value(text.Shorten(err.Error(), maxReview))
 	}
 	return backtest.Markdown(result)
 }
@@ -282,7 +269,7 @@ func comment(ctx context.Context, o Options, body string) error {
 		return nil
 	}
 	if len(body) > policy.MaxCommentLength {
-		// At the end it could stand within code, or within what is folded.
+		// At the end it could be within code or a folded part.
 		body = "The whole text stands in the summary of the run.\n\n" + text.Shorten(body, policy.MaxCommentLength/2)
 	}
 	task := o.Task

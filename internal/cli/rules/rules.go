@@ -21,7 +21,7 @@ import (
 func Command(env process.Env) *cobra.Command {
 	c := group.Complete(&cobra.Command{
 		Use:   "rules",
-		Short: "Check rule files, try them, and tell what they need",
+		Short: "Check rule files, try them, and list their permissions",
 		Long: "Works on configuration and rule files; without FILE on " + config.DefaultPath + ".\n" +
 			"Nothing is written on GitHub. It is read (GITHUB_TOKEN, GITHUB_API_URL) when an issue\nor a repository is named, and when a file extends another.",
 	}, env)

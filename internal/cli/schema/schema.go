@@ -14,7 +14,7 @@ import (
 )
 
 const help = `Prints the JSON Schema (draft 2020-12) of a Builder's or an Inspector's result, for agents
-and runtimes that take one. foreman validate checks the same, and explains what is wrong.
+and runtimes that take one. foreman validate checks the same, and explains mistakes.
 foreman rules schema prints the schema of rule files.`
 
 // Options are all that the command depends on.

@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/workdir"
 )
 
-// RunAgents writes the files of coding agents below the root, and prints what to do next.
+// RunAgents writes the files of coding agents below the root, and prints the next steps.
 func RunAgents(o Options) error {
 	if o.Force {
 		return command.Usagef("--agents overwrites nothing, so --force has no meaning beside it; remove the files that you want anew")
@@ -35,7 +35,7 @@ func RunAgents(o Options) error {
 	return o.Env.Print(agentSteps(written))
 }
 
-// agentSteps lists what was written, and what there is to do next.
+// agentSteps lists the written files, and the next steps.
 func agentSteps(w wiring.Written) string {
 	var b strings.Builder
 	paragraph := func(head string, names []string) {

@@ -32,12 +32,11 @@ var startRules []byte
 const workflowPath = ".github/workflows/foreman.yml"
 
 const help = `Writes a first workflow, .github/workflows/foreman.yml, and first rules,
-.github/foreman.yml, and says what to do next. The rules decide and report, and write
-nothing until they say mode: apply. A file that is there is left alone: without --force
-nothing is written then.
+.github/foreman.yml, and prints the next steps. The rules decide and report, and write
+nothing until they have mode: apply. If a file exists, nothing is written without --force.
 
-With --agents it writes something else: what opencode, Claude Code or Codex need to work as
-Builder and Inspector, in .foreman and in a folder for each agent. What is there is kept.
+With --agents it writes other files: those that opencode, Claude Code or Codex need to work
+as Builder and Inspector, in .foreman and in a folder for each agent. Existing files stay.
 
 Exit codes: 0 done, 1 a file could not be written, 2 a file is there already.`
 
@@ -45,7 +44,7 @@ Exit codes: 0 done, 1 a file could not be written, 2 a file is there already.`
 type Options struct {
 	Env   process.Env
 	Dir   string // root of the repository
-	Force bool   // replace files that are there
+	Force bool   // replace existing files
 	// Agents are the coding agents to write files for, instead of the first files.
 	Agents []string
 }
@@ -67,12 +66,12 @@ func Command(env process.Env) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&o.Dir, "dir", ".", "root `DIR` of the repository")
-	c.Flags().BoolVar(&o.Force, "force", false, "replace files that are there")
+	c.Flags().BoolVar(&o.Force, "force", false, "replace existing files")
 	c.Flags().StringSliceVar(&o.Agents, "agents", nil, "write the files of coding agents instead: `NAMES` of "+strings.Join(wiring.Names(), ", "))
 	return c
 }
 
-// Run writes the first files below the root, and prints what to do next.
+// Run writes the first files below the root, and prints the next steps.
 func Run(o Options) error {
 	root, err := o.root()
 	if err != nil {
@@ -89,7 +88,7 @@ func Run(o Options) error {
 		}
 	}
 	if len(there) > 0 && !o.Force {
-		return command.Usagef("%s: already there, so nothing is written; --force replaces what is there", strings.Join(there, " and "))
+		return command.Usagef("%s: already there, so nothing is written; --force replaces existing files", strings.Join(there, " and "))
 	}
 	for _, f := range first {
 		name := filepath.Join(root, f.name)
@@ -117,7 +116,7 @@ func (o Options) root() (string, error) {
 	return root, nil
 }
 
-// nextSteps is what there is to do with the first files below root.
+// nextSteps lists the next steps with the first files below root.
 func nextSteps(root string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "wrote %s and %s\n", workflowPath, config.DefaultPath)
@@ -131,7 +130,7 @@ Next:
        foreman rules test
        foreman triage --title "It crashes" --body "panic at boot"
   2. Commit both files, and push them to the default branch.
-  3. Open an issue. The job summary of the workflow says what would be done, and why.
+  3. Open an issue. The job summary of the workflow shows the decision and the reason.
   4. When it is right, write "mode: apply" in .github/foreman.yml and "issues: write" in
      .github/workflows/foreman.yml.
 `)

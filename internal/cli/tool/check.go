@@ -11,7 +11,7 @@ import (
 // stateUnreadable is a result that cannot be read, besides the states of a gate.
 const stateUnreadable handoff.State = "unreadable"
 
-// A checked is the report of a check: the envelope, and what changed beside the result.
+// A checked is the report of a check: the envelope, and changes beside the result.
 type checked struct {
 	envelope.Envelope
 	Status       string            `json:"status"` // ok, or issues

@@ -58,7 +58,7 @@ const (
 	maxDiff     = 10 << 20
 )
 
-// gitDiff returns what the commits since a base changed.
+// gitDiff returns the changes of the commits since a base.
 func gitDiff(ctx context.Context, c call) (any, int) {
 	limit := defaultDiff
 	if raw, there := c.in["max_bytes"]; there {

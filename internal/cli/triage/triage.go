@@ -40,20 +40,20 @@ type Options struct {
 	JSON       bool // print the report as JSON
 }
 
-const help = `Decides what would be done about one issue, and prints the plan. Nothing is
+const help = `Decides on one issue, and prints the plan. Nothing is
 written unless --apply is given.
 
 The issue is one on GitHub, by its name or its address (with GITHUB_TOKEN); one that
 --title and --body describe; or that of an event's payload (--event FILE, "-" for
 standard input), as GitHub sends it to webhooks and workflows. The last two need no token
-and no network, unless the configuration extends a file of another repository; what they
-do not hold, such as the timeline, is not looked up. The issue is taken for a newly opened
-one unless the payload or --event-name says otherwise.
+and no network, unless the configuration extends a file of another repository; missing
+data, such as the timeline, is not looked up. The issue counts as newly opened unless the
+payload or --event-name names another event.
 
 The configuration is .github/foreman.yml below the working directory, when there is
 one; with --issue it is otherwise read from the repository. Files given with --rules
 are read instead, or after the file given with --config. An agent or a memory that a
-file names is not used from here: only the agent given with --agent is asked.
+file names is not used: only the agent of --agent is asked.
 
 Environment: GITHUB_TOKEN (to read or write on GitHub), GITHUB_API_URL,
 FOREMAN_AGENT_TOKEN (sent to the agent as a bearer token).
@@ -96,7 +96,7 @@ func Command(env process.Env) *cobra.Command {
 	fl.StringVar(&o.Event.Name, "event-name", "", "`NAME` of the event, such as issues or issues.edited (default: by the payload)")
 	fl.StringVar(&o.Config, "config", "", "configuration `FILE` (default "+config.DefaultPath+")")
 	fl.StringArrayVar(&o.Rules, "rules", nil, "rule `FILE` or glob; may be repeated")
-	fl.StringVar(&o.Agent, "agent", "", "`URL` of an HTTP agent to ask for what the rules leave open")
+	fl.StringVar(&o.Agent, "agent", "", "`URL` of an HTTP agent that decides where the rules do not")
 	fl.BoolVar(&o.AllowClose, "allow-close", false, "permit closing the issue")
 	fl.BoolVar(&o.Apply, "apply", false, "carry the plan out")
 	fl.BoolVar(&o.JSON, "json", false, "print the report as JSON")
@@ -151,7 +151,7 @@ func Run(ctx context.Context, o Options) error {
 	return command.Reported(command.ExitFailed)
 }
 
-// lookupHint adds to the error of a rule that looks something up what lets it.
+// lookupHint adds the remedy to the error of a rule's failed look-up.
 func lookupHint(err error, offline bool) error {
 	if err == nil || !offline || !strings.Contains(err.Error(), triage.ErrNeedsHost.Error()) {
 		return err
@@ -200,12 +200,12 @@ func settings(ctx context.Context, o Options) (event.Settings, error) {
 	if s.Event, err = delivery.Read(ctx, env, s.Access, o.Event); err != nil {
 		return event.Settings{}, err
 	}
-	// A payload that says all needs no call, and none is made until --apply.
+	// A complete payload needs no call, and none is made until --apply.
 	s.Offline = o.Event.Issue == "" && !o.Apply && s.Event.Issue != nil
 	return s, nil
 }
 
-// auditTo returns what writes each audit record as a line.
+// auditTo returns a function that writes each audit record as a line.
 func auditTo(w io.Writer) func(runner.Audit) error {
 	return func(record runner.Audit) error {
 		line, err := record.Line()

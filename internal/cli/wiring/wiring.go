@@ -44,14 +44,14 @@ func Names() []string {
 	return names
 }
 
-// A Written lists what became of the files of a repository.
+// A Written lists the written and the existing files of a repository.
 type Written struct {
 	New  []string // written
 	Kept []string // there before, and left alone
 }
 
-// Write writes the files for agents, which must be of [Names], below the root of a
-// repository. What is there stays. After an error the files that were written stay too.
+// Write writes the files for agents, which must be of [Names], below the root of a repository.
+// Existing files stay. After an error the files that were written stay too.
 func Write(root workdir.Dir, names []string) (Written, error) {
 	var done Written
 	list, err := plan(names)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/internal/programtest"
+
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/handoff"
@@ -135,7 +137,7 @@ func TestBuildFile(t *testing.T) {
 	}
 }
 
-// TestWriteTwice keeps what is there, also when only a part of it is.
+// TestWriteTwice keeps existing files, also when only some exist.
 func TestWriteTwice(t *testing.T) {
 	t.Parallel()
 	dir, names := written(t)
@@ -169,10 +171,7 @@ func TestOpencodeTools(t *testing.T) {
 	dir, names := written(t)
 	write := func(name, text string) {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		if err := programtest.Write(path, text); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -32,7 +32,7 @@ type Options struct {
 	// Installation is the id of the one installation that is used; 0: it is looked up for
 	// each repository.
 	Installation int64
-	// Permissions are what tokens are narrowed to; nil: issues: write, contents: read and
+	// Permissions are the permissions of the tokens; nil: issues: write, contents: read and
 	// metadata: read.
 	Permissions map[string]string
 	// GitHub is how GitHub is reached; its Token and Tokens do not count.
@@ -103,8 +103,7 @@ func (a *App) Client(repo string) (*github.Client, error) {
 	return github.New(o)
 }
 
-// Source returns what gives tokens for one repository, "owner/name", and nothing else. It
-// does no I/O.
+// Source returns a source of tokens for one repository, "owner/name". It does no I/O.
 func (a *App) Source(repo string) (*Source, error) {
 	owner, name, ok := strings.Cut(repo, "/")
 	if !ok || owner == "" || name == "" {
@@ -120,8 +119,8 @@ type signer struct {
 	now func() time.Time
 }
 
-// Token implements [rest.TokenSource]. What was refused is not better when it is signed
-// again, but for a clock that was set right meanwhile.
+// Token implements [rest.TokenSource]. Signing again helps only against a wrong clock that was
+// corrected meanwhile.
 func (s *signer) Token(context.Context, string) (string, error) {
 	now := s.now()
 	token := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{

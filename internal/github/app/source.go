@@ -27,7 +27,7 @@ type Source struct {
 	app         *App
 	owner, name string
 
-	turn         chan struct{} // holds a value while somebody looks at what follows
+	turn         chan struct{} // contains a value while the fields below are in use
 	installation int64         // 0: not looked up yet
 	token        string
 	good         time.Time // until when token is used
@@ -64,8 +64,8 @@ func (s *Source) Token(ctx context.Context, refused string) (string, error) {
 	return token, nil
 }
 
-// fetch asks for a token, and before it for the installation, if it is not known. That
-// changes nothing on GitHub, and needs nobody's leave, unlike what the token is for.
+// fetch asks for a token, and before it for the installation, if it is not known. That changes
+// nothing on GitHub, and passes no gate, unlike the calls made with the token.
 func (s *Source) fetch(ctx context.Context) (token string, until time.Time, err error) {
 	ctx = effect.WithGate(ctx, nil)
 	if s.installation == 0 {

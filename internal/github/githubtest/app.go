@@ -18,7 +18,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// An App is a GitHub App. A server that has one takes its tokens alone: what it signed
+// An App is a GitHub App. A server that has one accepts only its tokens: those that it signed
 // itself for calls about the App, and those of its installations for all others.
 type App struct {
 	ID   int64
@@ -98,8 +98,8 @@ func (c *credentials) reaches(t issued, path string) bool {
 		(len(t.repos) == 0 || slices.Contains(t.repos, strings.ToLower(parts[3])))
 }
 
-// signed says what is wrong with a token that the App made itself, in GitHub's words;
-// empty: nothing.
+// signed returns GitHub's error for a token that the App signed itself; empty: the token is
+// valid.
 func (c *credentials) signed(token string) string {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -2,6 +2,7 @@ package githubtest
 
 import (
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -113,4 +114,30 @@ func commit(in *input, sha, message string) object {
 			"tree": object{"sha": state.BlobSHA(sha), "url": render.API(in.repo, "/git/trees/%s", state.BlobSHA(sha))},
 		},
 	}
+}
+
+// getTree lists all files of the default branch, or of another ref. A repository without
+// files has no tree.
+func getTree(in *input) answer {
+	files, sha := in.repo.Files, in.vars["sha"]
+	if sha != "HEAD" && sha != "main" {
+		if files = in.repo.Refs[sha]; files == nil {
+			return notFound()
+		}
+	}
+	if len(files) == 0 {
+		return failure(http.StatusConflict, "Git Repository is empty.")
+	}
+	id := state.BlobSHA(sha)
+	entries := []object{}
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if in.r.URL.Query().Get("recursive") == "" && strings.Contains(path, "/") {
+			continue
+		}
+		blob := state.BlobSHA(files[path])
+		entries = append(entries, object{
+			"path": path, "mode": "100644", "type": "blob", "sha": blob, "size": len(files[path]), "url": render.API(in.repo, "/git/blobs/%s", blob),
+		})
+	}
+	return reply(http.StatusOK, object{"sha": id, "url": render.API(in.repo, "/git/trees/%s", id), "tree": entries, "truncated": false})
 }

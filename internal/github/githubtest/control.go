@@ -37,8 +37,16 @@ func (s *Server) Issue(fullName string, number int) Issue {
 	return Issue{}
 }
 
-// Advance moves the server's clock on: what happens from now on happens that much
-// later than [Config].Now. It adds to earlier calls.
+// Describe sets the description of the repository "owner/name".
+func (s *Server) Describe(fullName string, a About) {
+	r := s.Repo(fullName)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.state.About = a
+}
+
+// Advance moves the server's clock on: later events have that distance to [Config].Now. It adds
+// to earlier calls.
 func (s *Server) Advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,6 +89,14 @@ func (s *Server) LimitCalls(n int, reset time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.limit = limit{on: true, left: n, reset: s.clock.Now().Add(reset)}
+}
+
+// SetToken makes another token the only one that is accepted, in place of that of the Config.
+// An App's tokens stay as they are.
+func (s *Server) SetToken(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.credentials.token = token
 }
 
 // RevokeTokens makes all installation tokens so far worthless.

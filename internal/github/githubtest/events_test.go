@@ -12,9 +12,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// schemas names what GitHub's description says of each kind of event. Held against
-// the timeline's own schema, which is any of these, an event without its label would
-// pass for another one.
+// schemas names the schema of each kind of event in GitHub's description. Under the timeline's
+// own schema, which accepts any of these, an event without its label would pass for another
+// kind.
 var schemas = map[string]string{
 	"labeled": "labeled-issue-event", "unlabeled": "unlabeled-issue-event",
 	"closed": "state-change-issue-event", "reopened": "state-change-issue-event", "unlocked": "state-change-issue-event",
@@ -58,8 +58,8 @@ func checkEvents(t *testing.T, raw []byte) (kinds map[string]bool) {
 	return kinds
 }
 
-// TestEveryKindOfEvent does all that leaves an event and holds each against what the
-// description says of its kind.
+// TestEveryKindOfEvent causes every kind of event and checks each against the schema of its
+// kind.
 func TestEveryKindOfEvent(t *testing.T) {
 	t.Parallel()
 	s := New(t, Config{})

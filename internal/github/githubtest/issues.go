@@ -28,7 +28,7 @@ func listIssues(in *input) answer {
 		if want == "" {
 			open = i.State == "open"
 		}
-		if open && i.Visible() && !i.Updated.Before(since) && bearsAll(i, q.Get("labels")) && by(i, q.Get("creator")) {
+		if open && i.Visible() && !i.Updated.Before(since) && hasLabels(i, q.Get("labels")) && by(i, q.Get("creator")) {
 			list = append(list, i)
 		}
 	}
@@ -48,7 +48,7 @@ func listIssues(in *input) answer {
 // by reports whether an account opened the issue; the empty one stands for all.
 func by(i *state.Record, login string) bool { return login == "" || state.Same(login)(i.Author) }
 
-func bearsAll(i *state.Record, labels string) bool {
+func hasLabels(i *state.Record, labels string) bool {
 	for name := range strings.SplitSeq(labels, ",") {
 		if name != "" && !i.Has(name) {
 			return false

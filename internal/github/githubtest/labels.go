@@ -88,7 +88,7 @@ func names(raw json.RawMessage) []string {
 	return list
 }
 
-// checkLabels refuses what GitHub refuses.
+// checkLabels refuses the labels that GitHub refuses.
 func checkLabels(list []string) (answer, bool) {
 	for _, name := range list {
 		switch n := utf8.RuneCountInString(name); {

@@ -60,6 +60,7 @@ type budget struct {
 func (b *budget) spend(r *http.Request, a answer) {
 	switch {
 	case a.header == nil:
+	case a.status >= http.StatusBadRequest && a.header.Get("X-Ratelimit-Remaining") != "": // it was refused for that
 	case strings.HasPrefix(r.URL.Path, "/search/"):
 		a.header.Set("X-Ratelimit-Resource", "search")
 		a.header.Set("X-Ratelimit-Remaining", "29")

@@ -28,7 +28,7 @@ var loadRouter = sync.OnceValues(func() (routers.Router, error) {
 	}
 	doc.Servers = nil // any host will do
 	for _, p := range []string{"/repos/{owner}/{repo}/contents/{path}"} {
-		// GitHub takes slashes here, which a template of OpenAPI cannot say.
+		// GitHub accepts slashes here, which a template of OpenAPI cannot express.
 		item := doc.Paths.Value(p)
 		doc.Paths.Delete(p)
 		doc.Paths.Set(strings.Replace(p, "{path}", "{path:.*}", 1), item)
@@ -44,7 +44,7 @@ func newChecker() (*checker, error) {
 	return &checker{router}, err
 }
 
-// check returns what is wrong with a request and, unless a is nil, its answer.
+// check returns the violations in a request and, unless a is nil, in its answer.
 func (c *checker) check(r *http.Request, body []byte, a *answer) []string {
 	req := withBody(r, body)
 	route, params, err := c.router.FindRoute(req)
@@ -75,8 +75,8 @@ func (c *checker) check(r *http.Request, body []byte, a *answer) []string {
 	return problems
 }
 
-// reason says where in the document the fault is, without the schema that the
-// library prints along.
+// reason returns the place of a violation in the document, without the schema that the library
+// prints.
 func reason(err error) string {
 	if e, ok := errors.AsType[*openapi3.SchemaError](err); ok {
 		return fmt.Sprintf("/%s: %s", strings.Join(e.JSONPointer(), "/"), e.Reason)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCheckerFindsBadAnswers: what the fake says is held against the description as
-// strictly as what it hears.
+// TestCheckerFindsBadAnswers: the fake's answers are checked against the description as
+// strictly as its requests.
 func TestCheckerFindsBadAnswers(t *testing.T) {
 	t.Parallel()
 	checker, err := newChecker()

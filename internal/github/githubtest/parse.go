@@ -37,7 +37,10 @@ func setWord(f *Fault, word string) (err error) {
 		f.CutAfter = true
 	case "header":
 		name, value, _ := strings.Cut(value, ":")
-		f.Header = map[string]string{name: value}
+		if f.Header == nil {
+			f.Header = map[string]string{}
+		}
+		f.Header[name] = value
 	case "body":
 		f.Body = strings.ReplaceAll(value, "_", " ")
 	default:

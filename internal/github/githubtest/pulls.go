@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// What is listed of a pull request at most.
+// GitHub's limits of the lists of a pull request.
 const (
 	maxListed  = 3000 // files
 	maxCommits = 250
@@ -69,7 +69,7 @@ func createPull(in *input) answer {
 	return a
 }
 
-// ReviewAs lets another user review a pull request: nobody asks them for it any more.
+// ReviewAs lets another user review a pull request: their review is no longer requested.
 func (r *Repo) ReviewAs(actor string, number int, body string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.Review(i, actor, body) })
 }
@@ -79,7 +79,7 @@ func (r *Repo) PushAs(name string, number int, at time.Time) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.Push(i, name, at) })
 }
 
-// listFiles lists what a pull request changes.
+// listFiles lists the changed files of a pull request.
 func listFiles(in *input) answer {
 	if !in.issue.PullRequest {
 		return notFound()

@@ -31,7 +31,7 @@ func (c Call) String() string {
 	return fmt.Sprintf("%s %s %d", c.Method, c.Path, c.Status)
 }
 
-// newCall keeps of a request what tests look at.
+// newCall keeps the fields of a request that tests check.
 func newCall(c loopback.Call) Call {
 	header := http.Header{}
 	for _, h := range []string{"Accept", "Authorization", "Content-Type", "If-None-Match", "User-Agent", "X-Github-Api-Version"} {

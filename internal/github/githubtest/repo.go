@@ -40,8 +40,8 @@ func getAssignee(in *input) answer {
 	return reply(http.StatusNoContent, nil)
 }
 
-// getPermission says "write" for the users of the repository, "read" for others,
-// for the repository is public, and what SetPermission set before all.
+// getPermission answers with the permission from SetPermission, or else "write" for users of
+// the repository and "read" for others, because the repository is public.
 func getPermission(in *input) answer {
 	login := in.vars["login"]
 	permission := "read"

@@ -13,7 +13,7 @@ type route struct {
 	handle handler
 }
 
-// routes is the table of what the fake can do.
+// routes is the table of the fake's endpoints.
 func routes() []route {
 	const repo = "/repos/{owner}/{repo}"
 	const one = repo + "/issues/{number}"
@@ -30,6 +30,7 @@ func routes() []route {
 		at("GET", repo+"/commits/{ref}", inRepo(getCommit)),
 		at("GET", repo+"/contents", inRepo(getContents)),
 		at("GET", repo+"/contents/{path...}", inRepo(getContents)),
+		at("GET", repo+"/git/trees/{sha}", inRepo(getTree)),
 		at("GET", repo+"/labels", inRepo(listRepoLabels)),
 		at("POST", repo+"/labels", inRepo(createLabel)),
 		at("GET", repo+"/labels/{name}", inRepo(getLabel)),

@@ -11,8 +11,9 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// search knows the qualifiers repo, is, state, type, label, author, no and, before one of
-// them, "-". Other words are looked for in title and body. It has no OR.
+// search knows the qualifiers repo, is, state, type, label, author, language, archived, no
+// and, before one of them, "-". Other words are looked for in title and body. Words in
+// parentheses are joined by OR; commas join labels.
 func search(in *input) answer {
 	q := in.r.URL.Query()
 	type hit struct {
@@ -74,15 +75,27 @@ func words(q string) []string {
 }
 
 func matches(r *state.Repository, i *state.Record, query []string) (bool, error) {
-	for _, word := range query {
-		positive, minus := strings.CutPrefix(word, "-")
-		ok, err := match(r, i, positive)
-		if err != nil {
-			return false, err
+	for len(query) > 0 {
+		group := 1
+		if strings.HasPrefix(query[0], "(") {
+			group = slices.IndexFunc(query, func(w string) bool { return strings.HasSuffix(w, ")") }) + 1
 		}
-		if ok == minus {
+		found := false
+		for _, word := range query[:max(group, 1)] {
+			if word == "OR" {
+				continue
+			}
+			positive, minus := strings.CutPrefix(strings.Trim(word, "()"), "-")
+			ok, err := match(r, i, positive)
+			if err != nil {
+				return false, err
+			}
+			found = found || ok != minus
+		}
+		if !found {
 			return false, nil
 		}
+		query = query[max(group, 1):]
 	}
 	return true, nil
 }
@@ -111,7 +124,11 @@ func match(r *state.Repository, i *state.Record, word string) (bool, error) {
 	case "repo":
 		return strings.EqualFold(value, r.Owner+"/"+r.Name), nil
 	case "label":
-		return i.Has(value), nil
+		return slices.ContainsFunc(strings.Split(value, ","), i.Has), nil
+	case "language":
+		return strings.EqualFold(value, r.About.Language), nil
+	case "archived":
+		return value == fmt.Sprint(r.About.Archived), nil
 	case "author":
 		return strings.EqualFold(value, i.Author), nil
 	}

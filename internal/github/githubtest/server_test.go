@@ -16,7 +16,8 @@ import (
 
 const issuePath = "/repos/octo/hello/issues/7"
 
-// send makes one call, such as "GET /user", on a connection of its own; status 0 says that it was cut.
+// send makes one call, such as "GET /user", on a connection of its own; status 0 means that it
+// was cut.
 func send(t *testing.T, s *githubtest.Server, what, body string, header ...string) int {
 	t.Helper()
 	method, path, _ := strings.Cut(what, " ")
@@ -119,22 +120,22 @@ func TestSkipValidation(t *testing.T) {
 	}
 }
 
-// A witness is a testing.TB that keeps what a server says to it.
-type witness struct {
+// A recorder is a testing.TB that keeps a server's messages.
+type recorder struct {
 	testing.TB
 	cleanup []func()
 	errors  []string
 }
 
-func (w *witness) Helper()          {}
-func (w *witness) Cleanup(f func()) { w.cleanup = append(w.cleanup, f) }
-func (w *witness) Errorf(format string, args ...any) {
+func (w *recorder) Helper()          {}
+func (w *recorder) Cleanup(f func()) { w.cleanup = append(w.cleanup, f) }
+func (w *recorder) Errorf(format string, args ...any) {
 	w.errors = append(w.errors, fmt.Sprintf(format, args...))
 }
 
 func TestNewFailsTheTestForProblems(t *testing.T) {
 	t.Parallel()
-	w := &witness{TB: t}
+	w := &recorder{TB: t}
 	s := githubtest.New(w, githubtest.Config{})
 	send(t, s, "GET /zen", "")
 	for _, f := range w.cleanup {

@@ -28,7 +28,7 @@ var shown = []string{
 	"state_reason", "labels", "label", "assignee", "assignees", "assigner", "milestone", "type", "locked", "active_lock_reason", "user", "actor",
 	"author_association", "comments", "content", "encoding", "path", "event", "lock_reason", "permission", "full_name",
 	"total_count", "items", "html_url", "rename", "from", "to", "issue_type", "prev_issue_type", "default_branch", "open_issues", "closed_issues", "url", "pull_request",
-	"head", "base", "ref", "changed_files", "actions_caches",
+	"head", "base", "ref", "changed_files", "actions_caches", "tree", "truncated", "size",
 }
 
 // TestSessions plays each file's calls on a fresh server and compares the transcript.
@@ -178,7 +178,7 @@ func compact(t *testing.T, v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// prune leaves out what is not shown, and of what lies inside all but names.
+// prune drops fields that are not shown, and all but the names of nested objects.
 func prune(v any, inside bool) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -17,6 +17,8 @@ type (
 	Comment = state.Comment
 	// A Review is a review of a pull request.
 	Review = state.Review
+	// An About is a repository's description, without its content.
+	About = state.About
 	// A Reaction is a reaction to an issue or a comment.
 	Reaction = state.Reaction
 )
@@ -172,7 +174,7 @@ func (r *Repo) EditAs(_ string, number int, body string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.EditBody(i, body) })
 }
 
-// ChangeFiles sets what a pull request changes.
+// ChangeFiles sets the changed files of a pull request.
 func (r *Repo) ChangeFiles(number int, files ...string) *Repo {
 	return r.as(number, func(i *state.Record) { i.Files = slices.Clone(files) })
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/org/foreman-action/internal/secret"
@@ -20,8 +22,23 @@ const (
 type AnswerError struct {
 	Status  int
 	Message string   // GitHub's sentence, one line, clipped; may be empty
+	Docs    string   // documentation_url; may be empty
 	details []string // the first validation errors
-	docs    string   // documentation_url
+	// What its headers report of limits.
+	RetryAfter *time.Duration // how long to wait; nil: it does not name a time
+	Spent      bool           // no call is left until Reset
+	Reset      time.Time      // when there are calls again; zero: unknown
+}
+
+// readLimits parses the rate limits in the headers.
+func (a *AnswerError) readLimits(h http.Header, now time.Time) {
+	if wait, ok := retryAfter(h, now); ok {
+		a.RetryAfter = &wait
+	}
+	a.Spent = h.Get("X-Ratelimit-Remaining") == "0"
+	if reset, err := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64); err == nil {
+		a.Reset = time.Unix(min(reset, now.Add(maxAskedWait).Unix()), 0).UTC()
+	}
 }
 
 // Error returns the status, GitHub's message and the first validation errors.
@@ -46,8 +63,8 @@ func (a *AnswerError) redirect() bool {
 	return false
 }
 
-// permission reports whether a 403 is about what the token may do, by the
-// sentences that GitHub uses for Actions tokens, personal tokens and users.
+// permission reports whether a 403 is about the token's permissions, by the sentences that
+// GitHub uses for Actions tokens, personal tokens and users.
 func (a *AnswerError) permission() bool {
 	m := strings.ToLower(a.Message)
 	return strings.Contains(m, "not accessible by") || strings.HasPrefix(m, "must have ")
@@ -57,11 +74,11 @@ func (a *AnswerError) permission() bool {
 func (a *AnswerError) limit() bool {
 	m := strings.ToLower(a.Message)
 	return strings.Contains(m, "rate limit") || strings.Contains(m, "abuse detection") ||
-		strings.Contains(a.docs, "rate-limits")
+		strings.Contains(a.Docs, "rate-limits")
 }
 
-// decodeAnswer reads the body of an answer other than success. Any body will do:
-// what is not GitHub's JSON gives an answer without a message.
+// decodeAnswer reads the body of an answer other than success. It accepts any body: without
+// GitHub's JSON the answer has no message.
 func decodeAnswer(status int, body []byte) *AnswerError {
 	a := &AnswerError{Status: status}
 	var fields map[string]json.RawMessage
@@ -69,7 +86,7 @@ func decodeAnswer(status int, body []byte) *AnswerError {
 		return a
 	}
 	a.Message = Clip(Text(fields["message"]), maxMessage)
-	a.docs = Clip(Text(fields["documentation_url"]), maxMessage)
+	a.Docs = Clip(Text(fields["documentation_url"]), maxMessage)
 	a.details = details(fields["errors"])
 	return a
 }

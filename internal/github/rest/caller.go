@@ -1,15 +1,14 @@
-// Package rest carries calls to one GitHub host with one token: it authorises, waits
-// for rate limits, repeats what may be repeated, and says of a write that failed whether it
-// was carried out, was not, or that nobody knows.
+// Package rest carries calls to one GitHub host with one token: it authorises, waits for rate
+// limits, and retries idempotent calls. The error of a failed write reports whether it was
+// carried out, was not, or is unknown.
 //
-// go-github v62 leaves several things open that matter to a program which must not
-// write twice: it knows rate limits only for 403 and answers later calls from
-// memory, retries nothing, follows redirects (which turns a POST into a GET), does
-// not escape label names and sends labels in a form that GitHub's description does
-// not know. They are settled here, and in the calls of package github. Its typed calls are
-// not used: they give parsed values where packages triage and runner want GitHub's own JSON,
-// fail whole when one field has another form, send other headers, and make the program 64 KiB
-// larger.
+// go-github v62 leaves several things open that matter to a program which must not write twice:
+// it knows rate limits only for 403 and answers later calls from memory, retries nothing,
+// follows redirects (which turns a POST into a GET), does not escape label names and sends
+// labels in a form that GitHub's description does not contain. This package, and the calls of
+// package github, handle them. The typed calls of go-github are not used: they return parsed
+// values where packages triage and runner want GitHub's own JSON, fail whole when one field has
+// another form, send other headers, and make the program 64 KiB larger.
 package rest
 
 import (
@@ -73,7 +72,7 @@ func New(o Options) (*Caller, error) {
 type Call struct {
 	Method, Path string
 	In, Out      any
-	// ETag is what the answer to the same read said before; empty: it is new.
+	// ETag is that of the earlier answer to the same read; empty: there was none.
 	ETag string
 }
 
@@ -88,8 +87,8 @@ type Reply struct {
 	Last  int       // number of the last page; 0 when this is it, or when GitHub does not tell
 }
 
-// Do makes one call. An error states what was being done, and keeps the contract of
-// runner.Issues; the Reply then says no more than the date.
+// Do makes one call. An error names the operation, and keeps the contract of runner.Issues; the
+// Reply then contains only the date.
 func (c *Caller) Do(ctx context.Context, o Op, call Call) (Reply, error) {
 	if err := o.Check(); err != nil {
 		return Reply{}, fmt.Errorf("%s: %w", o, err)
@@ -98,7 +97,7 @@ func (c *Caller) Do(ctx context.Context, o Op, call Call) (Reply, error) {
 	resp, err := c.exchange(context.WithValue(ctx, exchangeKey{}, ex), call)
 	var r Reply
 	if resp != nil {
-		r.Date, _ = http.ParseTime(resp.Header.Get("Date")) // the zero time says that it is not known
+		r.Date, _ = http.ParseTime(resp.Header.Get("Date")) // zero when unknown
 	}
 	switch {
 	case call.ETag != "" && ex.answer != nil && ex.answer.Status == http.StatusNotModified:

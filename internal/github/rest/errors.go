@@ -8,8 +8,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A LimitError means that GitHub refuses calls for longer than one call may wait.
-// What was tried was certainly not carried out.
+// A LimitError means that GitHub refuses calls for longer than one call may wait. The call was
+// certainly not carried out.
 type LimitError struct {
 	Wait time.Duration // how long GitHub asks to wait from now
 	Left time.Duration // how long the call could still have waited

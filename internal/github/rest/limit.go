@@ -22,14 +22,11 @@ func limitWait(r *reply, now time.Time, n int) (time.Duration, bool) {
 	if r == nil || r.answer == nil || !limited(r) {
 		return 0, false
 	}
-	if wait, ok := retryAfter(r.Header, now); ok {
-		return max(wait, minLimitWait), true
+	if wait := r.answer.RetryAfter; wait != nil {
+		return max(*wait, minLimitWait), true
 	}
-	if r.Header.Get("X-Ratelimit-Remaining") == "0" {
-		if reset, err := strconv.ParseInt(r.Header.Get("X-Ratelimit-Reset"), 10, 64); err == nil {
-			wait := time.Unix(min(reset, now.Add(maxAskedWait).Unix()), 0).Sub(now)
-			return max(wait, minLimitWait), true
-		}
+	if r.answer.Spent && !r.answer.Reset.IsZero() {
+		return max(r.answer.Reset.Sub(now), minLimitWait), true
 	}
 	return secondaryWait << min(n, 8), true
 }
@@ -41,7 +38,7 @@ func limited(r *reply) bool {
 	case http.StatusForbidden:
 		// The last call of an hour may be refused for want of permission, too.
 		return !r.answer.permission() &&
-			(r.answer.limit() || r.Header.Get("Retry-After") != "" || r.Header.Get("X-Ratelimit-Remaining") == "0")
+			(r.answer.limit() || r.Header.Get("Retry-After") != "" || r.answer.Spent)
 	}
 	return false
 }

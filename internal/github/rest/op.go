@@ -18,7 +18,7 @@ const (
 	NeedContentsRead = "contents: read"
 )
 
-// A Scope is what a call is about.
+// A Scope is the object of a call.
 type Scope int
 
 // The scopes; the zero value is an issue.
@@ -34,7 +34,7 @@ type Op struct {
 	Ref    triage.Ref // the issue, or the repository
 	Scope  Scope
 	Need   string // the permission that it takes
-	Absent error  // what 404 and 410 mean: triage.ErrGone or triage.ErrNotFound
+	Absent error  // the meaning of 404 and 410: triage.ErrGone or triage.ErrNotFound
 	Pages  int    // of a list, if more than 4
 }
 
@@ -50,12 +50,12 @@ func (o Op) String() string {
 	return o.What + " " + o.Ref.String()
 }
 
-// OnIssue is an Op that writes the issue itself: what is not there is gone.
+// OnIssue is an Op that writes the issue itself: "not found" means that the issue is gone.
 func OnIssue(what string, ref triage.Ref) Op {
 	return Op{What: what, Ref: ref, Need: NeedIssuesWrite, Absent: triage.ErrGone}
 }
 
-// ReadIssue is an Op that reads the issue itself: what is not there is gone.
+// ReadIssue is an Op that reads the issue itself: "not found" means that the issue is gone.
 func ReadIssue(what string, ref triage.Ref) Op {
 	return Op{What: what, Ref: ref, Need: NeedIssuesRead, Absent: triage.ErrGone}
 }
@@ -70,8 +70,8 @@ func InRepository(what, owner, repo, need string) Op {
 	return Op{What: what, Ref: triage.Ref{Owner: owner, Repo: repo}, Scope: OneRepository, Need: need, Absent: triage.ErrNotFound}
 }
 
-// cause turns what the transport saw of a failed call, or else what go-github
-// returned, into the error that the contract of runner.Issues asks for.
+// cause converts the transport's record of a failed call, or else go-github's error, into the
+// error that the contract of runner.Issues requires.
 func (o Op) cause(ex *exchange, err error) error {
 	switch {
 	case ex.err != nil:
@@ -94,8 +94,8 @@ func (o Op) judge(a *AnswerError, write bool) error {
 	case a.Status >= 500 && write:
 		return fmt.Errorf("%w: %w", triage.ErrUncertain, a)
 	case a.redirect():
-		// A redirect means a moved repository or a transferred issue, of which the
-		// token of this repository says nothing.
+		// A redirect means a moved repository or a transferred issue, to which the token of
+		// this repository does not apply.
 		return fmt.Errorf("%w: %w", o.Absent, a)
 	case a.Status == http.StatusNotFound, a.Status == http.StatusGone:
 		return fmt.Errorf("%w: %w", o.Absent, a)
@@ -113,8 +113,8 @@ func unreadable(err error) error {
 	return fmt.Errorf("%w: the answer is unreadable: %w", triage.ErrUncertain, err)
 }
 
-// Check refuses a reference that would change the path of a request. The error does not
-// name what was being done.
+// Check refuses a reference that would change the path of a request. The error does not name
+// the operation.
 func (o Op) Check() error {
 	if o.Scope == NoRepository {
 		return nil
@@ -142,10 +142,10 @@ func plain(name string) bool {
 	return strings.Trim(name, ".") != "" && len(name) <= 100
 }
 
-// Segment reports whether a name can be one segment of a path. Dots alone cannot:
-// the way to GitHub would take them out, and what is left of the path to remove a
-// label named "." is the one that removes all labels. Nothing on GitHub has a name as long as
-// maxName, and an address with a longer one is refused without a word of what is wrong.
+// Segment reports whether a name can be one segment of a path. Dots alone cannot: proxies
+// remove them, and the path to remove a label named "." would become the one that removes all
+// labels. No name on GitHub is as long as maxName, and GitHub refuses longer addresses without
+// a reason.
 func Segment(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= maxName
 }

@@ -26,8 +26,8 @@ type Options struct {
 	BaseURL string
 	// Token is sent as a bearer token; empty sends none. It appears in no error.
 	Token string
-	// TokenName says for people where Token comes from, such as "GITHUB_TOKEN". The error
-	// of a call that GitHub does not take it for names it; empty: it does not.
+	// TokenName is the source of Token, such as "GITHUB_TOKEN", for the error of a call that
+	// GitHub refuses it for; empty: the error does not name it.
 	TokenName string
 	// Tokens gives tokens that run out, in the place of Token; nil: there are none.
 	Tokens TokenSource

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A rate is what GitHub last said about the calls that the token has left.
+// A rate contains the token's remaining calls as GitHub last reported them.
 type rate struct {
 	mu        sync.Mutex
 	known     bool

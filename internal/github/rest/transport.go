@@ -30,10 +30,9 @@ var errNotSent = errors.New("the request was not sent")
 
 var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
 
-// A transport carries the requests of a client: it authorises, waits for rate
-// limits, repeats reads, and reads each answer whole, so that the time-out and the
-// size limit hold for bodies as well. What happened it tells in the [exchange] of
-// the request's context.
+// A transport carries the requests of a client: it authorises, waits for rate limits, repeats
+// reads, and reads each answer whole, so that the time-out and the size limit hold for bodies
+// as well. It records the exchange in the [exchange] of the request's context.
 type transport struct {
 	base   http.RoundTripper
 	token  string
@@ -168,8 +167,8 @@ func (t *transport) persist(req *http.Request, ex *exchange) (*reply, error) {
 	}
 }
 
-// cause says for the log why a request is repeated; of an error only its kind, for
-// its text may hold what a proxy or a transport put there.
+// cause returns for the log why a request is retried. It returns only the kind of an error,
+// because the text may contain data of a proxy or a transport.
 func cause(r *reply, err error) string {
 	if err != nil {
 		return fmt.Sprintf("%T", err)
@@ -277,6 +276,9 @@ func (t *transport) exchange(req *http.Request, token string) (*reply, error) {
 	if len(body) > maxAnswer {
 		return nil, errTooLarge
 	}
+	if err := CheckOrigin(resp, int64(len(bytes.TrimSpace(body)))); err != nil {
+		return nil, err
+	}
 	t.rate.note(resp.Header)
 	r := &reply{Response: resp, body: body, token: token}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
@@ -284,6 +286,7 @@ func (t *transport) exchange(req *http.Request, token string) (*reply, error) {
 		// JSON can spell one in escapes.
 		r.answer = decodeAnswer(resp.StatusCode, []byte(secret.Redact(string(body), token)))
 		r.answer.redact(token)
+		r.answer.readLimits(resp.Header, t.now())
 		if resp.StatusCode == http.StatusUnauthorized && t.tokenName != "" {
 			r.answer.details = []string{"check " + t.tokenName}
 		}
@@ -303,8 +306,8 @@ func unsent(err error) bool {
 	return ok && (e.Op == "dial" || e.Op == "proxyconnect")
 }
 
-// note keeps what an answer tells of the calls that are left: one more than that in the
-// counter, for 0 is not known. The search has a limit of its own.
+// note stores the remaining calls from an answer: the counter is one higher, because 0 means
+// unknown. The search has a limit of its own.
 func note(left *atomic.Int64, h http.Header) {
 	if r := h.Get("X-Ratelimit-Resource"); r != "" && r != "core" {
 		return

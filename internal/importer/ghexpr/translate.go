@@ -30,6 +30,9 @@ type Condition struct {
 // Translate translates an expression that is evaluated for one of the events, by their names
 // such as "pull_request_target", which our rules know as "pull_request".
 func Translate(src string, events []string) Condition {
+	if at, around := textAround(src); around {
+		return Condition{Lost: []Problem{{at, "with text around ${{ }} it is a text for GitHub, and always holds"}}}
+	}
 	n, ok := parse(src)
 	if !ok {
 		return Condition{Lost: []Problem{{0, "it cannot be read"}}}
@@ -54,6 +57,24 @@ func Translate(src string, events []string) Condition {
 		}
 	}
 	return c
+}
+
+// textAround returns where text stands before or behind "${{ }}", after so many characters; ok
+// is false when there is none, or nothing else.
+func textAround(src string) (at int, ok bool) {
+	before, rest, found := strings.Cut(src, "${{")
+	if !found {
+		return 0, false
+	}
+	if strings.TrimSpace(before) != "" {
+		return len([]rune(before)) - len([]rune(strings.TrimLeft(before, " \t\r\n"))), true
+	}
+	inside, behind, closed := strings.Cut(rest, "}}")
+	if !closed || strings.TrimSpace(behind) == "" {
+		return 0, false
+	}
+	left := len([]rune(behind)) - len([]rune(strings.TrimLeft(behind, " \t\r\n")))
+	return len([]rune(before+"${{"+inside+"}}")) + left, true
 }
 
 // A translation is the translation of one expression.
@@ -246,8 +267,8 @@ func positive(n *node, yes bool) *node {
 }
 
 // flag translates the comparison of a field that is true or false, or there or not. GitHub
-// compares what is not of the same kind as numbers: null and the empty text are 0 as false is,
-// and any other text, or an object, equals nothing.
+// compares values of different kinds as numbers: null, the empty text and false are 0, and any
+// other text, or an object, equals nothing.
 func (t translation) flag(f field, left, right *node, equal bool) value {
 	var yes bool
 	switch {

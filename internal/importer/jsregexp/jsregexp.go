@@ -60,7 +60,7 @@ type translator struct {
 	named   bool   // one of them has a name
 }
 
-// A mode is what flags, and groups like (?s:…), change.
+// A mode contains the settings of flags, and of groups like (?s:…).
 type mode struct{ multi, dotAll bool }
 
 func (t *translator) problem(at int, format string, args ...any) {

@@ -66,7 +66,7 @@ func Text(indent int, key, s string) []string {
 	return []string{head + " " + Scalar(s)}
 }
 
-// chomp returns what says in the head of a block how it ends.
+// chomp returns the chomping indicator of a block's head.
 func chomp(s string) string {
 	if strings.HasSuffix(s, "\n") {
 		return ""

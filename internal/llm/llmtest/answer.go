@@ -43,7 +43,7 @@ type Answer struct {
 	Cut            loopback.Cut
 }
 
-// Say answers with a text.
+// Say returns an answer with a text.
 func Say(text string) Answer { return Answer{Text: text} }
 
 // Fail answers with a status and an error of a type.

@@ -63,7 +63,7 @@ func (s sent) send(t *testing.T, base string) (int, string) {
 	return resp.StatusCode, string(data)
 }
 
-// TestStrict sends correct requests and, one by one, what is wrong with others.
+// TestStrict sends correct requests and, one by one, incorrect ones.
 func TestStrict(t *testing.T) {
 	t.Parallel()
 	header := func(name, value string) func(*sent) { return func(s *sent) { s.header[name] = value } }

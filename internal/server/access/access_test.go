@@ -6,8 +6,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/org/foreman-action/internal/server/access"
@@ -58,7 +62,7 @@ func TestCheckLocal(t *testing.T) {
 		{host: "localhost", header: "X-Forwarded-For", want: "(X-Forwarded-…)"},
 		{host: "localhost", header: "x-forwarded-proto", want: "(X-Forwarded-…)"},
 		{host: "localhost", header: "X-Forwarded-Anything", want: "(X-Forwarded-…)"},
-		{host: "127.0.0.1:8000", proto: "HTTP/1.0", want: "(HTTP/1.0)"}, // nginx, when it is told nothing
+		{host: "127.0.0.1:8000", proto: "HTTP/1.0", want: "(HTTP/1.0)"}, // nginx by default
 	}
 	for _, tt := range tests {
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
@@ -96,56 +100,281 @@ func TestClientAddr(t *testing.T) {
 	}
 }
 
-// TestAttempts locks a name out at one address, and nobody else.
-func TestAttempts(t *testing.T) {
+// TestProxies has requests that come through proxies, trusted ones and others.
+func TestProxies(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	a := access.NewAttempts(func() time.Time { return now })
-	for range access.MaxFailures {
-		if !a.Allowed("1", "ada") {
-			t.Fatal("locked out too early")
+	proxies, err := access.ParseProxies([]string{"10.0.0.0/8", "127.0.0.1", "fd00::/8", "2001:db8::1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name, remote, forwardedFor, forwarded, want string
+	}{
+		{name: "no proxy", remote: "192.0.2.1:1", want: "192.0.2.1"},
+		{name: "not trusted", remote: "192.0.2.1:1", forwardedFor: "203.0.113.9", want: "192.0.2.1"},
+		{name: "no header", remote: "10.1.2.3:1", want: "10.1.2.3"},
+		{name: "one proxy", remote: "10.1.2.3:1", forwardedFor: "203.0.113.9", want: "203.0.113.9"},
+		{name: "mapped", remote: "[::ffff:10.1.2.3]:1", forwardedFor: "::ffff:203.0.113.9", want: "203.0.113.9"},
+		{name: "made up by the client", remote: "10.1.2.3:1", forwardedFor: "198.51.100.1, 203.0.113.9", want: "203.0.113.9"},
+		{name: "two proxies", remote: "127.0.0.1:1", forwardedFor: "198.51.100.1, 203.0.113.9, 10.1.2.3", want: "203.0.113.9"},
+		{name: "only proxies", remote: "127.0.0.1:1", forwardedFor: "10.0.0.9, 10.1.2.3", want: "10.0.0.9"},
+		{name: "no address", remote: "10.1.2.3:1", forwardedFor: "203.0.113.9, unknown", want: "10.1.2.3"},
+		{name: "empty", remote: "10.1.2.3:1", forwardedFor: " ", want: "10.1.2.3"},
+		{name: "with ports", remote: "10.1.2.3:1", forwardedFor: "[2001:db8:1:2:3::4]:80", want: "2001:db8:1:2::/64"},
+		{name: "IPv6", remote: "[2001:db8::1]:1", forwardedFor: "2001:db8:1:2:3::4", want: "2001:db8:1:2::/64"},
+		{name: "Forwarded", remote: "10.1.2.3:1", forwarded: `for=198.51.100.1, For="203.0.113.9:80";proto=https;by=10.1.2.3`, want: "203.0.113.9"},
+		{name: "Forwarded, IPv6", remote: "10.1.2.3:1", forwarded: `proto=https; for="[2001:db8:1:2::4]:80"`, want: "2001:db8:1:2::/64"},
+		{name: "Forwarded, hidden", remote: "10.1.2.3:1", forwarded: "for=203.0.113.9, for=_hidden", want: "10.1.2.3"},
+		{name: "Forwarded, without for", remote: "10.1.2.3:1", forwarded: "for=203.0.113.9, by=10.0.0.1", want: "10.1.2.3"},
+		{name: "both, the same", remote: "10.1.2.3:1", forwardedFor: "203.0.113.9", forwarded: "for=203.0.113.9", want: "203.0.113.9"},
+		{name: "both, one made up", remote: "10.1.2.3:1", forwardedFor: "203.0.113.9", forwarded: "for=198.51.100.1", want: "10.1.2.3"},
+	}
+	for _, tt := range tests {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.RemoteAddr = tt.remote
+		if tt.forwardedFor != "" {
+			r.Header.Set("X-Forwarded-For", tt.forwardedFor)
 		}
-		a.Fail("1", "ada")
+		if tt.forwarded != "" {
+			r.Header.Set("Forwarded", tt.forwarded)
+		}
+		if got := access.ClientAddr(proxies.With(r)); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
 	}
-	got := fmt.Sprint(a.Allowed("1", "ada"), a.Allowed("1", "bob"), a.Allowed("1", ""), a.Allowed("2", "ada"))
-	if got != "false true true true" {
-		t.Errorf("got %s", got)
-	}
-	now = now.Add(access.Window)
-	if !a.Allowed("1", "ada") {
-		t.Error("after the window: locked out still")
-	}
-	a.Fail("1", "ada")
-	if !a.Allowed("1", "ada") {
-		t.Error("the failures of the last window count")
+	for _, bad := range []string{"", "10.0.0.0/33", "example.com", "fe80::1%eth0"} {
+		if _, err := access.ParseProxies([]string{bad}); err == nil {
+			t.Errorf("%q: got no error", bad)
+		}
 	}
 }
 
-// TestAttemptsFull fills the table: nobody is locked out by it, and who guesses does not
-// get to guess at will.
+func FuzzProxies(f *testing.F) {
+	for _, s := range []string{"", ",", "203.0.113.9", "[::1]:80, x", `for="[2001:db8::1]:80";by=x, for=_y`, "for=,;=,"} {
+		f.Add(s, s)
+	}
+	proxies, err := access.ParseProxies([]string{"10.0.0.0/8"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, forwardedFor, forwarded string) {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.RemoteAddr = "10.1.2.3:1"
+		r.Header["X-Forwarded-For"], r.Header["Forwarded"] = []string{forwardedFor}, []string{forwarded}
+		got := access.ClientAddr(proxies.With(r))
+		if _, err := netip.ParseAddr(strings.TrimSuffix(got, "/64")); err != nil {
+			t.Errorf("got %q, which is no address", got)
+		}
+	})
+}
+
+// A guesser tries secrets from one address under one name.
+type guesser struct {
+	*access.Attempts
+
+	addr, name string
+}
+
+// try tries a secret; right is the credential that it belongs to. It returns also how long that
+// took.
+func (g guesser) try(ctx context.Context, right string) (ok bool, left, took time.Duration) {
+	begin := time.Now()
+	ok, left = g.Judge(ctx, access.Try{Addr: g.addr, Name: g.name, Right: right})
+	return ok, left, time.Since(begin)
+}
+
+// exhaust tries as many wrong secrets as are answered at once.
+func (g guesser) exhaust(t *testing.T) {
+	t.Helper()
+	for range access.MaxFailures {
+		if ok, left, took := g.try(t.Context(), ""); ok || left != 0 || took != 0 {
+			t.Fatalf("slowed down too early: %v, %s, %s", ok, left, took)
+		}
+	}
+}
+
+// TestAttempts slows only a guesser down.
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := access.NewAttempts(time.Now)
+		g := guesser{a, "1", "ada"}
+		if ok, _, took := g.try(t.Context(), "ada"); !ok || took != 0 {
+			t.Errorf("the right one: got %v after %s", ok, took)
+		}
+		g.exhaust(t)
+		if ok, left, took := g.try(t.Context(), ""); ok || left != access.Window || took != access.Pause {
+			t.Errorf("too many: got %v, %s after %s", ok, left, took)
+		}
+		if ok, _, took := g.try(t.Context(), "ada"); !ok || took != 0 {
+			t.Errorf("the right one, which came from there before: got %v after %s", ok, took)
+		}
+		if ok, _, took := g.try(t.Context(), "bob"); !ok || took != access.Pause {
+			t.Errorf("another right one: got %v after %s", ok, took)
+		}
+		if ok, _, took := g.try(t.Context(), "bob"); !ok || took != 0 {
+			t.Errorf("another right one again: got %v after %s", ok, took)
+		}
+		for _, other := range []guesser{{a, "1", "bob"}, {a, "1", ""}, {a, "2", "ada"}} {
+			if ok, left, took := other.try(t.Context(), ""); ok || left != 0 || took != 0 {
+				t.Errorf("%s %s: got %s after %s", other.addr, other.name, left, took)
+			}
+		}
+		time.Sleep(access.Window)
+		if _, left, _ := g.try(t.Context(), ""); left != 0 {
+			t.Errorf("after the window: got %s", left)
+		}
+	})
+}
+
+// TestAttemptsParallel sends many guesses at once, all of them right, so that the answers show how
+// many were judged: a bounded number, whoever leaves early learns nothing, and a secret that
+// came from there before passes at once.
+func TestAttemptsParallel(t *testing.T) {
+	t.Parallel()
+	for addresses, second := range map[int]int64{1: 8, 4: 32, 1000: 64} {
+		t.Run(fmt.Sprint(addresses), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				a := access.NewAttempts(time.Now)
+				if ok, _, _ := (guesser{a, "0", ""}).try(t.Context(), "known"); !ok {
+					t.Fatal("the right one was refused")
+				}
+				for n := range addresses {
+					for range access.MaxFailures { // those of a thousand are more than all may have
+						gone, cancel := context.WithCancel(t.Context())
+						cancel()
+						guesser{a, fmt.Sprint(n), ""}.try(gone, "")
+					}
+				}
+				begin := time.Now()
+				var first, all atomic.Int64
+				var group sync.WaitGroup
+				for n := range 2000 {
+					g := guesser{a, fmt.Sprint(n % addresses), ""}
+					group.Go(func() {
+						ok, left, took := g.try(t.Context(), fmt.Sprint("guess ", n))
+						if ok {
+							all.Add(1)
+						} else if left <= 0 {
+							t.Error("a guess was not limited")
+						}
+						if took <= access.Pause && ok {
+							first.Add(1)
+						}
+					})
+					group.Go(func() {
+						soon, cancel := context.WithTimeout(t.Context(), access.Pause/2)
+						defer cancel()
+						if ok, _, _ := g.try(soon, fmt.Sprint("left ", n)); ok {
+							t.Error("who left early learned that a guess is right")
+						}
+					})
+				}
+				time.Sleep(access.Pause / 4)
+				if ok, _, took := (guesser{a, "0", ""}).try(t.Context(), "known"); !ok || took != 0 {
+					t.Errorf("the known right one: got %v after %s", ok, took)
+				}
+				group.Wait()
+				took := int64(time.Since(begin) / time.Second)
+				if first.Load() > second || all.Load() == 0 || all.Load() > second*took {
+					t.Errorf("%d guesses were judged in the first second, %d in %d; want at most %d a second", first.Load(), all.Load(), took, second)
+				}
+				if took > 15 {
+					t.Errorf("they were held for %d s", took)
+				}
+			})
+		})
+	}
+}
+
+// TestAttemptsCrowd has a right secret that never came from its address before, among many guesses
+// that never end: it passes after a few tries.
+func TestAttemptsCrowd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := guesser{access.NewAttempts(time.Now), "1", ""}
+		ctx, stop := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		for range 150 {
+			group.Go(func() {
+				for ctx.Err() == nil {
+					g.try(ctx, "")
+				}
+			})
+		}
+		time.Sleep(5 * time.Second)
+		tries := 0
+		for ok := false; !ok && tries < 60; tries++ {
+			ok, _, _ = g.try(ctx, "ci")
+		}
+		stop()
+		group.Wait()
+		if tries == 60 {
+			t.Error("it was refused 60 times")
+		}
+		t.Logf("it passed after %d tries", tries)
+	})
+}
+
+// TestAttemptsTotal tries a few wrong secrets from each of many addresses: then others wait for
+// a turn, but for secrets that came from there before.
+func TestAttemptsTotal(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := access.NewAttempts(time.Now)
+		known := guesser{a, "agent", ""}
+		known.try(t.Context(), "ci")
+		atOnce := 0
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		for n := range 10_000 {
+			if _, left, _ := (guesser{a, fmt.Sprint(n), "ada"}).try(gone, ""); left == 0 {
+				atOnce++
+			}
+		}
+		if atOnce != 600 {
+			t.Errorf("%d guesses were judged at once", atOnce)
+		}
+		if ok, _, took := known.try(t.Context(), "ci"); !ok || took != 0 {
+			t.Errorf("a known one: got %v after %s", ok, took)
+		}
+		if ok, _, took := (guesser{a, "new", ""}).try(t.Context(), "ci"); !ok || took != access.Pause {
+			t.Errorf("the same from elsewhere: got %v after %s", ok, took)
+		}
+		time.Sleep(access.Window)
+		if ok, _, took := (guesser{a, "newer", ""}).try(t.Context(), "ci"); !ok || took != 0 {
+			t.Errorf("a minute later: got %v after %s", ok, took)
+		}
+	})
+}
+
+// TestAttemptsFull fills the tables: the failures of a guesser are not forgotten.
 func TestAttemptsFull(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	a := access.NewAttempts(func() time.Time { return now })
-	flood := func() {
-		for i := range 10_000 {
-			a.Fail("1", fmt.Sprint(i))
-		}
-	}
-	flood()
-	if !a.Allowed("1", "ada") || !a.Allowed("2", "") {
-		t.Errorf("got ada allowed %v, others elsewhere %v", a.Allowed("1", "ada"), a.Allowed("2", ""))
-	}
+	a := access.NewAttempts(func() time.Time { now = now.Add(time.Microsecond); return now })
+	gone, cancel := context.WithCancel(t.Context())
+	cancel() // no turns
+	g := guesser{a, "1", "ada"}
 	for range access.MaxFailures {
-		a.Fail("1", "ada")
+		g.try(gone, "")
 	}
-	flood()
-	if a.Allowed("1", "ada") {
+	for i := range 5_000 {
+		guesser{a, "1", fmt.Sprint(i)}.try(gone, "")
+		guesser{a, fmt.Sprint(i), ""}.try(gone, "ci")
+	}
+	if _, left, _ := g.try(gone, ""); left == 0 {
 		t.Error("who guesses was forgotten")
 	}
 	now = now.Add(access.Window)
-	a.Fail("1", "eve")
-	if !a.Allowed("1", "ada") {
-		t.Error("the table is full still")
+	for i := range 5_000 {
+		guesser{a, fmt.Sprint(i), ""}.try(gone, "ci")
+	}
+	if ok, _, _ := (guesser{a, "4999", ""}).try(gone, "ci"); !ok {
+		t.Error("the newest right one was forgotten")
+	}
+	if _, left, _ := g.try(gone, ""); left != 0 {
+		t.Error("the window is not over")
 	}
 }

@@ -3,6 +3,7 @@ package access
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/org/foreman-action/internal/server/response"
@@ -39,12 +40,12 @@ type Authorizer struct {
 }
 
 // NewAuthorizer returns an Authorizer; nil credentials: there are none, so only requests
-// from this machine are permitted. now is the clock of failed attempts.
-func NewAuthorizer(c *Credentials, now func() time.Time) *Authorizer {
+// from this machine are permitted. Attempts may be shared with others that check secrets.
+func NewAuthorizer(c *Credentials, a *Attempts) *Authorizer {
 	if c == nil {
 		c, _ = NewCredentials(nil) // an empty list has no mistakes
 	}
-	return &Authorizer{credentials: c, attempts: NewAttempts(now), origins: http.NewCrossOriginProtection()}
+	return &Authorizer{credentials: c, attempts: a, origins: http.NewCrossOriginProtection()}
 }
 
 // Authorize returns the sender of a request, or an error of type *response.Error unless it
@@ -58,25 +59,37 @@ func (a *Authorizer) Authorize(r *http.Request, role Role) (Caller, error) {
 	}
 	set, header := a.credentials.current.Load(), r.Header.Get("Authorization")
 	name, found := set.lookup(header)
-	// Operators are locked out after too many wrong secrets: theirs may be guessed. Those of
-	// agents are made by machines, and a lock-out could be caused by whoever shares the proxy.
-	locked := header != "" && (found == nil || found.operator) && !a.attempts.Allowed(ClientAddr(r), name)
-	if found != nil && !locked {
-		if found.operator != (role == Operators) {
-			return Caller{}, forbidden("the credential is not for this")
+	err := set.checkAnonymous(r, role)
+	if found == nil && (err == nil || header == "") {
+		return Caller{}, err
+	}
+	try := Try{Addr: ClientAddr(r), Name: name}
+	if found != nil {
+		try.Right = found.name
+	}
+	right, left := a.attempts.Judge(r.Context(), try)
+	switch {
+	case left > 0:
+		return Caller{}, &response.Error{
+			Status: http.StatusTooManyRequests, Detail: "too many wrong credentials came from this address; wait for a minute",
+			Header: http.Header{"Retry-After": {RetryAfter(left)}}, Warning: response.UnknownCredential,
 		}
-		return Caller{found.name, found.agents}, nil
+	case !right:
+		return Caller{}, err
+	case found.operator != (role == Operators):
+		return Caller{}, forbidden("the credential is not for this")
 	}
-	err := set.checkAnonymous(r, role, locked)
-	if err != nil && header != "" {
-		a.attempts.Fail(ClientAddr(r), name)
-	}
-	return Caller{}, err
+	return Caller{found.name, found.agents}, nil
+}
+
+// RetryAfter formats a time for the header of that name: in seconds, rounded up.
+func RetryAfter(d time.Duration) string {
+	return strconv.Itoa(int((d + time.Second - 1) / time.Second))
 }
 
 // checkAnonymous returns nil if a request without a known credential has the role, because
 // none is configured for it and the request is local.
-func (s *set) checkAnonymous(r *http.Request, role Role, locked bool) error {
+func (s *set) checkAnonymous(r *http.Request, role Role) error {
 	if required := s.agents || s.operators && role == Operators; !required {
 		if err := CheckLocal(r); err != nil {
 			return forbidden(err.Error())
@@ -88,11 +101,7 @@ func (s *set) checkAnonymous(r *http.Request, role Role, locked bool) error {
 		Header:  http.Header{"Www-Authenticate": {`Bearer realm="foreman"`, `Basic realm="foreman", charset="UTF-8"`}},
 		Warning: response.UnknownCredential,
 	}
-	switch {
-	case locked:
-		err.Status, err.Detail = http.StatusTooManyRequests, "too many wrong credentials came from this address; wait for a minute"
-		err.Header = http.Header{"Retry-After": {"60"}}
-	case role == Operators && !s.operators:
+	if role == Operators && !s.operators {
 		err.Detail = "only operators see this, and none are configured (server.operators)"
 	}
 	return err

@@ -21,15 +21,15 @@ func CheckBind(addr string, c *Credentials) error {
 	if agents, _ := c.Configured(); agents || address.Loopback(host) {
 		return nil
 	}
-	return fmt.Errorf("listen on %s: whoever reaches it could take tasks and decide on them; "+
+	return fmt.Errorf("listen on %s: any client that reaches it could claim and decide tasks; "+
 		"configure server.credentials, or listen on 127.0.0.1", addr)
 }
 
 // CheckLocal returns nil if a request may be answered without a credential: a program on
 // this machine sent it for itself. The error is for the client and contains the reason: the
 // request came from another machine, through a proxy, or for the name of another site. Such
-// a site can point its name at this machine and have its visitors' browsers read what is
-// here; browsers send the name as Host.
+// a site can point its name at this machine and have its visitors' browsers read this
+// server's pages; browsers send the name as Host.
 func CheckLocal(r *http.Request) error {
 	if addr, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok && !addr.IP.IsLoopback() {
 		return errors.New("from other machines a credential is needed, and none are configured (server.credentials)")

@@ -20,7 +20,7 @@ import (
 	"github.com/org/foreman-action/store/sqlite"
 )
 
-// endless is a queue that always has the same task: what is measured is HTTP.
+// endless is a queue that always has the same task, so that HTTP alone is measured.
 type endless struct {
 	queue.Queue
 

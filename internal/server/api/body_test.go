@@ -107,11 +107,11 @@ func TestBodyInTime(t *testing.T) {
 		{"one that is too large", nil, strings.Replace(large, "20000000", "40000000", 1), "413 after 0s"},
 		{"a decision that is too large", nil, strings.NewReplacer("next", "complete", "60", "9000000").Replace(agent), "413 after 0s"},
 		{"no such path", nil, "POST /queue/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n{", "404 after 0s"},
-		{"one with too many large ones before", []string{large, large, large, large}, large, "503 after 3s"},
-		{"a small one with many large ones before", []string{large, large, large, large, large}, whole, "401 after 0s"},
+		{"one with too many large ones before", slices.Repeat([]string{large}, 16), large, "503 after 3s"},
+		{"a small one with many large ones before", slices.Repeat([]string{large}, 17), whole, "401 after 0s"},
 		{"one that is there, with nothing but slow ones before", slices.Repeat([]string{slow}, 64), whole, "401 after 2s"},
 		{"a slow one, with nothing but slow ones before", slices.Repeat([]string{slow}, 64), slow, "408 after 30s"},
-		{"one of no known length", []string{large, large, large, large}, signed + "Transfer-Encoding: chunked\r\n\r\n", "503 after 3s"},
+		{"one of no known length", slices.Repeat([]string{large}, 16), signed + "Transfer-Encoding: chunked\r\n\r\n", "503 after 3s"},
 		{"a long poll is not cut off", nil, fmt.Sprintf("POST /queue/next?wait=60s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(wait), wait), "204 after 1m0s"},
 	}
 	for _, tt := range tests {
@@ -254,67 +254,96 @@ func TestHalfClosed(t *testing.T) {
 	}
 }
 
-// TestWrongCredentials has people, agents and a guesser behind one address.
+// TestWrongCredentials has people, agents and a guesser behind one address. A right secret
+// passes whatever others tried; further wrong ones are slowed down.
 func TestWrongCredentials(t *testing.T) {
 	t.Parallel()
-	clock := queuetest.NewClock()
-	c, err := access.NewCredentials([]access.Credential{{Name: "ann", Secret: "s1", Operator: true}, {Name: "bob", Secret: "s2", Operator: true}, {Name: "ci", Secret: "s3"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var log strings.Builder
-	s, err := api.New(api.Options{
-		Queue: queuetest.New(queuetest.Options{}), Credentials: c, Now: clock.Now,
-		Log: slog.New(slog.NewTextHandler(&log, nil)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := func(path, remote, name, secret string) int {
-		r := post(path, `{"agent_url":"http://a"}`)
-		if path == "/queue/status" {
-			r = httptest.NewRequest(http.MethodGet, path, nil)
+	synctest.Test(t, func(t *testing.T) {
+		c, err := access.NewCredentials([]access.Credential{{Name: "ann", Secret: "s1", Operator: true}, {Name: "bob", Secret: "s2", Operator: true}, {Name: "ci", Secret: "s3"}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		r.RemoteAddr = remote + ":1234"
-		if r.SetBasicAuth(name, secret); name == "" {
-			r.Header.Set("Authorization", "Bearer "+secret)
+		proxies, err := access.ParseProxies([]string{"10.0.0.0/8"})
+		if err != nil {
+			t.Fatal(err)
 		}
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, r)
-		return w.Code
-	}
-	for range 10 {
-		for _, name := range []string{"ann", "ci", ""} {
-			if got := ask("/queue/status", "192.0.2.1", name, "wrong"); got != http.StatusUnauthorized {
-				t.Fatalf("a wrong secret: got %d", got)
+		var log strings.Builder
+		s, err := api.New(api.Options{
+			Queue: queuetest.New(queuetest.Options{}), Credentials: c, Proxies: proxies,
+			Log: slog.New(slog.NewTextHandler(&log, nil)),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func(path, remote, name, secret string) (status int, took time.Duration) {
+			r := post(path, `{"agent_url":"http://a"}`)
+			if path == "/queue/status" {
+				r = httptest.NewRequest(http.MethodGet, path, nil)
+			}
+			proxy, client, proxied := strings.Cut(remote, " for ")
+			if r.RemoteAddr = proxy + ":1234"; proxied {
+				r.Header.Set("X-Forwarded-For", client)
+			}
+			if r.SetBasicAuth(name, secret); name == "" {
+				r.Header.Set("Authorization", "Bearer "+secret)
+			}
+			w := httptest.NewRecorder()
+			begin := time.Now()
+			s.ServeHTTP(w, r)
+			if limited := w.Code == http.StatusTooManyRequests; limited != (w.Header().Get("Retry-After") != "") {
+				t.Errorf("%d with Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+			}
+			return w.Code, time.Since(begin)
+		}
+		for range 10 {
+			for _, name := range []string{"ann", "ci", ""} {
+				for _, remote := range []string{"192.0.2.1", "10.0.0.1 for 203.0.113.1"} {
+					if got, took := ask("/queue/status", remote, name, "wrong"); got != http.StatusUnauthorized || took != 0 {
+						t.Fatalf("a wrong secret: got %d after %s", got, took)
+					}
+				}
 			}
 		}
-	}
-	tests := []struct {
-		path, remote, name, secret string
-		want                       int
-	}{
-		{"/queue/status", "192.0.2.1", "ann", "wrong", 429},
-		{"/queue/status", "192.0.2.1", "ann", "s1", 429}, // also for the right secret
-		{"/queue/status", "192.0.2.1", "", "s1", 429},
-		{"/queue/status", "192.0.2.1", "bob", "s2", 200},
-		{"/queue/status", "192.0.2.2", "ann", "s1", 200},
-		{"/queue/next", "192.0.2.1", "ci", "wrong", 429},
-		{"/queue/next", "192.0.2.1", "ci", "s3", 204}, // agents are never locked out
-		{"/queue/next", "192.0.2.1", "", "s3", 204},
-	}
-	for _, tt := range tests {
-		if got := ask(tt.path, tt.remote, tt.name, tt.secret); got != tt.want {
-			t.Errorf("%+v: got %d", tt, got)
+		tests := []struct {
+			path, remote, name, secret string
+			want                       int
+			turn                       bool // it waits for a turn: it never came from there before
+		}{
+			{"/queue/status", "192.0.2.1", "ann", "wrong", 429, true},
+			{"/queue/status", "192.0.2.1", "ann", "s1", 200, true},
+			{"/queue/status", "192.0.2.1", "ann", "s1", 200, false},
+			{"/queue/status", "192.0.2.1", "", "s1", 200, false},
+			{"/queue/status", "192.0.2.1", "bob", "s2", 200, false},
+			{"/queue/status", "192.0.2.1", "bob", "wrong", 401, false},
+			{"/queue/status", "192.0.2.2", "ann", "s1", 200, false},
+			{"/queue/status", "192.0.2.2", "ann", "wrong", 401, false},
+			{"/queue/next", "192.0.2.1", "ci", "wrong", 429, true},
+			{"/queue/next", "192.0.2.1", "ci", "s3", 204, true},
+			{"/queue/next", "192.0.2.1", "ci", "s3", 204, false},
+			{"/queue/next", "192.0.2.1", "", "s3", 204, false},
+			{"/queue/status", "10.0.0.1 for 203.0.113.1", "ann", "wrong", 429, true},
+			{"/queue/status", "10.0.0.1 for 203.0.113.1", "ann", "s1", 200, true},
+			{"/queue/status", "10.0.0.1 for 203.0.113.1", "ann", "s1", 200, false},
+			{"/queue/status", "10.0.0.1 for 203.0.113.2", "ann", "wrong", 401, false},  // another client of the proxy
+			{"/queue/status", "192.0.2.9 for 203.0.113.1", "ann", "wrong", 401, false}, // not a trusted proxy
 		}
-	}
-	if n := strings.Count(log.String(), "level=WARN"); n != 1 {
-		t.Errorf("got %d warnings, want 1:\n%s", n, log.String())
-	}
-	clock.Advance(time.Minute)
-	if got := ask("/queue/status", "192.0.2.1", "ann", "s1"); got != 200 {
-		t.Errorf("a minute later: got %d", got)
-	}
+		for _, tt := range tests {
+			want := time.Duration(0)
+			if tt.turn {
+				want = access.Pause
+			}
+			if got, took := ask(tt.path, tt.remote, tt.name, tt.secret); got != tt.want || took != want {
+				t.Errorf("%+v: got %d after %s", tt, got, took)
+			}
+		}
+		if n := strings.Count(log.String(), "level=WARN"); n != 5 { // one for each address
+			t.Errorf("got %d warnings:\n%s", n, log.String())
+		}
+		time.Sleep(access.Window)
+		if got, took := ask("/queue/status", "192.0.2.1", "ann", "wrong"); got != 401 || took != 0 {
+			t.Errorf("a minute later: got %d after %s", got, took)
+		}
+	})
 }
 
 // TestProxied sends requests through a proxy to a server without credentials: all of them

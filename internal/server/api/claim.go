@@ -113,7 +113,7 @@ func (h *claimHandler) release(ctx context.Context, c queue.Claim, by string) {
 	defer cancel()
 	err := h.queue.GiveBack(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt, By: by}, 0)
 	if err != nil {
-		h.log.LogAttrs(ctx, slog.LevelWarn, "a task that nobody got could not be given back; its claim runs out", slog.String("task", c.ID), slog.Any("error", err))
+		h.log.LogAttrs(ctx, slog.LevelWarn, "releasing an undelivered task failed; its claim expires by itself", slog.String("task", c.ID), slog.Any("error", err))
 	}
 }
 

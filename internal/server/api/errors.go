@@ -26,7 +26,7 @@ func (e errorWriter) write(w http.ResponseWriter, r *http.Request, err error) {
 	answer, known := errors.AsType[*response.Error](err)
 	switch {
 	case known:
-		e.warn(r, answer.Warning)
+		e.warn(r, answer)
 	case r.Context().Err() != nil && errors.Is(err, context.Canceled):
 		// The client may have closed only its sending side. Without an answer it would get 200.
 		answer = &response.Error{Status: http.StatusServiceUnavailable, Detail: "the connection was closed before there was an answer"}
@@ -44,7 +44,8 @@ func (e errorWriter) write(w http.ResponseWriter, r *http.Request, err error) {
 
 // warn logs a warning, once a minute for each address, or in all where any address can be
 // the cause.
-func (e errorWriter) warn(r *http.Request, warning response.Warning) {
+func (e errorWriter) warn(r *http.Request, answer *response.Error) {
+	warning := answer.Warning
 	if warning == 0 {
 		return
 	}
@@ -52,11 +53,13 @@ func (e errorWriter) warn(r *http.Request, warning response.Warning) {
 	path, remote := slog.String("path", logText(r.URL.Path)), slog.String("remote", addr)
 	switch {
 	case warning == response.UnknownCredential && e.warnings.Allow(addr):
-		e.log.LogAttrs(ctx, slog.LevelWarn, "request without a known credential refused; further ones of this minute are not told", path, remote)
+		e.log.LogAttrs(ctx, slog.LevelWarn, "request without a known credential refused; further ones in this minute are not logged", path, remote)
 	case warning == response.WrongSignature && e.warnings.Allow(addr):
-		e.log.LogAttrs(ctx, slog.LevelWarn, "webhook with a wrong signature refused; further ones of this minute are not told", remote)
+		e.log.LogAttrs(ctx, slog.LevelWarn, "webhook with a wrong signature refused; further ones in this minute are not logged", remote)
+	case warning == response.NoSpool && e.warnings.Allow("spool"):
+		e.log.LogAttrs(ctx, slog.LevelError, "storing a long body failed; check the folder of the database, or TMPDIR with PostgreSQL", path, slog.Any("error", answer.Cause))
 	case warning == response.TooManyBodies && e.warnings.Allow("bodies"):
-		e.log.LogAttrs(ctx, slog.LevelWarn, "too many bodies at once, a request was refused; further ones of this minute are not told", path, remote)
+		e.log.LogAttrs(ctx, slog.LevelWarn, "request refused: too many bodies at once; further ones in this minute are not logged", path, remote)
 	}
 }
 

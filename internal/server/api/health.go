@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -20,6 +21,7 @@ const healthCacheTime = time.Second
 // A healthHandler answers whether the process lives and whether it is ready.
 type healthHandler struct {
 	check    func(ctx context.Context) map[string]error // nil: no dependencies
+	note     func() string                              // nil: none
 	now      func() time.Time
 	warnings *loglimit.Limiter
 	log      *slog.Logger
@@ -35,16 +37,33 @@ func (h *healthHandler) alive(w http.ResponseWriter, r *http.Request, _ access.C
 	return nil
 }
 
-// ready answers whether the dependencies work. Their errors go to the log, once a minute.
+// A DegradedError means that a dependency fails without which the server still accepts events
+// and serves agents: the server stays ready.
+type DegradedError struct{ Err error }
+
+// Error returns the text of the cause.
+func (e *DegradedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *DegradedError) Unwrap() error { return e.Err }
+
+// ready answers whether the dependencies work. The errors of those that are down go to the log,
+// once a minute.
 func (h *healthHandler) ready(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
 	answer := struct {
 		Ready        bool              `json:"ready"`
 		Dependencies map[string]string `json:"dependencies"`
-	}{true, map[string]string{}}
+		Note         string            `json:"note,omitempty"`
+	}{Ready: true, Dependencies: map[string]string{}}
+	if h.note != nil {
+		answer.Note = h.note()
+	}
 	status := http.StatusOK
 	for name, err := range h.dependencies(r.Context()) {
 		answer.Dependencies[name] = "ok"
-		if err != nil {
+		if _, degraded := errors.AsType[*DegradedError](err); degraded {
+			answer.Dependencies[name] = "degraded" // whoever finds that logs it
+		} else if err != nil {
 			answer.Dependencies[name] = "down"
 			answer.Ready, status = false, http.StatusServiceUnavailable
 			if h.warnings.Allow("not ready: " + name) {

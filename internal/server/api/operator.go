@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/server/response"
 	"github.com/org/foreman-action/queue"
 )
@@ -70,6 +71,23 @@ type change struct {
 
 func (h *operatorHandler) retry(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
 	return h.apply(w, r, caller, change{"retry", h.queue.Retry})
+}
+
+// askAgain takes an optional body with the reason.
+func (h *operatorHandler) askAgain(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
+	body, err := request.ReadOptionalObject(w, r, request.MaxSmall)
+	if err != nil {
+		return err
+	}
+	var reason string
+	if _, ok := body.Fields["reason"]; ok {
+		if reason, err = body.Text("reason"); err != nil {
+			return err
+		}
+	}
+	return h.apply(w, r, caller, change{"ask again", func(ctx context.Context, id, by string) (queue.State, error) {
+		return h.queue.AskAgain(ctx, id, by, reason)
+	}})
 }
 
 func (h *operatorHandler) cancel(w http.ResponseWriter, r *http.Request, caller access.Caller) error {

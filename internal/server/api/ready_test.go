@@ -2,8 +2,11 @@ package api_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -45,5 +48,22 @@ func TestReadyOften(t *testing.T) {
 			t.Errorf("in second %d the dependencies were asked %d times in all, want once in each", second+1, got)
 		}
 		clock.Advance(time.Second)
+	}
+}
+
+// TestReadyDegraded stays ready while a dependency is degraded.
+func TestReadyDegraded(t *testing.T) {
+	t.Parallel()
+	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{}), Health: func(context.Context) map[string]error {
+		return map[string]error{"queue": nil, "github": fmt.Errorf("check: %w", &api.DegradedError{Err: errors.New("revoked")})}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthcheck/ready", nil))
+	want := `{"ready":true,"dependencies":{"github":"degraded","queue":"ok"}}`
+	if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusOK || got != want {
+		t.Errorf("got %d %s, want %s", w.Code, got, want)
 	}
 }

@@ -40,16 +40,17 @@ const taskPath = "/queue/tasks/"
 func newRoutes(h handlers) routes {
 	get, post := []string{http.MethodGet, http.MethodHead}, []string{http.MethodPost}
 	t := routes{
-		"/queue/next":            {post, access.Agents, h.claims.next},
-		"/queue/complete":        {post, access.Agents, h.tasks.complete},
-		"/queue/heartbeat":       {post, access.Agents, h.tasks.heartbeat},
-		"/harness/result":        {post, access.Agents, h.tasks.result},
-		"/queue/status":          {get, access.Operators, h.operators.status},
-		taskPath + "{id}/retry":  {post, access.Operators, h.operators.retry},
-		taskPath + "{id}/cancel": {post, access.Operators, h.operators.cancel},
-		"/healthcheck":           {get, access.Anyone, h.health.alive},
-		"/healthcheck/ready":     {get, access.Anyone, h.health.ready},
-		"/github/webhook":        {post, access.Anyone, func(w http.ResponseWriter, r *http.Request, _ access.Caller) error { return h.webhook.Handle(w, r) }},
+		"/queue/next":               {post, access.Agents, h.claims.next},
+		"/queue/complete":           {post, access.Agents, h.tasks.complete},
+		"/queue/heartbeat":          {post, access.Agents, h.tasks.heartbeat},
+		"/harness/result":           {post, access.Agents, h.tasks.result},
+		"/queue/status":             {get, access.Operators, h.operators.status},
+		taskPath + "{id}/retry":     {post, access.Operators, h.operators.retry},
+		taskPath + "{id}/ask-again": {post, access.Operators, h.operators.askAgain},
+		taskPath + "{id}/cancel":    {post, access.Operators, h.operators.cancel},
+		"/healthcheck":              {get, access.Anyone, h.health.alive},
+		"/healthcheck/ready":        {get, access.Anyone, h.health.ready},
+		"/github/webhook":           {post, access.Anyone, func(w http.ResponseWriter, r *http.Request, _ access.Caller) error { return h.webhook.Handle(w, r) }},
 	}
 	if h.metrics != nil {
 		t["/metrics"] = &route{get, access.Operators, func(w http.ResponseWriter, r *http.Request, _ access.Caller) error {

@@ -17,7 +17,7 @@ const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 64 << 10
-	// stopTimeout is how long requests may go on after the server was told to stop.
+	// stopTimeout is how long requests may continue after a stop is requested.
 	stopTimeout = 20 * time.Second
 )
 
@@ -54,7 +54,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := h.Shutdown(shutdown); err != nil {
-		s.log.Warn("requests were cut off, for they did not end in time", "error", err)
+		s.log.Warn("requests cancelled: they did not end in time", "error", err)
 		_ = h.Close() // the server stops either way
 	}
 	for range running {

@@ -2,8 +2,8 @@
 // sends events, operators see and change tasks, and the dashboard has all other paths.
 //
 // What agents send and receive is the published wire: status codes, bodies and problems are
-// those that published clients know. In addition a client may wait for a task, and may send
-// the number of its claim; then it is told when it lost the claim.
+// those of the published protocol. In addition a client may wait for a task, and may send
+// the number of its claim; the response then reports a lost claim.
 //
 // A request goes through Server.ServeHTTP: its body gets a deadline (package request), its
 // path is looked up in the table in routes.go, its sender is checked (package access), and its
@@ -34,18 +34,29 @@ import (
 // Options configure a Server.
 type Options struct {
 	Queue queue.Queue   // required
-	Lease time.Duration // of a claim without a heartbeat; 0: queue.DefaultLease
+	Lease time.Duration // of a claim without a heartbeat; 0: queue.DefaultClaim
 	// Credentials authenticate the senders of requests; nil: there are none, and only
 	// requests from this machine are answered.
 	Credentials *access.Credentials
+	// Attempts bounds how fast secrets can be guessed; nil: those of this server alone.
+	Attempts *access.Attempts
+	// Proxies report the addresses of clients; none: a client's address is that of its
+	// connection.
+	Proxies access.Proxies
 
 	Intake         *intake.Intake // of the webhook; nil: no webhook
 	WebhookSecrets []secret.Text  // see intake.NewWebhook
+	// SpoolDir is the folder for files with long deliveries of the webhook; empty: the system's
+	// for temporary files.
+	SpoolDir string
 
 	// Wake is called when an agent reports that a decision is ready; nil: not called.
 	Wake func()
-	// Health returns the server's dependencies by name, each with its error or nil. It
-	// returns soon. Nil: there are none.
+	// Note returns a public notice of present delays although the server is ready; empty:
+	// no delay. Nil: never a notice.
+	Note func() string
+	// Health returns the server's dependencies by name, each with its error or nil. With a
+	// [DegradedError] the server stays ready. It returns soon. Nil: there are none.
 	Health func(ctx context.Context) map[string]error
 	// Metrics answers /metrics for operators; nil: not found.
 	Metrics http.Handler
@@ -63,6 +74,7 @@ type Options struct {
 type Server struct {
 	routes     routes
 	authorizer *access.Authorizer
+	proxies    access.Proxies
 	bodies     request.Deadlines
 	polls      *longpoll.Group
 	errors     errorWriter
@@ -82,20 +94,24 @@ func New(o Options) (*Server, error) {
 	case o.Lease < 0:
 		return nil, fmt.Errorf("api: a claim is to last %v", o.Lease)
 	}
-	webhook, err := intake.NewWebhook(o.Intake, o.WebhookSecrets)
+	webhook, err := intake.NewWebhook(o.Intake, o.WebhookSecrets, o.SpoolDir)
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
-	o.Lease = cmp.Or(o.Lease, queue.DefaultLease)
+	o.Lease = cmp.Or(o.Lease, queue.DefaultClaim)
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Attempts == nil {
+		o.Attempts = access.NewAttempts(o.Now)
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	warnings, stopping := loglimit.New(o.Now), make(chan struct{})
 	s := &Server{
-		authorizer: access.NewAuthorizer(o.Credentials, o.Now),
+		authorizer: access.NewAuthorizer(o.Credentials, o.Attempts),
+		proxies:    o.Proxies,
 		polls:      longpoll.New(o.Queue.Watch, stopping),
 		errors:     errorWriter{o.Log, warnings},
 		middleware: o.Middleware,
@@ -106,7 +122,7 @@ func New(o Options) (*Server, error) {
 		claims:    &claimHandler{o.Queue, o.Lease, s.polls, o.Log},
 		tasks:     &taskHandler{o.Queue, o.Lease, request.NewLimiter(0), o.Wake, o.Log},
 		operators: &operatorHandler{o.Queue, o.Now, o.Log},
-		health:    &healthHandler{check: o.Health, now: o.Now, warnings: warnings, log: o.Log},
+		health:    &healthHandler{check: o.Health, note: o.Note, now: o.Now, warnings: warnings, log: o.Log},
 		webhook:   webhook,
 		metrics:   o.Metrics,
 	})
@@ -128,6 +144,7 @@ func (s *Server) Stop() {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = s.proxies.With(r)
 	defer s.recovered(r)
 	defer s.bodies.Track(w, r)()
 	route := s.routes.find(r)
@@ -165,7 +182,7 @@ func (s *Server) recovered(r *http.Request) {
 		return
 	}
 	if err, ok := v.(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
-		s.log.LogAttrs(r.Context(), slog.LevelError, "panic while a request was answered", slog.String("method", logText(r.Method)),
+		s.log.LogAttrs(r.Context(), slog.LevelError, "panic while handling a request", slog.String("method", logText(r.Method)),
 			slog.String("path", logText(r.URL.Path)), slog.Any("error", v), slog.String("stack", string(debug.Stack())))
 	}
 	panic(http.ErrAbortHandler)

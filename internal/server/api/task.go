@@ -12,9 +12,9 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// A taskHandler receives what agents send about the tasks they claimed. Whatever the state
-// of a task, the answer is 202, since published agents take all else for a failure of their
-// own. Only a client that sends the number of its claim is told that it lost the claim.
+// A taskHandler receives the heartbeats and decisions of agents. It answers 202 in every
+// state of the task, since published agents treat any other status as their own failure.
+// A lost claim is reported only to clients that send the number of their claim.
 type taskHandler struct {
 	queue  queue.Queue
 	lease  time.Duration
@@ -99,8 +99,8 @@ func (h *taskHandler) result(w http.ResponseWriter, r *http.Request, caller acce
 	return nil
 }
 
-// claimError returns the error of the queue if the client is told. That a task is unknown,
-// or no longer the client's, is logged, and returned only to clients that sent an attempt.
+// claimError returns the queue's error if the client receives it. An unknown task and a
+// lost claim are logged, and returned only to clients that sent an attempt.
 func (h *taskHandler) claimError(r *http.Request, verb string, ref queue.Ref, err error) error {
 	var reason error
 	for _, target := range []error{queue.ErrLost, queue.ErrNotFound, queue.ErrNotYours} {

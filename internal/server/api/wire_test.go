@@ -32,8 +32,8 @@ import (
 var update = flag.Bool("update", false, "rewrite what the cases expect")
 
 // TestWire plays every file in testdata/wire against a server on a queue in memory, and on
-// one of SQLite, part by part: "options" say how it is set up, "do" changes the queue, "request" is sent,
-// "want" is the answer to it, "queue" what the queue keeps then, and "log" the log so far.
+// one of SQLite, part by part: "options" configures it, "do" changes the queue, "request" is sent,
+// "want" is the response, "queue" the state of the queue then, and "log" the log so far.
 // "$1" is the id of the first task, and so on. No answer and no log repeats a secret.
 func TestWire(t *testing.T) {
 	t.Parallel()
@@ -146,7 +146,7 @@ func expand(s string) string {
 	return s
 }
 
-// do changes the queue as a line of a part "do" says.
+// do executes a line of a part "do" on the queue.
 func (r *rig) do(t *testing.T, f []string) {
 	t.Helper()
 	ctx := t.Context()
@@ -210,8 +210,11 @@ func (r *rig) send(t *testing.T, text string) string {
 		}
 		value = strings.ReplaceAll(value, "SELF", r.url)
 		req.Header.Add(name, value)
-		if name == "Host" {
+		switch name {
+		case "Host":
 			req.Host = value
+		case "Transfer-Encoding": // chunked: the length is not sent, also of an empty body
+			req.Body, req.ContentLength = io.NopCloser(strings.NewReader(body)), -1
 		}
 	}
 	c := &http.Client{

@@ -31,7 +31,7 @@ type Options struct {
 	// Cursors keep when a server was last there, and since when agents have failed; all servers
 	// that work on one queue share them. Must be set.
 	Cursors      maintenance.Cursors
-	ClaimTimeout time.Duration // how long a claim lasts without a heartbeat; 0: queue.DefaultLease
+	ClaimTimeout time.Duration // how long a claim lasts without a heartbeat; 0: queue.DefaultClaim
 	MaxClaims    int           // how often a task is handed out to agents; 0: 3
 	MaxTries     int           // how often a decision is tried; 0: 8
 	Observe      observe.Func
@@ -58,7 +58,7 @@ func New(o Options) (*Services, error) {
 	if o.Queue == nil {
 		return nil, errors.New("background: Queue is not set")
 	}
-	o.ClaimTimeout = cmp.Or(o.ClaimTimeout, queue.DefaultLease)
+	o.ClaimTimeout = cmp.Or(o.ClaimTimeout, queue.DefaultClaim)
 	o.MaxClaims = cmp.Or(o.MaxClaims, 3)
 	o.MaxTries = cmp.Or(o.MaxTries, 8)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
@@ -72,6 +72,7 @@ func New(o Options) (*Services, error) {
 	d.Requeue = func() { s.maintainer.WakeRequeue() }
 	m := o.Maintenance
 	m.Queue, m.Cursors, m.ClaimTimeout, m.Observe, m.Log = o.Queue, o.Cursors, o.ClaimTimeout, o.Observe, o.Log
+	m.Lease = e.Lease
 	m.Limits = queue.Limits{Claims: o.MaxClaims, Drains: o.MaxTries}
 	m.Requeued = s.wakeAll
 	var err1, err2, err3 error
@@ -107,6 +108,10 @@ func (s *Services) Health() []supervisor.Health {
 	return append(s.maintainer.Health(), s.changes.Health(), s.executor.Health(), s.dispatcher.Health())
 }
 
+// Unrenewed returns the leases of other servers that were not renewed in time: their decisions
+// go on when the leases end.
+func (s *Services) Unrenewed() []queue.HeldLease { return s.maintainer.Unrenewed() }
+
 // watch wakes the services on changes of the queue, until ctx ends.
 func (s *Services) watch(ctx context.Context) error {
 	changes, stop := s.queue.Watch()
@@ -118,7 +123,7 @@ func (s *Services) watch(ctx context.Context) error {
 			return nil
 		case c, open := <-changes:
 			if !open {
-				return errors.New("the queue tells of no more changes")
+				return errors.New("the queue's stream of changes ended")
 			}
 			s.changes.Beat()
 			if c.Agent == "" {

@@ -4,16 +4,19 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/agent"
 	"github.com/org/foreman-action/internal/server/dispatch"
+	"github.com/org/foreman-action/internal/server/observe"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 )
 
-// A patient is an agent that answers the task with the decision, when it is well.
+// A patient is a synchronous agent with configurable faults.
 type patient struct {
 	mu     sync.Mutex
 	health int                   // status of GET /health; 0: 404
@@ -40,7 +43,7 @@ func (p *patient) asked() (n int) {
 	return n
 }
 
-// begin takes a task, or says with which status it does not.
+// begin accepts a task, or returns the status with which it refuses it.
 func (p *patient) begin(task string) (status int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +80,24 @@ func (p *patient) serve(w http.ResponseWriter, r *http.Request) {
 		defer p.mu.Unlock()
 		p.now--
 	}()
-	if status != 0 {
+	switch status {
+	case 0:
+	case page:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, "<!DOCTYPE html>\n<title>Down for maintenance</title>")
+		return
+	case otherJSON:
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"status":"maintenance"}`)
+		return
+	case largePage:
+		_, _ = io.WriteString(w, "<!DOCTYPE html>"+strings.Repeat(" ", agent.DefaultMaxBytes))
+		return
+	case cached:
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"task_id":"11111111-2222-4333-8444-555555555555","decision":"skip","rationale":"so","actions":[]}`)
+		return
+	default:
 		w.WriteHeader(status)
 		return
 	}
@@ -111,10 +131,18 @@ func (r *rig) enqueueTo(n int) {
 	}
 }
 
+// Answers with 200 that are not the agent's, in place of a status.
+const (
+	page      = -1 // HTML
+	otherJSON = -2
+	largePage = -3
+	cached    = -4 // the decision on another task
+)
+
 func always(status int) func(string) int { return func(string) int { return status } }
 
-// TestAgentOutage loses no task while an agent, or what stands before it, is out of order
-// for an hour.
+// TestAgentOutage checks that no task fails while an agent, or the proxy before it, is
+// unavailable for an hour.
 func TestAgentOutage(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -132,6 +160,14 @@ func TestAgentOutage(t *testing.T) {
 		{"that only answers posts", 405, 500, 40, 30 * time.Minute},
 		{"limited", 200, 429, 40, 30 * time.Minute},
 		{"moved", 200, 302, 40, 30 * time.Minute},
+		{"behind a maintenance page", 503, page, 8, 6 * time.Minute},
+		{"behind a maintenance page for every path", 200, page, 40, 30 * time.Minute},
+		{"behind a proxy with other JSON", 200, otherJSON, 40, 30 * time.Minute},
+		{"behind a large maintenance page", 200, largePage, 40, 30 * time.Minute},
+		{"behind a cache", 200, cached, 40, 30 * time.Minute},
+		{"behind a proxy that does not know it", 404, 404, 40, 30 * time.Minute},
+		{"behind a proxy that wants another secret", 401, 401, 40, 30 * time.Minute},
+		{"forbidden", 403, 403, 40, 30 * time.Minute},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -152,9 +188,37 @@ func TestAgentOutage(t *testing.T) {
 				for n := 1; n <= 20; n++ {
 					r.is(n, queue.Done)
 				}
+				for text, want := range map[string]int{"breaker of an agent opened": 1, "breaker of an agent closed": 1} {
+					if got := strings.Count(r.log(), text); got != want {
+						t.Errorf("logged %q %d times, want %d\n%s", text, got, want, r.log())
+					}
+				}
+				if opened, closed := r.observed(observe.BreakerOpened, ""), r.observed(observe.BreakerClosed, ""); opened != 1 || closed != 1 {
+					t.Errorf("observed %d and %d changes of the circuit breaker", opened, closed)
+				}
 			})
 		})
 	}
+}
+
+// TestMaintenancePage logs what an agent answered in place of a decision, in one line.
+func TestMaintenancePage(t *testing.T) {
+	t.Parallel()
+	onPatient(t, func(r *rig, p *patient) {
+		p.is(404, always(page))
+		r.enqueue(1)
+		r.start()
+		time.Sleep(time.Second / 2)
+		for line := range strings.Lines(r.log()) {
+			if strings.Contains(line, "breaker of an agent opened") {
+				if want := `(text/html; charset=utf-8) starts \"<!DOCTYPE html> <title>Down for maintenance</title>`; !strings.Contains(line, want) {
+					t.Errorf("got %s, want %s in it", line, want)
+				}
+				return
+			}
+		}
+		t.Errorf("nothing was logged:\n%s", r.log())
+	})
 }
 
 // TestAgentHangs takes a time-out as an outage.
@@ -183,6 +247,8 @@ func TestPoison(t *testing.T) {
 	}{
 		{"wrong for this task", 1, 400, 3, 5 * time.Minute},
 		{"the agent falls over", 1, 500, 15, time.Hour},
+		{"a page for this task", 1, page, 15, time.Hour},
+		{"a refusal for this task", 1, 403, 15, time.Hour},
 		{"three", 3, 500, 20, 4 * time.Hour},
 	}
 	for _, tt := range tests {
@@ -216,11 +282,11 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// TestManyPoison gets to the tasks behind more poison than an agent is asked about at a time, and
-// then fails that.
+// TestManyPoison checks that tasks are decided behind more failing ones than an agent gets at
+// a time, and that the failing ones fail in the end.
 func TestManyPoison(t *testing.T) {
 	t.Parallel()
-	for _, status := range []int{500, 504} {
+	for _, status := range []int{500, 504, page} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			t.Parallel()
 			onPatient(t, func(r *rig, p *patient) {
@@ -248,8 +314,8 @@ func TestManyPoison(t *testing.T) {
 	}
 }
 
-// TestAbsenceAhead gives a task up in the end also when the clock was set back since the agent
-// was seen to be out of order.
+// TestAbsenceAhead checks that a task fails in the end although the clock was set back since
+// the agent's outage began.
 func TestAbsenceAhead(t *testing.T) {
 	t.Parallel()
 	onPatient(t, func(r *rig, p *patient) {
@@ -262,7 +328,7 @@ func TestAbsenceAhead(t *testing.T) {
 	})
 }
 
-// TestBusy lets an agent work that takes fewer tasks at a time than it is asked about.
+// TestBusy checks an agent that accepts fewer tasks at a time than it is sent.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	onPatient(t, func(r *rig, p *patient) {
@@ -276,8 +342,8 @@ func TestBusy(t *testing.T) {
 	})
 }
 
-// TestLoneTask fails a task in the end that is alone with its agent, and says what that
-// answered. An outage of the agent counts for no try until then.
+// TestLoneTask checks that the only task of an agent fails in the end, with the agent's
+// last answer as its reason. An outage of the agent uses up no attempt until then.
 func TestLoneTask(t *testing.T) {
 	t.Parallel()
 	refused := func(r *rig, _ *patient) { r.host.set("agent:9001", nil) }
@@ -296,6 +362,7 @@ func TestLoneTask(t *testing.T) {
 		{"it has too much to do", says(404, 503), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: status 503"},
 		{"a proxy", says(502, 502), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: status 502"},
 		{"limited", says(200, 429), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: status 429"},
+		{"a maintenance page", says(200, page), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: not_json"},
 		{"not there", refused, 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: not reachable"},
 		{"no answer", func(_ *rig, p *patient) { p.takes = time.Hour }, 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: timeout"},
 	}
@@ -314,7 +381,7 @@ func TestLoneTask(t *testing.T) {
 				if got := r.task(1).Reason; got != tt.reason {
 					t.Errorf("got reason %q, want %q\n%s", got, tt.reason, r.log())
 				}
-				// A younger one is not given up for it, and both are decided on when it is well.
+				// A younger task does not fail with it, and both are decided on after the outage.
 				r.is(2, queue.Pending)
 				p.is(0, nil)
 				p.takes = 0
@@ -330,8 +397,8 @@ func TestLoneTask(t *testing.T) {
 	}
 }
 
-// TestAbsenceKept counts how long an agent is out of order over restarts, and no longer
-// than it is.
+// TestAbsenceKept checks that the duration of an agent's outage is counted over restarts,
+// and ends with the outage.
 func TestAbsenceKept(t *testing.T) {
 	t.Parallel()
 	onPatient(t, func(r *rig, p *patient) {

@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// A listener is an agent that only hears.
+// A listener is an agent that only records notifications.
 type listener struct {
 	mu     sync.Mutex
 	heard  []string // bodies
@@ -37,7 +37,7 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "whatever")
 }
 
-// all returns what was heard, and forgets it.
+// all returns the requests since the last call.
 func (l *listener) all() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func (l *listener) answers(status int) {
 
 func nudge(issue int) string { return fmt.Sprintf(`POST /task {"task_id":%q}`, id(issue)) }
 
-// heard fails the test if the agent heard anything else since it was asked last.
+// heard fails the test unless these are the requests to the agent since the last call.
 func (r *rig) heard(l *listener, want ...string) {
 	r.t.Helper()
 	synctest.Wait()
@@ -188,7 +188,7 @@ func TestNudges(t *testing.T) {
 					r.t.Errorf("%s: got %d times", status, got)
 				}
 			}
-			if n := strings.Count(r.log(), "agent was told of a task"); n != 5 {
+			if n := strings.Count(r.log(), "notified an agent of a task"); n != 5 {
 				r.t.Errorf("logged %d times, want once for each change:\n%s", n, r.log())
 			}
 		}},
@@ -265,7 +265,7 @@ func TestNudges(t *testing.T) {
 	}
 }
 
-// TestPassword sends what stands in an agent's address, and tells nobody.
+// TestPassword checks that the userinfo of an agent's address is sent, and not logged.
 func TestPassword(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

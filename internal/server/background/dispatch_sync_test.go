@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// A decider is an agent that is not told of tasks, but gets them.
+// A decider is an agent that receives whole tasks, without notifications.
 type decider struct {
 	mu     sync.Mutex
 	tasks  []protocol.TaskMessage

@@ -117,8 +117,8 @@ func TestNoAnswer(t *testing.T) {
 	})
 }
 
-// TestGone gives decisions up on issues that are not to be had any more, after a while: it
-// may be the token that cannot see them. Where nothing was to be written, nothing is lost.
+// TestGone checks that decisions on issues that GitHub does not return fail only after
+// retries, as the token may lack access. A decision without writes succeeds.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -202,8 +202,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestOldRow carries out a decision of a published queue, of which nothing is known but the
-// issue.
+// TestOldRow carries out a decision of a published queue, whose row names only the issue.
 func TestOldRow(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -220,7 +219,8 @@ func TestOldRow(t *testing.T) {
 	})
 }
 
-// TestSettings fails what is not configured, and tries again what may pass.
+// TestSettings checks that a decision of an unconfigured agent fails, and that one whose
+// settings cannot be loaded is retried.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -273,7 +273,7 @@ func TestPanic(t *testing.T) {
 	})
 }
 
-// faultyStore is a memory that tells of a save, or fails.
+// faultyStore is a memory that signals each save, or fails.
 type faultyStore struct {
 	memory.Store
 	saving func() error
@@ -308,8 +308,8 @@ func TestDoneLast(t *testing.T) {
 	})
 }
 
-// TestMemoryFails makes nothing done that is not remembered. What is written is not written
-// again for it.
+// TestMemoryFails checks that no task is done before the memory has recorded it, and that
+// the retries for that repeat no write on GitHub.
 func TestMemoryFails(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -341,7 +341,7 @@ func TestMemoryFails(t *testing.T) {
 				r.wrote(on(1, talkPost, labelPost)...)
 				rec, err := r.store.Load(r.t.Context(), repo, 1)
 				if tt.state == queue.Failed {
-					if got := r.task(1).Reason; got != "given up after 8 tries: remember what was done: update the record of octo/hello#1: the disk is full" {
+					if got := r.task(1).Reason; got != "given up after 8 tries: record the task: update the record of octo/hello#1: the disk is full" {
 						t.Errorf("got reason %q", got)
 					}
 				} else if err != nil || len(rec.Tasks) != 1 || rec.Tasks[0].Status != "applied" || rec.Tasks[0].Actions[0].Result != triage.Done {
@@ -372,7 +372,7 @@ func TestJournalFirst(t *testing.T) {
 	})
 }
 
-// early notes what the log says before a decision is given back.
+// early checks whether the log has the result of an attempt before the release is durable.
 type early struct {
 	queue.Queue
 	r    *rig
@@ -384,7 +384,7 @@ func (q *early) Release(ctx context.Context, h queue.Lease, p queue.Postponement
 	return q.Queue.Release(ctx, h, p)
 }
 
-// TestLogAfter says that a decision is tried again when that is durable.
+// TestLogAfter checks that a retry is logged only after the release is durable.
 func TestLogAfter(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -394,7 +394,7 @@ func TestLogAfter(t *testing.T) {
 		r.enqueue(1)
 		r.complete(1, comment)
 		_, stop := r.start()
-		time.Sleep(10 * time.Second)
+		time.Sleep(30 * time.Second)
 		stop()
 		if q.said || !strings.Contains(r.log(), "status=again") {
 			t.Errorf("got %s", r.log())

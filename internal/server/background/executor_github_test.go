@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestLateSlot asks anew for leave when a write could not go when it was its turn.
+// TestLateSlot checks that a write that missed its turn within the rate acquires another one.
 func TestLateSlot(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -39,7 +39,6 @@ func TestLateSlot(t *testing.T) {
 			r.enqueue(n, func(task *queue.Task) { task.Agent = agent })
 			r.complete(n, comment)
 		}
-		r.o.Executor.RequestTimeout, r.o.Executor.Lease = time.Minute, 3*time.Minute
 		add(1, agentURL)
 		_, stop := r.start()
 		time.Sleep(45 * time.Second)
@@ -63,7 +62,7 @@ func TestOldDecision(t *testing.T) {
 			r.enqueue(n)
 			r.complete(n, comment)
 		}
-		time.Sleep(30 * time.Hour) // nobody was there
+		time.Sleep(30 * time.Hour) // without a server
 		r.gh.Fault(githubtest.Fault{Status: 503})
 		r.start()
 		time.Sleep(2 * time.Hour)
@@ -126,7 +125,8 @@ func TestWritesFail(t *testing.T) {
 	}
 }
 
-// TestCloseLater refuses to close an issue later: nobody would.
+// TestCloseLater checks that a scheduled close is refused, as the server has no scheduled
+// runs.
 func TestCloseLater(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(r *rig) {
@@ -137,14 +137,14 @@ func TestCloseLater(t *testing.T) {
 		synctest.Wait()
 		r.is(1, queue.Done)
 		rep := r.report(1)
-		if len(rep.Actions) != 2 || rep.Actions[0].Verdict != triage.Refuse || !strings.Contains(rep.Actions[0].Reason, "no scheduled runs") || rep.Executed != 1 {
+		if len(rep.Actions) != 2 || rep.Actions[0].Verdict != triage.Refuse || !strings.Contains(rep.Actions[0].Reason, "no scheduled run would") || rep.Executed != 1 {
 			r.t.Errorf("got %+v", rep.Actions)
 		}
 	})
 }
 
-// TestRemembersFirst remembers what an attempt did, and tells of it, though later ones get
-// nowhere.
+// TestRemembersFirst checks that the writes of an attempt are recorded and reported although
+// the later attempts fail.
 func TestRemembersFirst(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(r *rig) {

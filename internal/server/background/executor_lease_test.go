@@ -128,7 +128,7 @@ func TestRenewed(t *testing.T) {
 func TestRenewedLate(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		r.o.Executor.RequestTimeout, r.o.Executor.Lease, r.o.Maintenance.RequeueInterval = 5*time.Second, 20*time.Second, time.Second
+		r.o.Executor.Lease, r.o.Maintenance.RequeueInterval = 3*time.Second, time.Second
 		r.store = faultyStore{r.store, func() error {
 			time.Sleep(55 * time.Second)
 			return nil
@@ -144,8 +144,8 @@ func TestRenewedLate(t *testing.T) {
 	})
 }
 
-// TestRate gives back what there is no rate for, and holds up nobody who writes under
-// another name. In the end all is written, no faster than is allowed.
+// TestRate checks that decisions beyond the rate of an account are released, that other
+// accounts are not delayed, and that in the end every write is made, within the rate.
 func TestRate(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -188,7 +188,7 @@ func TestRate(t *testing.T) {
 		}
 		reads := len(r.gh.Log()) - len(r.writes())
 		if off := r.observed(observe.ApplyAttempted, "given_off"); off > 100 {
-			r.t.Errorf("decisions were given back %d times", off)
+			r.t.Errorf("decisions were released %d times", off)
 		}
 		if len(times) != 40 || reads > 7*40 {
 			r.t.Errorf("got %d writes, %d reads", len(times), reads)
@@ -196,8 +196,8 @@ func TestRate(t *testing.T) {
 	})
 }
 
-// TestStop finishes a write that is under way, begins no other one, and gives back what is
-// left: the next process does the rest at once.
+// TestStop checks that a stop finishes the write under way, begins no other one, and
+// releases the decision, so that the next process continues at once.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -249,7 +249,8 @@ func TestStopHangs(t *testing.T) {
 	})
 }
 
-// TestQueueBreaks survives a queue that cannot be used for a while, and says so.
+// TestQueueBreaks checks that the executor reports an outage of the queue, and continues
+// after it.
 func TestQueueBreaks(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {

@@ -65,7 +65,7 @@ func TestRateShared(t *testing.T) {
 	})
 }
 
-// TestRateRestart keeps in mind what was written before a restart.
+// TestRateRestart checks that writes before a restart count against the rate after it.
 func TestRateRestart(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(r *rig) {
@@ -101,8 +101,8 @@ func (s *cutSlots) TakeSlot(ctx context.Context, r queue.SlotRequest) (time.Dura
 	return s.Slots.TakeSlot(ctx, r)
 }
 
-// TestRateCutOff goes by what it knows itself while the database does not answer, and has what was
-// written meanwhile counted later.
+// TestRateCutOff checks that a server applies the rate by its own count while the database
+// does not answer, and that its writes of that time are recorded later.
 func TestRateCutOff(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(r *rig) {
@@ -125,7 +125,7 @@ func TestRateCutOff(t *testing.T) {
 		synctest.Wait()
 		r.is(11, queue.Done)
 		stop()
-		// The next server knows of all eleven.
+		// The next server counts all eleven.
 		r.o.Executor.Slots = slots
 		for n := 12; n <= 30; n++ {
 			r.enqueue(n)

@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestRestart is check 33: what a harness left when it stopped goes on with the next one.
+// TestRestart is check 33: the next server continues the tasks of one that stopped.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -34,7 +34,7 @@ func TestRestart(t *testing.T) {
 		nudges.Store(0)
 		r.start()
 		synctest.Wait()
-		r.is(1, queue.Claimed) // nobody could hear its heartbeats
+		r.is(1, queue.Claimed) // without a server to receive its heartbeats
 		r.is(2, queue.Done)
 		r.is(3, queue.Pending)
 		if got := nudges.Load(); got != 1 {
@@ -45,8 +45,8 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// TestRestored repeats no comment when queue and memory are those of a backup which knows
-// nothing of it.
+// TestRestored checks that no comment is repeated after queue and memory were restored from
+// a backup that is older than the comment.
 func TestRestored(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -65,8 +65,7 @@ func TestRestored(t *testing.T) {
 }
 
 // TestCrash is check 24: the process ends between two actions, at every call in turn, and
-// each time with a journal and without. What was written is not written again, and the rest
-// is.
+// each time with a journal and without. No write is repeated, and none is missing.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	for n := range 14 {
@@ -81,7 +80,7 @@ func TestCrash(t *testing.T) {
 				r.complete(1, addLabel, comment, `{"type":"assign","assignees":["alice"]}`)
 				r.gh.Repo(repo).AddUser("alice")
 				r.gh.CutAt(n)
-				// Of a process that is killed, nothing gets to the queue any more.
+				// A killed process reaches the queue no more.
 				dying := &frozen{Queue: r.q}
 				whole := r.q
 				r.q = dying
@@ -89,7 +88,9 @@ func TestCrash(t *testing.T) {
 				_, stop := r.start()
 				synctest.Wait() // it waits for its first call
 				dying.freeze()
+				dying.renews.Store(true) // until it is killed, at the call that is cut
 				time.Sleep(time.Minute)
+				dying.renews.Store(false)
 				if got := len(r.gh.Log()); got < min(n+1, 6) {
 					t.Errorf("got %d calls", got)
 				}
@@ -112,12 +113,13 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// A frozen queue answers nobody until it is thawed: so it looks to a process that stands
-// still, which hears of nothing.
+// A frozen queue answers no call until it is thawed. This simulates a process that is
+// suspended.
 type frozen struct {
 	queue.Queue
 	mu     sync.Mutex
 	thawed chan struct{} // nil: it is not frozen
+	renews atomic.Bool   // leases can be renewed all the same
 }
 
 func (f *frozen) freeze() {
@@ -148,7 +150,9 @@ func (f *frozen) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]qu
 }
 
 func (f *frozen) Renew(ctx context.Context, h queue.Lease, d time.Duration) (time.Time, error) {
-	f.wait()
+	if !f.renews.Load() {
+		f.wait()
+	}
 	return f.Queue.Renew(ctx, h, d)
 }
 
@@ -162,12 +166,17 @@ func (f *frozen) Release(ctx context.Context, h queue.Lease, p queue.Postponemen
 	return f.Queue.Release(ctx, h, p)
 }
 
+func (f *frozen) RequeueLeases(ctx context.Context, drains int) (queue.LeaseCheck, error) {
+	f.wait()
+	return f.Queue.RequeueLeases(ctx, drains)
+}
+
 func (f *frozen) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Requeued, error) {
 	f.wait()
 	return f.Queue.RequeueStale(ctx, l)
 }
 
-// pausing is a journal in which a process stands still, once, when it is about to write.
+// pausing is a journal that suspends a process once, before a write.
 type pausing struct {
 	memory.Journal
 	at    int // action
@@ -182,9 +191,9 @@ func (p *pausing) Mark(ctx context.Context, key memory.LedgerKey, e memory.Entry
 	return p.Journal.Mark(ctx, key, e)
 }
 
-// TestPaused lets one of two harnesses stand still for longer than its lease, after it
-// made sure of it and before it sends the write. The other one takes the decision over,
-// and the first one writes nothing any more.
+// TestPaused suspends one of two servers for longer than its lease, after it confirmed the
+// lease and before it sends the write. The other one leases the decision, and the first one
+// makes no further write.
 func TestPaused(t *testing.T) {
 	t.Parallel()
 	for at, name := range []string{"before the first write", "between two"} {
@@ -225,7 +234,8 @@ func TestPaused(t *testing.T) {
 	}
 }
 
-// TestPausedAlone goes on when nobody took the decision over meanwhile.
+// TestPausedAlone checks that a server continues after a pause if no other server has
+// leased the decision meanwhile.
 func TestPausedAlone(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {

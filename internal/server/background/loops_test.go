@@ -129,7 +129,7 @@ func TestLoops(t *testing.T) {
 	}
 }
 
-// TestLoopHangs tells of a loop that makes no progress.
+// TestLoopHangs checks that a loop without progress is reported as unhealthy.
 func TestLoopHangs(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -152,7 +152,7 @@ func TestLoopHangs(t *testing.T) {
 	})
 }
 
-// TestWithoutWatch finds work by itself when nobody tells of it.
+// TestWithoutWatch checks that the loops find work without change notifications.
 func TestWithoutWatch(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -197,13 +197,13 @@ func TestWithoutWatch(t *testing.T) {
 	}
 }
 
-// TestPurge deletes in batches what is old, and once an hour.
+// TestPurge checks that old tasks are deleted in batches, once an hour.
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name      string
 		retention time.Duration
-		age       time.Duration // of what is deleted
+		age       time.Duration // of the deleted tasks
 		calls     int           // in an hour and a half
 	}{
 		{"by default", 0, 30 * 24 * time.Hour, 14},

@@ -11,8 +11,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// TestStopsAsking gives back what an agent is asked about when the server stops: the next
-// one goes on at once, and nothing is counted.
+// TestStopsAsking checks that a server that stops releases the tasks of synchronous agents:
+// the next server continues at once, and no attempt is counted.
 func TestStopsAsking(t *testing.T) {
 	t.Parallel()
 	onPatient(t, func(r *rig, p *patient) {
@@ -33,7 +33,7 @@ func TestStopsAsking(t *testing.T) {
 	})
 }
 
-// marks are what servers know of each other.
+// marks record when servers were last alive.
 type marks struct {
 	mu   sync.Mutex
 	kept map[string]string
@@ -56,8 +56,8 @@ func (m *marks) SaveCursor(_ context.Context, name string, data []byte) error {
 	return m.err
 }
 
-// TestPresence takes away what a dead agent claimed, though servers come and go, and
-// nothing that nobody could keep up.
+// TestPresence checks that the claims of a dead agent expire although servers restart, and
+// that no claim expires for lack of a server to receive heartbeats.
 func TestPresence(t *testing.T) {
 	t.Parallel()
 	again := func(r *rig) {
@@ -153,7 +153,7 @@ func TestPresenceSkewed(t *testing.T) {
 	}
 }
 
-// TestPresenceUnknown takes no claim away while it is not known whether agents were heard.
+// TestPresenceUnknown checks that no claim expires while the record of presence is unreadable.
 func TestPresenceUnknown(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {

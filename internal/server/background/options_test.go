@@ -3,11 +3,12 @@ package background_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/org/foreman-action/internal/server/background"
 )
 
-// TestOptions names what is missing, or cannot be.
+// TestOptions checks that errors name the missing or invalid option.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -25,7 +26,7 @@ func TestOptions(t *testing.T) {
 		{"MaxClaims", func(o *background.Options) { o.MaxClaims = -1 }},
 		{"MaxTries", func(o *background.Options) { o.MaxTries = -1 }},
 		{"PerHour", func(o *background.Options) { o.Executor.PerHour = -1 }},
-		{"Lease", func(o *background.Options) { o.Executor.Lease = o.Executor.RequestTimeout + 1 }},
+		{"Lease", func(o *background.Options) { o.Executor.Lease = time.Millisecond }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -42,7 +43,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestHealthBefore says that nothing runs before Run, and after it.
+// TestHealthBefore checks that no loop is reported as running before or after Run.
 func TestHealthBefore(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {

@@ -274,7 +274,7 @@ func (r *rig) is(issue int, want queue.State) {
 	}
 }
 
-// report is what is kept of how a decision was carried out.
+// report returns the stored report of the decision on an issue.
 func (r *rig) report(issue int) (rep executor.Report) {
 	r.t.Helper()
 	if err := json.Unmarshal(r.task(issue).Report, &rep); err != nil {
@@ -340,7 +340,7 @@ type hosts struct {
 	known map[string]http.HandlerFunc
 }
 
-// set says who answers for a host; nil: nobody.
+// set replaces the handler of a host; nil: the host refuses connections.
 func (h *hosts) set(host string, f http.HandlerFunc) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/loglimit"
@@ -38,7 +39,7 @@ func (a *auth) visitor(r *http.Request) visitor {
 		return visitor{}
 	}
 	if name, pass, ok := r.BasicAuth(); ok {
-		if a.check(r, name, pass) {
+		if right, _ := a.check(r, name, pass); right {
 			return visitor{operator: name}
 		}
 		return visitor{}
@@ -50,20 +51,19 @@ func (a *auth) visitor(r *http.Request) visitor {
 	return visitor{operator: a.sessions.operator(c.Value), session: c.Value}
 }
 
-// check compares a secret, unless there were too many failed attempts.
-func (a *auth) check(r *http.Request, name, pass string) bool {
+// check compares a secret. For one that does not count as right it returns how long the visitor
+// has to wait before the next one; 0: not at all.
+func (a *auth) check(r *http.Request, name, pass string) (right bool, wait time.Duration) {
 	from := access.ClientAddr(r)
-	if !a.attempts.Allowed(from, name) {
-		return false
-	}
+	try := access.Try{Addr: from, Name: name}
 	if name != "" && pass != "" && a.operators(name, pass) {
-		return true
+		try.Right = name
 	}
-	a.attempts.Fail(from, name)
-	if a.warnings.Allow(from) {
-		a.log.Warn("a sign-in on the dashboard was refused; further ones of this minute are not told", "remote", from)
+	right, wait = a.attempts.Judge(r.Context(), try)
+	if !right && a.warnings.Allow(from) {
+		a.log.Warn("dashboard sign-in refused; further ones in this minute are not logged", "remote", from)
 	}
-	return false
+	return right, wait
 }
 
 // mayRead reports whether the visitor may see the page.

@@ -37,6 +37,8 @@ type Options struct {
 	// must take the same time for a wrong one. If it is set, only operators see the page.
 	// Nil: there are no operators and no buttons.
 	Operators func(name, secret string) bool
+	// Attempts bounds how fast secrets can be guessed; nil: those of this page alone.
+	Attempts *access.Attempts
 	// Private refuses everybody if there are no operators. Set it when the server can be
 	// reached from other machines, or has credentials of agents.
 	Private bool
@@ -78,6 +80,9 @@ func New(o Options) (*Dashboard, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Attempts == nil {
+		o.Attempts = access.NewAttempts(o.Now)
+	}
 	if o.Random == nil {
 		o.Random = rand.Reader
 	}
@@ -99,7 +104,7 @@ func New(o Options) (*Dashboard, error) {
 		auth: &auth{
 			operators: o.Operators, private: o.Private, secure: o.Secure, log: o.Log,
 			sessions: &sessions{now: o.Now, random: o.Random, open: map[string]session{}},
-			attempts: access.NewAttempts(o.Now), warnings: loglimit.New(o.Now),
+			attempts: o.Attempts, warnings: loglimit.New(o.Now),
 		},
 		contents: &contents{newReader(o.Queue, o.Health, o.Now), links{github}},
 		renderer: newRenderer(o.Operators == nil, o.Now, o.Log),
@@ -109,14 +114,15 @@ func New(o Options) (*Dashboard, error) {
 	}
 	d.live = &live{queue: o.Queue, auth: d.auth, contents: d.contents, every: o.Every, log: o.Log, permits: make(chan struct{}, maxStreams)}
 	for pattern, serve := range map[string]http.HandlerFunc{
-		"GET /{$}":                d.overview,
-		"GET /tasks/{id}":         d.task,
-		"GET /events":             d.live.ServeHTTP,
-		"POST /tasks/{id}/retry":  d.change("retried", d.retry),
-		"POST /tasks/{id}/cancel": d.change("cancelled", d.queue.Cancel),
-		"GET /login":              d.loginForm,
-		"POST /login":             d.login,
-		"POST /logout":            d.logout,
+		"GET /{$}":                   d.overview,
+		"GET /tasks/{id}":            d.task,
+		"GET /events":                d.live.ServeHTTP,
+		"POST /tasks/{id}/retry":     d.change("retried", d.retry),
+		"POST /tasks/{id}/ask-again": d.change("asked", d.askAgain),
+		"POST /tasks/{id}/cancel":    d.change("cancelled", d.cancel),
+		"GET /login":                 d.loginForm,
+		"POST /login":                d.login,
+		"POST /logout":               d.logout,
 	} {
 		d.mux.HandleFunc(pattern, serve)
 	}
@@ -141,7 +147,7 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := d.auth.local(r); err != nil {
 		d.renderer.show(w, r, response{Status: http.StatusMisdirectedRequest, Problem: "Without operators the page is shown on this " +
-			"machine only. Configure server.operators to see it from elsewhere. What is in the way: " + err.Error() + "."})
+			"machine only. Configure server.operators to see it from elsewhere. The reason: " + err.Error() + "."})
 		return
 	}
 	if err := d.origins.Check(r); err != nil {

@@ -25,8 +25,8 @@ type still struct {
 	Tasks  []stillTask  `json:"tasks"`
 	Fails  bool         `json:"fails"`
 	filter queue.Filter // of the last List
-	err    error        // of Retry and Cancel
-	did    []string     // Retry and Cancel, as "retry id by"
+	err    error        // of Retry, AskAgain and Cancel
+	did    []string     // Retry, AskAgain and Cancel, as "retry id by"
 }
 
 // A stillTask is a task whose texts are easy to write.
@@ -82,6 +82,11 @@ func (s *still) Inspect(_ context.Context, id string) (queue.Details, error) {
 
 func (s *still) Retry(_ context.Context, id, by string) (queue.State, error) {
 	s.did = append(s.did, "retry "+id+" "+by)
+	return queue.Pending, s.err
+}
+
+func (s *still) AskAgain(_ context.Context, id, by, reason string) (queue.State, error) {
+	s.did = append(s.did, "ask "+id+" "+by+" "+reason)
 	return queue.Pending, s.err
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -18,6 +19,7 @@ const (
 	heartbeat  = 15 * time.Second       // between messages, so that the end of a connection is noticed
 	streamLife = 10 * time.Minute       // then the browser connects again, and is authenticated again
 	sendTime   = 10 * time.Second       // for one message
+	maxRest    = 10 * time.Second       // between two checks, however long one takes
 )
 
 // live sends open pages a message whenever their content changes (Server-Sent Events). The
@@ -102,7 +104,9 @@ func (l *live) follow(ctx context.Context, s *stream, version func(ctx context.C
 	tick := time.NewTicker(l.every)
 	defer tick.Stop()
 	for {
+		begin := time.Now()
 		v, err := version(ctx)
+		end := time.Now()
 		switch {
 		case errors.Is(err, errSignedOut):
 			return
@@ -129,6 +133,10 @@ func (l *live) follow(ctx context.Context, s *stream, version func(ctx context.C
 			if !waitForBurst(ctx, changes) {
 				return
 			}
+		}
+		// An open page takes little of the server's time, also where reading is slow.
+		if rest := min(costFactor*end.Sub(begin), maxRest); wait.For(ctx, rest-time.Since(end)) != nil {
+			return
 		}
 	}
 }

@@ -259,7 +259,7 @@ func TestCounts(t *testing.T) {
 	r := newReader(q, nil, func() time.Time { return now })
 	look := func(want int) {
 		t.Helper()
-		if _, _, err := r.counts(t.Context()); err != nil || q.n != want {
+		if _, err := r.counts(t.Context()); err != nil || q.n != want {
 			t.Errorf("counted %d times, want %d (%v)", q.n, want, err)
 		}
 	}

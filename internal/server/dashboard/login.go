@@ -58,12 +58,13 @@ func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := r.PostFormValue("name")
-	if !d.auth.attempts.Allowed(access.ClientAddr(r), name) {
-		w.Header().Set("Retry-After", "60")
-		d.signIn(w, r, http.StatusTooManyRequests, "Too many failed attempts. Wait for a minute.")
+	switch right, wait := d.auth.check(r, name, r.PostFormValue("secret")); {
+	case right:
+	case wait > 0:
+		w.Header().Set("Retry-After", access.RetryAfter(wait))
+		d.signIn(w, r, http.StatusTooManyRequests, "There is no operator of that name with that secret. There were many failed attempts: wait for a minute before the next one.")
 		return
-	}
-	if !d.auth.check(r, name, r.PostFormValue("secret")) {
+	default:
 		d.signIn(w, r, http.StatusUnauthorized, "There is no operator of that name with that secret.")
 		return
 	}

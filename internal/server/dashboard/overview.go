@@ -12,11 +12,13 @@ import (
 // An overview is the view model of the first page.
 type overview struct {
 	Summary string // the counts in a sentence
-	Tiles   []tile
+	Tiles   []tile // each task is counted in one of them
+	Total   string // the number of all tasks
 	Oldest  time.Time
 	Agents  []agentRow
+	Sample  string // the tasks that the rates and times of agents are of
 	Held    []heldRow
-	Health  []healthRow
+	Health  healthSection
 	Form    filterForm
 	Rows    []row
 	Older   string // address of the tasks below; empty: there are none
@@ -29,10 +31,12 @@ type tile struct {
 	Count           int
 }
 
-// An agentRow counts the tasks of one agent.
+// An agentRow counts the tasks of one agent, and shows how it did lately.
 type agentRow struct {
 	Name, URL              string
-	Pending, Held, Claimed int
+	Waiting, Held, Claimed int
+	Success                string // share of the tasks that were done; empty: none ended
+	Wait, Decide           times
 }
 
 // A heldRow counts the tasks of one repository that are held back.
@@ -41,6 +45,12 @@ type heldRow struct {
 	Count       int
 	First, Last time.Time // when they are handed out
 	More        bool      // there may be more
+}
+
+// A healthSection is the Health of all parts. Those that work are folded.
+type healthSection struct {
+	Text      string // in a sentence; empty: nothing is known
+	Bad, Good []healthRow
 }
 
 // A healthRow is the Health of one part of the server.
@@ -53,16 +63,31 @@ type healthRow struct {
 // A filterForm is the state of the form for filtering.
 type filterForm struct {
 	State, Agent, Repo, Issue string
-	States                    []queue.State
+	States                    []option
 	Agents                    []string
 	Active                    bool
+}
+
+// An option is a state that can be chosen.
+type option struct {
+	Value queue.State
+	Name  string
 }
 
 // newOverview makes the first page for a filter.
 func newOverview(f queue.Filter, s snapshot, l links) *overview {
 	o := &overview{
 		Summary: summary(s.stats), Tiles: tiles(s.stats), Oldest: s.stats.Oldest,
-		Held: heldRows(s.held), Form: newFilterForm(f, s.stats),
+		Held: heldRows(s.held), Health: newHealthSection(s.health), Form: newFilterForm(f, s.stats),
+	}
+	total := 0
+	for _, t := range o.Tiles {
+		total += t.Count
+	}
+	o.Total = plural(total, "task") + " in all"
+	o.Agents = agentRows(s.stats.Agents, s.recent)
+	if len(s.recent) > 0 {
+		o.Sample = "Success and times are those of the newest " + plural(len(s.recent), "task") + " that ended."
 	}
 	if f.Before > 0 {
 		newest := f
@@ -75,32 +100,50 @@ func newOverview(f queue.Filter, s snapshot, l links) *overview {
 		o.Older = filterURL(older)
 	}
 	for n, i := range s.tasks {
-		o.Rows = append(o.Rows, newRow(i, s.briefs[n], l))
-	}
-	for _, a := range s.stats.Agents {
-		o.Agents = append(o.Agents, agentRow{
-			Name: agentName(a.Agent), URL: filterURL(queue.Filter{Agent: a.Agent}),
-			Pending: a.Pending, Held: a.Held, Claimed: a.Claimed,
-		})
-	}
-	for _, h := range s.health {
-		o.Health = append(o.Health, healthRow{Name: word(h.Name), Detail: line(h.Detail, maxLine), OK: h.OK, Since: h.Since})
+		r := newRow(i, s.briefs[n], l)
+		r.From = filterURL(f)
+		o.Rows = append(o.Rows, r)
 	}
 	return o
 }
 
+func newHealthSection(list []Health) healthSection {
+	var s healthSection
+	for _, h := range list {
+		row := healthRow{Name: word(h.Name), Detail: line(h.Detail, maxLine), OK: h.OK, Since: h.Since}
+		if h.OK {
+			s.Good = append(s.Good, row)
+		} else {
+			s.Bad = append(s.Bad, row)
+		}
+	}
+	switch {
+	case len(list) == 0:
+	case len(s.Bad) == 0:
+		s.Text = "All is well: " + plural(len(s.Good), "part works", "parts work")
+	default:
+		s.Text = plural(len(s.Bad), "part is", "parts are") + " out of order; " + plural(len(s.Good), "other works", "others work")
+	}
+	return s
+}
+
+// tiles count each task once.
 func tiles(s queue.Stats) []tile {
 	list := make([]tile, 0, 7)
 	add := func(name string, n int, note string, state queue.State) {
 		list = append(list, tile{Name: name, Count: n, Note: note, URL: filterURL(queue.Filter{State: state})})
 	}
-	add("pending", s.States[queue.Pending], "wait for an agent", queue.Pending)
-	add("held back", s.Held, "of these, for now", queue.Pending)
-	add("claimed", s.States[queue.Claimed], "an agent works on them", queue.Claimed)
-	add("completed", s.States[queue.Completed], "decided", queue.Completed)
-	add("being carried out", s.Draining, "of the completed ones", queue.Completed)
-	add("done", s.States[queue.Done], "carried out", queue.Done)
-	add("failed", s.States[queue.Failed], "given up, with a reason", queue.Failed)
+	heldPending := 0 // the others that are held back have a decision
+	for _, a := range s.Agents {
+		heldPending += a.Held
+	}
+	add(stateName(queue.Pending), s.States[queue.Pending]-heldPending, "for an agent", queue.Pending)
+	add(nameHeld, s.Held, "until later", queue.Pending)
+	add(stateName(queue.Claimed), s.States[queue.Claimed], "by an agent", queue.Claimed)
+	add(stateName(queue.Completed), s.States[queue.Completed]-s.Draining-(s.Held-heldPending), "to be carried out", queue.Completed)
+	add(nameDraining, s.Draining, "on GitHub", queue.Completed)
+	add(stateName(queue.Done), s.States[queue.Done], "carried out", queue.Done)
+	add(stateName(queue.Failed), s.States[queue.Failed], "with a reason", queue.Failed)
 	return list
 }
 
@@ -146,8 +189,11 @@ func heldRows(list []queue.Info) []heldRow {
 
 func newFilterForm(f queue.Filter, s queue.Stats) filterForm {
 	out := filterForm{
-		State: string(f.State), Agent: line(f.Agent, maxLine), Repo: line(f.Repo, maxLine), States: queue.States(),
+		State: string(f.State), Agent: line(f.Agent, maxLine), Repo: line(f.Repo, maxLine),
 		Active: f.State != "" || f.Agent != "" || f.Repo != "" || f.Issue > 0,
+	}
+	for _, state := range queue.States() {
+		out.States = append(out.States, option{state, stateName(state)})
 	}
 	if f.Issue > 0 {
 		out.Issue = strconv.Itoa(f.Issue)

@@ -1,9 +1,9 @@
 package dashboard
 
 import (
-	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/org/foreman-action/queue"
 )
@@ -52,17 +52,26 @@ func (d *Dashboard) noSuchTask(w http.ResponseWriter, r *http.Request, v visitor
 	d.renderer.show(w, r, response{Status: http.StatusNotFound, Visitor: v, Problem: "There is no such task. It may have been purged."})
 }
 
-func (d *Dashboard) retry(ctx context.Context, id, by string) error {
-	_, err := d.queue.Retry(ctx, id, by)
+func (d *Dashboard) retry(r *http.Request, id, by string) error {
+	_, err := d.queue.Retry(r.Context(), id, by)
 	return err
+}
+
+func (d *Dashboard) askAgain(r *http.Request, id, by string) error {
+	_, err := d.queue.AskAgain(r.Context(), id, by, r.PostFormValue("reason"))
+	return err
+}
+
+func (d *Dashboard) cancel(r *http.Request, id, by string) error {
+	return d.queue.Cancel(r.Context(), id, by)
 }
 
 // change serves a button with which operators change a task. did is the name of the notice
 // on the page that follows.
-func (d *Dashboard) change(did string, apply func(ctx context.Context, id, by string) error) http.HandlerFunc {
+func (d *Dashboard) change(did string, apply func(r *http.Request, id, by string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if d.auth.operators == nil {
-			d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "Nobody can change tasks here: no operators are configured. Use \"foremand queue\"."})
+			d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "Tasks cannot be changed here, as no operators are configured. Use \"foremand queue\"."})
 			return
 		}
 		v, ok := d.admit(w, r)
@@ -74,7 +83,7 @@ func (d *Dashboard) change(did string, apply func(ctx context.Context, id, by st
 			return
 		}
 		id := r.PathValue("id")
-		err := apply(r.Context(), id, v.operator)
+		err := apply(r, id, v.operator)
 		d.contents.reader.changed()
 		switch {
 		case errors.Is(err, queue.ErrState):
@@ -85,16 +94,31 @@ func (d *Dashboard) change(did string, apply func(ctx context.Context, id, by st
 			d.renderer.fail(w, r, err)
 		default:
 			d.log.Info("an operator changed a task", "task_id", word(id), "operator", v.operator, "did", did)
-			redirect(w, taskURL(id)+"?did="+did)
+			to := taskURL(id)
+			if from := r.PostFormValue("from"); from != "" {
+				to = local(from)
+			}
+			redirect(w, withNotice(to, did))
 		}
 	}
+}
+
+// withNotice returns the address of a page with the name of a notice.
+func withNotice(page, did string) string {
+	sep := "?"
+	if strings.Contains(page, "?") {
+		sep = "&"
+	}
+	return page + sep + "did=" + did
 }
 
 // notice returns the text for the name in the address of the page after a change.
 func notice(did string) string {
 	switch did {
 	case "retried":
-		return "The task was taken up again."
+		return "The task was retried."
+	case "asked":
+		return "The task is asked again."
 	case "cancelled":
 		return "The task was cancelled."
 	}

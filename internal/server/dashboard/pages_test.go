@@ -106,7 +106,7 @@ func TestPagesPaging(t *testing.T) {
 			t.Fatal("it does not end")
 		}
 		page := text(t, call{path: path}.do(t, d))
-		seen += strings.Count(page, ">journey</a>")
+		seen += strings.Count(page, ">details</a>")
 		if q.filter.Repo != "o/r" || q.filter.State != "pending" {
 			t.Errorf("the filter was lost: %+v", q.filter)
 		}

@@ -1,7 +1,9 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,8 +26,7 @@ type reader struct {
 
 	mu    sync.Mutex
 	until time.Time // the counts below are used until then
-	stats queue.Stats
-	held  []queue.Info
+	last  counts
 
 	briefMu sync.Mutex
 	briefs  map[briefKey]brief
@@ -42,6 +43,7 @@ type briefKey struct {
 const (
 	maxBriefs = 4000
 	maxHeld   = 1000
+	maxRecent = 500
 	pageSize  = 50
 	// freshFor is how long counts are used, at least: many pages may be open. They are also
 	// used for costFactor times what counting took, so that open pages stay cheap.
@@ -58,17 +60,24 @@ func newReader(q queue.Queue, health func(ctx context.Context) []Health, now fun
 
 // A snapshot is what the first page shows of the queue and the server.
 type snapshot struct {
-	stats  queue.Stats
-	held   []queue.Info // the newest pending tasks, if some are held back; at most maxHeld
+	counts
+
 	tasks  []queue.Info // at most pageSize
 	briefs []brief      // of the tasks
 	more   bool         // there are older tasks
 	health []Health
 }
 
+// counts are what all pages have in common.
+type counts struct {
+	stats  queue.Stats
+	held   []queue.Info // the newest pending tasks, if some are held back; at most maxHeld
+	recent []queue.Info // the newest tasks that ended; at most maxRecent
+}
+
 // snapshot reads the tasks that match a filter and the state of the whole.
 func (r *reader) snapshot(ctx context.Context, f queue.Filter) (s snapshot, err error) {
-	if s.stats, s.held, err = r.counts(ctx); err != nil {
+	if s.counts, err = r.counts(ctx); err != nil {
 		return snapshot{}, err
 	}
 	f.Limit = pageSize + 1
@@ -85,27 +94,47 @@ func (r *reader) snapshot(ctx context.Context, f queue.Filter) (s snapshot, err 
 	return s, nil
 }
 
-// counts returns the counts, and the newest of the pending tasks if some are held back.
-func (r *reader) counts(ctx context.Context) (queue.Stats, []queue.Info, error) {
+// counts returns the counts, anew if they are old.
+func (r *reader) counts(ctx context.Context) (counts, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	begin := r.now()
 	if begin.Before(r.until) && begin.Add(time.Minute).After(r.until) {
-		return r.stats, r.held, nil
+		return r.last, nil
 	}
-	stats, err := r.queue.Stats(ctx)
+	c, err := r.count(ctx)
 	if err != nil {
-		return queue.Stats{}, nil, err
+		return counts{}, err
 	}
-	var held []queue.Info
-	if stats.Held > 0 {
-		if held, err = r.queue.List(ctx, queue.Filter{State: queue.Pending, Limit: maxHeld}); err != nil {
-			return queue.Stats{}, nil, err
+	r.last = c
+	r.until = r.now().Add(max(freshFor, min(costFactor*r.now().Sub(begin), 30*time.Second)))
+	return c, nil
+}
+
+func (r *reader) count(ctx context.Context) (c counts, err error) {
+	if c.stats, err = r.queue.Stats(ctx); err != nil {
+		return counts{}, err
+	}
+	if c.stats.Held > 0 {
+		if c.held, err = r.queue.List(ctx, queue.Filter{State: queue.Pending, Limit: maxHeld}); err != nil {
+			return counts{}, err
 		}
 	}
-	r.stats, r.held = stats, held
-	r.until = r.now().Add(max(freshFor, min(costFactor*r.now().Sub(begin), 30*time.Second)))
-	return stats, held, nil
+	// The newest ones of both lists: those after the end of a shorter list would count for one
+	// state alone.
+	for _, state := range []queue.State{queue.Done, queue.Failed} {
+		if c.stats.States[state] == 0 {
+			continue
+		}
+		list, err := r.queue.List(ctx, queue.Filter{State: state, Limit: maxRecent})
+		if err != nil {
+			return counts{}, err
+		}
+		c.recent = append(c.recent, list...)
+	}
+	slices.SortFunc(c.recent, func(a, b queue.Info) int { return cmp.Compare(b.Seq, a.Seq) })
+	c.recent = c.recent[:min(len(c.recent), maxRecent)]
+	return c, nil
 }
 
 // changed drops the counts after an operator changed a task.

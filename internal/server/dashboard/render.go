@@ -97,7 +97,7 @@ func (p *renderer) show(w http.ResponseWriter, r *http.Request, res response) {
 	var b bytes.Buffer
 	if err := p.template.ExecuteTemplate(&b, "page.html", f); err != nil {
 		p.log.Error("the dashboard cannot be shown", "err", err)
-		http.Error(w, "The page cannot be shown; the log says why.", http.StatusInternalServerError)
+		http.Error(w, "The page cannot be rendered. See the log of the server for the cause.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -114,7 +114,7 @@ func (p *renderer) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	p.log.Error("the dashboard cannot read the queue", "err", err)
 	w.Header().Set("Retry-After", "5")
-	p.show(w, r, response{Status: http.StatusServiceUnavailable, Problem: "The queue cannot be read or written now. The server's log says why."})
+	p.show(w, r, response{Status: http.StatusServiceUnavailable, Problem: "The queue cannot be read or written now. See the log of the server for the cause."})
 }
 
 func title(res response) string {
@@ -122,7 +122,7 @@ func title(res response) string {
 	case res.Login != nil:
 		return "Sign in"
 	case res.Task != nil:
-		return res.Task.Issue + ": " + string(res.Task.State)
+		return res.Task.Issue + ": " + res.Task.StateName
 	case res.Overview != nil:
 		return "Queue"
 	}

@@ -16,6 +16,7 @@ type row struct {
 	IssueURL  string
 	Title     string
 	State     queue.State
+	StateName string // for people
 	Agent     string
 	Text      string // about its state
 	Held      bool
@@ -23,7 +24,61 @@ type row struct {
 	Behind    string    // address of the task that it waits for; empty: none
 	Draining  bool
 	LastTime  time.Time // of LastEvent
-	LastEvent string    // such as "claimed"
+	LastEvent string    // such as "taken"
+	Buttons   []button  // for operators
+	From      string    // the page to which the buttons lead back; empty: that of the task
+}
+
+// A button changes the task.
+type button struct {
+	Verb   string // the end of its address
+	Text   string
+	First  bool // it is the one that is mostly meant
+	Danger bool
+	Asks   bool // it takes a reason
+}
+
+// buttons are those of a task, by its state.
+func buttons(i queue.Info) []button {
+	ask, retry := button{Verb: "ask-again", Text: "Ask again", Asks: true}, button{Verb: "retry", Text: "Carry out again", First: true}
+	if i.Agent == "" {
+		ask.Text = "Decide again"
+	}
+	cancel := button{Verb: "cancel", Text: "Cancel", Danger: true}
+	switch {
+	case i.Draining:
+		return nil
+	case i.State == queue.Done:
+		return []button{ask}
+	case i.State == queue.Failed && i.Completed.IsZero():
+		ask.First = true
+		return []button{ask}
+	case i.State == queue.Failed:
+		return []button{retry, ask}
+	case i.Held:
+		return []button{{Verb: "retry", Text: "Release", First: true}, cancel}
+	}
+	return []button{cancel}
+}
+
+// The names of states that the queue counts within others.
+const (
+	nameHeld     = "held back"
+	nameDraining = "being carried out"
+)
+
+// stateName returns a state in plain words.
+func stateName(s queue.State) string {
+	switch s {
+	case queue.Pending:
+		return "waiting"
+	case queue.Claimed:
+		return "being decided"
+	case queue.Completed:
+		return "decided"
+	case queue.Done, queue.Failed:
+	}
+	return string(s)
 }
 
 // newRow makes the row of a task.
@@ -34,15 +89,19 @@ func newRow(i queue.Info, b brief, l links) row {
 		Issue:    issueName(i.Repo, i.Issue),
 		IssueURL: l.issue(i.Repo, i.Issue),
 		Title:    b.title,
-		State:    i.State,
+		State:    i.State, StateName: stateName(i.State),
 		Agent:    agentName(i.Agent),
 		Text:     rowText(i, b),
 		Held:     i.Held,
 		Draining: i.Draining,
-		LastTime: i.Enqueued, LastEvent: "enqueued",
+		LastTime: i.Enqueued, LastEvent: "received",
+		Buttons: buttons(i),
 	}
 	if i.Held {
-		r.Until = i.Ready
+		r.Until, r.StateName = i.Ready, nameHeld
+	}
+	if i.Draining {
+		r.StateName = nameDraining
 	}
 	if i.Behind != "" {
 		r.Behind = taskURL(i.Behind)
@@ -50,7 +109,7 @@ func newRow(i queue.Info, b brief, l links) row {
 	switch i.State {
 	case queue.Pending:
 	case queue.Claimed:
-		r.LastTime, r.LastEvent = i.Claimed, "claimed"
+		r.LastTime, r.LastEvent = i.Claimed, "taken"
 	case queue.Completed:
 		r.LastTime, r.LastEvent = i.Completed, "decided"
 	case queue.Done:
@@ -126,7 +185,7 @@ func issueName(repo string, issue int) string {
 // agentName returns the name of an agent for people.
 func agentName(agent string) string {
 	if agent == "" {
-		return "nobody: the server's rules"
+		return "the server's rules"
 	}
 	return word(agent)
 }

@@ -27,9 +27,6 @@ type taskPage struct {
 	Warnings  []string
 	Missing   []string
 	Raw       []unreadable
-	CanRetry  bool
-	RetryText string
-	CanCancel bool
 }
 
 // A fact is a line about a task.
@@ -83,15 +80,6 @@ func newTask(t queue.Details, l links) *taskPage {
 	p.Facts = facts(t, parseMessage(t.Message), from, rep)
 	p.Journey = journey(t, from)
 	p.setOutcome(dec, rep, l)
-	switch {
-	case t.State == queue.Failed && t.Result != nil:
-		p.CanRetry, p.RetryText = true, "Carry the decision out again"
-	case t.State == queue.Failed:
-		p.CanRetry, p.RetryText = true, "Ask the agent again"
-	case t.Held:
-		p.CanRetry, p.RetryText = true, "Let it go now"
-	}
-	p.CanCancel = t.State != queue.Done && t.State != queue.Failed && !t.Draining
 	return p
 }
 
@@ -111,6 +99,9 @@ func facts(t queue.Details, msg message, from origin, rep report) []fact {
 	add("Author", word(msg.Author))
 	add("Claims", strconv.Itoa(t.Attempt))
 	add("Failed tries", strconv.Itoa(t.Tries))
+	if t.Asks > 0 {
+		add("Asked again", plural(t.Asks, "time"))
+	}
 	if t.Priority != 0 {
 		add("Priority", strconv.Itoa(t.Priority))
 	}
@@ -208,8 +199,8 @@ func journey(t queue.Details, from origin) []step {
 	if from.Source != "" {
 		via = "by " + word(from.Source)
 	}
-	add(t.Enqueued, "enqueued", "", via)
-	add(t.Claimed, "claimed", "", join("attempt "+strconv.Itoa(t.Attempt), claimant(t)))
+	add(t.Enqueued, "received", "", via)
+	add(t.Claimed, "taken", "", join("attempt "+strconv.Itoa(t.Attempt), claimant(t)))
 	if t.Agent == "" {
 		add(t.Completed, "decided", "", "by the server's rules, when it is carried out")
 	} else {

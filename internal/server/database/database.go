@@ -28,16 +28,40 @@ type Store interface {
 	Lead(ctx context.Context, name string, f func(context.Context) error) error
 	// Healthy returns why the database cannot be written now; nil when it can.
 	Healthy(ctx context.Context) error
+	// Guard waits until the database can never be written again, and returns why, after what it
+	// holds was saved as far as possible; nil when ctx ends before. log receives what happens.
+	Guard(ctx context.Context, log *slog.Logger) error
 	Close() error
 }
 
-var _ Store = (*postgres.Store)(nil)
+// A postgresStore is a Store in PostgreSQL, which is not lost: its server may come back.
+type postgresStore struct{ *postgres.Store }
+
+// Guard implements [Store].
+func (postgresStore) Guard(ctx context.Context, _ *slog.Logger) error {
+	<-ctx.Done()
+	return nil
+}
 
 // A sqliteStore is a Store in a file.
 type sqliteStore struct{ *sqlite.Store }
 
 // Healthy implements [Store].
 func (s sqliteStore) Healthy(context.Context) error { return s.Store.Healthy() }
+
+// Guard implements [Store].
+func (s sqliteStore) Guard(ctx context.Context, log *slog.Logger) error {
+	err := s.Lost(ctx)
+	if err == nil {
+		return nil
+	}
+	log.ErrorContext(ctx, "database lost: nothing is accepted any more, and the server stops", "error", err)
+	saved, failed := s.Rescue(context.WithoutCancel(ctx)) // a stop must not leave half a copy
+	if failed != nil {
+		return fmt.Errorf("%w; saving its content failed: %w", err, failed)
+	}
+	return fmt.Errorf("%w; its content was saved to %s. To restore it, stop the server, move the copy to the name of the database, remove -wal and -shm beside it, and start. Otherwise the next start uses the file in its place, or an empty database", err, saved)
+}
 
 // Open opens the database at a location. log receives problems of the connection; nil
 // discards. A wrong URL is an error as it is, any other one a [command.FailedError].
@@ -49,7 +73,7 @@ func Open(ctx context.Context, location string, log *slog.Logger) (Store, error)
 	case errors.Is(err, postgres.ErrURL):
 		return nil, err
 	case errors.Is(err, queue.ErrNewer):
-		err = fmt.Errorf("%w: it was upgraded by a newer foremand; run that one, or go back to a backup", err)
+		err = fmt.Errorf("%w: it was upgraded by a newer foremand; run that version, or restore a backup", err)
 	}
 	return nil, command.Failed(err)
 }
@@ -57,7 +81,8 @@ func Open(ctx context.Context, location string, log *slog.Logger) (Store, error)
 func open(ctx context.Context, location string, log *slog.Logger) (Store, error) {
 	path, ok := File(location)
 	if !ok {
-		return postgres.Open(ctx, location, postgres.Options{Log: log})
+		s, err := postgres.Open(ctx, location, postgres.Options{Log: log})
+		return postgresStore{s}, err
 	}
 	s, err := sqlite.Open(ctx, path, sqlite.Options{})
 	return sqliteStore{s}, err
@@ -67,23 +92,51 @@ func open(ctx context.Context, location string, log *slog.Logger) (Store, error)
 type Stores struct {
 	Queue  Store // tasks
 	Memory Store // records of issues; may be the same as Queue
+
+	copies []savedCopy // that lay beside them when they were opened
 }
 
 // OpenAll opens the databases of a server, as [Open] does. Where both have the same
-// location, they are one. log is nil or receives problems of the connections.
+// location, they are one. log receives problems of the connections, and copies that were saved
+// of lost databases.
 func OpenAll(ctx context.Context, at Locations, log *slog.Logger) (Stores, error) {
+	copies := keepCopies(ctx, at, log)
 	q, err := Open(ctx, at.Queue, log)
 	if err != nil {
 		return Stores{}, fmt.Errorf("the queue: %w", err)
 	}
 	if at.Memory == at.Queue {
-		return Stores{q, q}, nil
+		return Stores{q, q, copies}, nil
 	}
 	m, err := Open(ctx, at.Memory, log)
 	if err != nil {
 		return Stores{}, errors.Join(fmt.Errorf("the memory: %w", err), q.Close())
 	}
-	return Stores{q, m}, nil
+	return Stores{q, m, copies}, nil
+}
+
+// Guard waits until one of the databases can never be written again, and returns why; nil when
+// ctx ends before.
+func (s Stores) Guard(ctx context.Context, log *slog.Logger) error {
+	if s.Memory == s.Queue {
+		return s.Queue.Guard(ctx, log)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 2)
+	go func() { ended <- wrap("the queue", s.Queue.Guard(ctx, log)) }()
+	go func() { ended <- wrap("the memory", s.Memory.Guard(ctx, log)) }()
+	first := <-ended
+	stop()
+	return errors.Join(first, <-ended)
+}
+
+// wrap adds to an error which database it is about.
+func wrap(which string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", which, err)
 }
 
 // Close closes the databases.

@@ -14,6 +14,17 @@ type Locations struct {
 	Queue, Memory string
 }
 
+// Folder returns the folder of the SQLite file with the tasks, or else of that with the memory;
+// empty: there is none.
+func (l Locations) Folder() string {
+	for _, location := range []string{l.Queue, l.Memory} {
+		if path, ok := File(location); ok {
+			return filepath.Dir(path)
+		}
+	}
+	return ""
+}
+
 // File returns the path of the SQLite file at a location; false: it is PostgreSQL.
 func File(location string) (path string, ok bool) {
 	return strings.TrimPrefix(location, "file:"), !serverconfig.Postgres(location)

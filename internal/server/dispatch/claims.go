@@ -59,7 +59,7 @@ func (c claims) complete(ctx context.Context, claim queue.Claim, decision []byte
 		return err
 	})
 	if err != nil {
-		c.log.WarnContext(ctx, "the decision of an agent could not be kept; it is asked again", "task", claim.ID, "error", err)
+		c.log.WarnContext(ctx, "storing an agent's decision failed; it is asked again", "task", claim.ID, "error", err)
 	}
 }
 
@@ -68,7 +68,7 @@ func (c claims) complete(ctx context.Context, claim queue.Claim, decision []byte
 func (c claims) release(ctx context.Context, claim queue.Claim, after time.Duration) {
 	err := supervisor.Commit(ctx, func(ctx context.Context) error { return c.queue.GiveBack(ctx, c.ref(claim), after) })
 	if err != nil {
-		c.log.WarnContext(ctx, "a task could not be given back; its claim runs out", "task", claim.ID, "error", err)
+		c.log.WarnContext(ctx, "releasing a task failed; its claim expires by itself", "task", claim.ID, "error", err)
 	}
 }
 
@@ -85,9 +85,9 @@ func (c claims) expire(ctx context.Context, claim queue.Claim, after time.Durati
 func (c claims) fail(ctx context.Context, agent string, claim queue.Claim, reason string) {
 	err := supervisor.Commit(ctx, func(ctx context.Context) error { return c.queue.GiveUp(ctx, c.ref(claim), reason) })
 	if err != nil {
-		c.log.WarnContext(ctx, "a task could not be given up; its claim runs out", "task", claim.ID, "error", err)
+		c.log.WarnContext(ctx, "recording the failure of a task failed; its claim expires by itself", "task", claim.ID, "error", err)
 		return
 	}
-	c.log.WarnContext(ctx, "a task was given up", "task", claim.ID, "agent", agent, "reason", reason)
+	c.log.WarnContext(ctx, "task failed", "task", claim.ID, "agent", agent, "reason", reason)
 	c.observe.Report(observe.Observation{Event: observe.Requeued, Status: string(queue.Failed), Agent: agent, N: 1})
 }

@@ -30,6 +30,9 @@ const (
 // of the failure, without secrets.
 const statusOK = "ok"
 
+// notConfigured is the status of a task whose agent the configuration does not name.
+const notConfigured = "it is not configured"
+
 // errUnusableAddress means that no request can be made to the agent's address.
 var errUnusableAddress = errors.New("it cannot be asked")
 
@@ -156,10 +159,13 @@ func causeOf(err error) breaker.Cause {
 		return breaker.Unusable
 	}
 	switch e.Reason {
-	case agent.ReasonLost, agent.ReasonTooLarge, agent.ReasonNotJSON, agent.ReasonInvalid, agent.ReasonWrongTask:
+	case agent.ReasonLost, agent.ReasonInvalid:
 		return breaker.Unusable
+	case agent.ReasonNotJSON, agent.ReasonNotDecision, agent.ReasonTooLarge, agent.ReasonWrongTask:
+		// As far as one can tell, not the agent's: a maintenance page, or a cache.
+		return breaker.Unavailable
 	case agent.ReasonStatus:
-		if e.Status >= 400 && !unavailable(e.Status) {
+		if refused(e.Status) {
 			return breaker.Unusable
 		}
 	case agent.ReasonAuth, agent.ReasonUnreachable, agent.ReasonTimeout, agent.ReasonCanceled:
@@ -171,6 +177,16 @@ func causeOf(err error) breaker.Cause {
 		return breaker.Crashed
 	}
 	return breaker.Unavailable
+}
+
+// refused reports whether a status code is about the task that was sent. Others below 500,
+// such as 401 and 404, would be the answer to any task.
+func refused(code int) bool {
+	switch code {
+	case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return true
+	}
+	return false
 }
 
 // unavailable reports whether a status code means that the agent, or a proxy before it,

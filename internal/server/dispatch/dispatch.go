@@ -75,7 +75,7 @@ func (d *Dispatcher) dispatch(ctx context.Context) error {
 		d.rounds.Go(func() {
 			defer func() {
 				if v := recover(); v != nil {
-					d.o.Log.ErrorContext(ctx, "panic while an agent was told of tasks", "agent", p.address, "error", supervisor.PanicError(v))
+					d.o.Log.ErrorContext(ctx, "panic while notifying an agent of tasks", "agent", p.address, "error", supervisor.PanicError(v))
 				}
 				if p.end() {
 					d.loop.Wake()
@@ -84,7 +84,7 @@ func (d *Dispatcher) dispatch(ctx context.Context) error {
 			room := min(cmp.Or(a.Cap, defaultCap), maxCap) - b.Claimed
 			switch {
 			case !configured:
-				d.report(ctx, p, "it is not configured")
+				d.report(ctx, p, notConfigured)
 			case a.Sync:
 				d.ask(ctx, p, a, min(room, b.Pending))
 			default:
@@ -116,9 +116,11 @@ func (d *Dispatcher) notify(ctx context.Context, p *peer, a Agent, tasks []strin
 		d.report(ctx, p, status)
 		if status != statusOK {
 			p.breaker.Trip(permit)
+			d.reportBreaker(ctx, p, status)
 			return
 		}
 		p.breaker.Success(ctx, id)
+		d.reportBreaker(ctx, p, status)
 	}
 }
 
@@ -128,11 +130,31 @@ func (d *Dispatcher) report(ctx context.Context, p *peer, status string) {
 	if !p.changed(status) {
 		return
 	}
-	level := slog.LevelInfo
-	if status != statusOK {
-		level = slog.LevelWarn
+	switch { // of failures the circuit breaker warns
+	case status == notConfigured:
+		d.o.Log.WarnContext(ctx, "a task waits for an agent that is not configured", "agent", p.address)
+	case p.sync:
+		d.o.Log.InfoContext(ctx, "sent a task to an agent", "agent", p.address, "answer", status)
+	default:
+		d.o.Log.InfoContext(ctx, "notified an agent of a task", "agent", p.address, "answer", status)
 	}
-	d.o.Log.Log(ctx, level, "agent was told of a task", "agent", p.address, "answer", status)
+}
+
+// reportBreaker logs and counts that the circuit breaker of an agent has opened, and why, or
+// has closed.
+func (d *Dispatcher) reportBreaker(ctx context.Context, p *peer, cause string) {
+	open, lasted, changed := p.transition()
+	if !changed {
+		return
+	}
+	event := observe.BreakerClosed
+	if open {
+		event = observe.BreakerOpened
+		d.o.Log.WarnContext(ctx, "circuit breaker of an agent opened; its tasks wait, and it is probed", "agent", p.address, "cause", cause)
+	} else {
+		d.o.Log.WarnContext(ctx, "circuit breaker of an agent closed; its tasks go on", "agent", p.address, "after", lasted)
+	}
+	d.o.Observe.Report(observe.Observation{Event: event, Agent: p.address, N: 1, Took: lasted})
 }
 
 // peer returns that of an address.
@@ -145,7 +167,7 @@ func (d *Dispatcher) peer(address string, sync bool) *peer {
 		if sync {
 			o.Interval, o.Cursors, o.BadTaskFailures = 0, d.o.Cursors, d.o.MaxClaims
 		}
-		p = &peer{address: address, breaker: breaker.New(o)}
+		p = &peer{address: address, sync: sync, breaker: breaker.New(o)}
 		d.peers[address] = p
 	}
 	return p

@@ -10,6 +10,7 @@ import (
 // A peer is the state of one agent.
 type peer struct {
 	address string
+	sync    bool // it is asked, and not notified
 	breaker *breaker.Breaker
 
 	mu       sync.Mutex           // guards the fields below
@@ -17,6 +18,7 @@ type peer struct {
 	missed   bool                 // another one was due meanwhile
 	notified map[string]time.Time // when, by task
 	status   string               // that was logged last
+	opened   time.Time            // when its breaker opened; zero: it is closed
 }
 
 // begin begins a round, unless one is under way.
@@ -66,4 +68,21 @@ func (p *peer) changed(status string) bool {
 	changed := p.status != status
 	p.status = status
 	return changed
+}
+
+// transition reports whether the breaker has opened or closed since the last call, and for how
+// long it was open.
+func (p *peer) transition() (open bool, lasted time.Duration, changed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	open = p.breaker.State() != breaker.Closed
+	switch was := !p.opened.IsZero(); {
+	case open && !was:
+		p.opened = time.Now()
+	case !open && was:
+		lasted, p.opened = time.Since(p.opened), time.Time{}
+	default:
+		return open, 0, false
+	}
+	return open, lasted, true
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// ask asks a synchronous agent about at most n of its tasks, each in a goroutine of its own.
+// ask sends a synchronous agent at most n of its tasks, each in a goroutine of its own.
 // One whose breaker is half-open must first be healthy.
 func (d *Dispatcher) ask(ctx context.Context, p *peer, a Agent, n int) {
 	permit, n := p.breaker.Allow(n)
@@ -21,6 +21,7 @@ func (d *Dispatcher) ask(ctx context.Context, p *peer, a Agent, n int) {
 				d.report(ctx, p, status)
 				d.failExpired(ctx, p, status)
 				time.AfterFunc(p.breaker.Trip(permit), d.loop.Wake)
+				d.reportBreaker(ctx, p, status)
 			}
 			return
 		}
@@ -36,7 +37,7 @@ func (d *Dispatcher) ask(ctx context.Context, p *peer, a Agent, n int) {
 			defer p.breaker.Release(permit)
 			defer func() {
 				if v := recover(); v != nil {
-					d.o.Log.ErrorContext(ctx, "panic while an agent was asked", "agent", p.address, "task", claim.ID, "error", supervisor.PanicError(v))
+					d.o.Log.ErrorContext(ctx, "panic while calling an agent", "agent", p.address, "task", claim.ID, "error", supervisor.PanicError(v))
 				}
 			}()
 			d.request(ctx, p, a, permit, claim)
@@ -62,11 +63,12 @@ func (d *Dispatcher) request(ctx context.Context, p *peer, a Agent, permit break
 	case err == nil:
 		p.breaker.Success(ctx, claim.ID)
 		d.report(ctx, p, statusOK)
+		d.reportBreaker(ctx, p, statusOK)
 		d.claims.complete(ctx, claim, decision)
 	case ctx.Err() != nil: // the server stops: another one may have it at once
 		d.claims.release(ctx, claim, 0)
 	case lost:
-		d.o.Log.InfoContext(ctx, "the claim of a task was lost while an agent was asked", "agent", p.address, "task", claim.ID)
+		d.o.Log.InfoContext(ctx, "claim lost while an agent decided on its task", "agent", p.address, "task", claim.ID)
 	default:
 		d.undecided(ctx, p, permit, claim, err)
 	}
@@ -78,6 +80,7 @@ func (d *Dispatcher) undecided(ctx context.Context, p *peer, permit breaker.Perm
 	status, cause := statusOf(err), causeOf(err)
 	d.report(ctx, p, status)
 	v := p.breaker.Failure(ctx, permit, breaker.Task{ID: claim.ID, Enqueued: claim.Enqueued}, cause)
+	d.reportBreaker(ctx, p, err.Error())
 	switch {
 	case v.Expired:
 		d.fail(ctx, p, claim, expiredReason(status))
@@ -86,7 +89,7 @@ func (d *Dispatcher) undecided(ctx context.Context, p *peer, permit breaker.Perm
 		d.fail(ctx, p, claim, fmt.Sprintf("given up: asked %d times, and no decision came; the last time: %s", d.o.MaxClaims, status))
 		return
 	}
-	d.o.Log.InfoContext(ctx, "an agent gave no decision; it is asked again", "agent", p.address, "task", claim.ID, "in", v.Wait, "counts", v.Counts, "error", err)
+	d.o.Log.InfoContext(ctx, "agent returned no decision; it is asked again", "agent", p.address, "task", claim.ID, "in", v.Wait, "counts", v.Counts, "error", err)
 	if cause == breaker.Unusable {
 		d.claims.expire(ctx, claim, v.Wait, d.o.Requeue)
 		return

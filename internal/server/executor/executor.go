@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -120,7 +119,7 @@ func (e *Executor) fetchUpTo(ctx context.Context, n int, execute func(queue.Deci
 // execute makes one attempt at a decision that was leased not before a time, and settles it.
 // After stopping is closed no write begins.
 func (e *Executor) execute(ctx context.Context, stopping <-chan struct{}, dec queue.Decision, leased time.Time) {
-	l := &lease{queue: e.o.Queue, token: dec.Lease, duration: e.o.Lease, need: e.o.RequestTimeout + margin, from: leased}
+	l := newLease(e.o.Queue, dec.Lease, e.o.Lease, leased)
 	g := &gate{lease: l, limiter: e.limiter, stopping: stopping, slots: e.slots, freed: e.loop.Wake}
 	leaseCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -146,12 +145,17 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 	defer func() {
 		if p := recover(); p != nil {
 			err = supervisor.PanicError(p)
-			e.o.Log.ErrorContext(ctx, "panic while a decision was carried out", "task", dec.ID, "error", err)
+			e.o.Log.ErrorContext(ctx, "panic while carrying out a decision", "task", dec.ID, "error", err)
 		}
 	}()
 	j, err := parse(dec)
 	if err != nil {
 		return rep, &permanentError{err}
+	}
+	id := identity(dec)
+	id.Settled = g.lease.begun.Add(e.o.Settle)
+	if j.message != nil && j.message.TaskID == dec.ID { // otherwise it is refused
+		j.message.TaskID = id.ID
 	}
 	ctx, end := e.o.Span(ctx, j.trace, dec.ID)
 	defer func() { end(err) }()
@@ -171,11 +175,11 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 	}
 	set.Host.Login, set.Host.Guard = set.Bot, g.check
 	r, err := runner.New(runner.Options{
-		Config: set.Config, Host: set.Host, Task: runner.TaskIdentity{ID: dec.ID, Resumed: dec.Tries > 0 || dec.Epoch > 1},
+		Config: set.Config, Host: set.Host, Task: id,
 		// An agent is asked only about events that its route takes; policy.comment_interval
 		// keeps it from answering each of them.
 		Agent:  runner.AgentOptions{Name: dec.Agent, AnswersAll: true},
-		Memory: runner.Memory{Store: e.o.Memory, Journal: e.o.Journal, Required: true, Unscheduled: true},
+		Memory: runner.Memory{Store: e.o.Memory, Journal: fence(e.o.Journal, g.lease), Required: true, Unscheduled: true},
 		Log: func(format string, args ...any) {
 			e.o.Log.DebugContext(ctx, "carrying out", "task", dec.ID, "step", fmt.Sprintf(format, args...))
 		},
@@ -203,21 +207,16 @@ func (e *Executor) settle(ctx context.Context, dec queue.Decision, rep runner.Re
 	}
 	report, err := NewReport(rep).Encode()
 	if err != nil {
-		e.o.Log.ErrorContext(ctx, "the report cannot be kept", "task", dec.ID, "error", err)
+		e.o.Log.ErrorContext(ctx, "encoding a report failed", "task", dec.ID, "error", err)
 	}
 	err = supervisor.Commit(ctx, func(ctx context.Context) error { return e.record(ctx, dec.Lease, d, report) })
 	if errors.Is(err, queue.ErrLost) {
 		d.status = statusLost
 	}
 	if err != nil {
-		e.o.Log.WarnContext(ctx, "the queue could not be told what became of a decision; it comes back", "task", dec.ID, "status", d.status, "error", err)
+		e.o.Log.WarnContext(ctx, "recording the outcome of a decision failed; the decision is retried", "task", dec.ID, "status", d.status, "error", err)
 	}
-	level := slog.LevelWarn
-	switch d.status {
-	case statusDone, statusReleased, statusLost:
-		level = slog.LevelInfo
-	}
-	e.o.Log.Log(ctx, level, "decision carried out", "status", d.status, "task", dec.ID, "repo", dec.Repo, "issue", dec.Issue,
+	d.log(ctx, e.o.Log, "status", d.status, "task", dec.ID, "repo", dec.Repo, "issue", dec.Issue,
 		"decision", string(rep.Decision), "executed", rep.Executed, "reason", d.reason, "wait", d.wait, "took", took)
 	e.o.Observe.Report(observe.Observation{Event: observe.ApplyAttempted, Status: d.status, Agent: dec.Agent, Repo: dec.Repo, N: 1, Took: took})
 	if d.wait > 0 {

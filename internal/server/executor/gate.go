@@ -61,7 +61,9 @@ func (g *gate) admit(identity string) func(context.Context) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if err := g.lease.ensure(ctx); err != nil || time.Since(turn) <= maxLate {
+			// The journal has the write by now. If another process leases the decision after this,
+			// it finds the write there, and waits until it has taken effect, or cannot any more.
+			if err := g.lease.confirm(ctx); err != nil || time.Since(turn) <= maxLate {
 				return err
 			}
 		}

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -26,6 +28,18 @@ func (j job) writes() bool { return j.message == nil || j.message.Decision.Write
 func (j job) sends() bool {
 	return j.message == nil || j.writes() &&
 		slices.ContainsFunc(j.message.Actions, func(a protocol.ActionItem) bool { return a.Type != protocol.ActionNeverAgain })
+}
+
+// identity returns the identity of a decision, by which the journal and the markers of
+// comments recognize its writes. The first decision on a task has the id of the
+// task; each one after the task was asked again has an id of its own, which is made of it.
+func identity(dec queue.Decision) runner.TaskIdentity {
+	id := runner.TaskIdentity{ID: dec.ID, Resumed: dec.Tries > 0 || dec.Leases > 1}
+	for n := range dec.Asks {
+		id.Earlier = append(id.Earlier, id.ID)
+		id.ID = protocol.DeriveTaskID("asked again", dec.ID, strconv.Itoa(n+1))
+	}
+	return id
 }
 
 // parse parses a decision and its event. An event of another issue than that of the task is

@@ -4,56 +4,90 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/org/foreman-action/internal/server/supervisor"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
 )
 
-// margin is how much longer than the longest request a lease must last when it begins.
-const margin = 5 * time.Second
-
-// errNotRenewed means that it is unknown whether the lease is still held.
+// errNotRenewed means that it is unknown whether the lease was lost.
 var errNotRenewed = errors.New("the lease could not be renewed in time")
 
 // A lease is the lease of a decision that is being executed. The epoch of its token is a
-// fencing token.
+// fencing token: once another process has leased the decision, no renewal succeeds any more.
 type lease struct {
 	queue    Queue
 	token    queue.Lease
 	duration time.Duration // from each renewal on
-	need     time.Duration // that must be left for a write
+	begun    time.Time     // not before
 
-	mu   sync.Mutex // guards the fields below, and makes renewals one after the other
-	from time.Time  // when the last renewal began
-	lost error      // why the lease was lost; nil: it was not
+	turn chan struct{} // holds an element while the fields below are used: renewals are made one after the other
+	from time.Time     // when the last renewal began
+	lost error         // why the lease was lost; nil: it was not
+}
+
+func newLease(q Queue, token queue.Lease, duration time.Duration, begun time.Time) *lease {
+	return &lease{queue: q, token: token, duration: duration, begun: begun, turn: make(chan struct{}, 1), from: begun}
+}
+
+// take waits for the turn of the caller, who calls done in the end.
+func (l *lease) take(ctx context.Context) (done func(), err error) {
+	select {
+	case l.turn <- struct{}{}:
+		return func() { <-l.turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // left is how long the lease lasts. The monotonic clock stands still while the machine
-// sleeps, and the wall clock may be set back: the later one counts. The caller holds l.mu.
+// sleeps, and the wall clock may be set back: the later one counts. It is the turn of the caller.
 func (l *lease) left() time.Duration {
 	now := time.Now()
 	return l.duration - max(now.Sub(l.from), now.Round(0).Sub(l.from.Round(0)))
 }
 
-// ensure makes sure that the lease lasts long enough for a write. After an error nothing
-// may be written.
+// need is how long the lease must last when a write begins. It is renewed while the write is
+// under way.
+func (l *lease) need() time.Duration { return l.duration / 2 }
+
+// ensure makes sure that the lease has been renewed lately. After an error nothing may be
+// written.
 func (l *lease) ensure(ctx context.Context) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	done, err := l.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	if l.lost != nil {
 		return l.lost
 	}
-	if l.left() >= l.need {
+	if l.left() >= l.need() {
 		return nil
 	}
 	return l.renew(ctx)
 }
 
-// renew renews the lease. The caller holds l.mu.
+// confirm renews the lease, and so makes sure that no other process has leased the decision:
+// one may have, before the lease ended, if it took this process for dead. After an error
+// nothing may be written.
+func (l *lease) confirm(ctx context.Context) error {
+	done, err := l.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if l.lost != nil {
+		return l.lost
+	}
+	return l.renew(ctx)
+}
+
+// renew renews the lease. A call that hangs must leave time for two more. It is the
+// turn of the caller.
 func (l *lease) renew(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, supervisor.CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, min(l.duration/3, supervisor.CallTimeout))
 	defer cancel()
 	start := time.Now()
 	_, err := l.queue.Renew(ctx, l.token, l.duration)
@@ -63,10 +97,10 @@ func (l *lease) renew(ctx context.Context) error {
 	case errors.Is(err, queue.ErrLost), errors.Is(err, queue.ErrNotFound):
 		l.lost = fmt.Errorf("renew the lease: %w", err)
 		return l.lost
-	case l.left() < l.need:
+	default:
 		return fmt.Errorf("%w: %w", errNotRenewed, err)
 	}
-	if l.left() < l.need { // the call took that long, or the process was suspended
+	if l.left() < l.need() { // the call took that long, or the process was suspended
 		return errNotRenewed
 	}
 	return nil
@@ -92,11 +126,52 @@ func (l *lease) keep(ctx context.Context, lost func(error)) {
 
 // refresh renews the lease. Its error means that the lease is lost, or has run out.
 func (l *lease) refresh(ctx context.Context) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	err := l.renew(ctx)
+	done, err := l.take(ctx)
+	if err != nil {
+		return nil // the caller ends
+	}
+	defer done()
+	err = l.renew(ctx)
 	if l.lost != nil || err != nil && l.left() <= 0 {
 		return err
 	}
 	return nil
+}
+
+// A fencedJournal is a journal that is written only under the lease of its decision.
+type fencedJournal struct {
+	memory.Journal
+
+	lease *lease
+}
+
+// fence returns the journal of a decision; nil: there is none.
+func fence(j memory.Journal, l *lease) memory.Journal {
+	if j == nil {
+		return nil
+	}
+	return fencedJournal{j, l}
+}
+
+// confirm confirms the lease. Entries are written also when the run is asked to stop.
+func (j fencedJournal) confirm(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, j.lease.duration)
+	defer cancel()
+	return j.lease.confirm(ctx)
+}
+
+// Begin implements memory.Journal.
+func (j fencedJournal) Begin(ctx context.Context, l memory.Ledger) error {
+	if err := j.confirm(ctx); err != nil {
+		return err
+	}
+	return j.Journal.Begin(ctx, l)
+}
+
+// Mark implements memory.Journal.
+func (j fencedJournal) Mark(ctx context.Context, key memory.LedgerKey, e memory.Entry) error {
+	if err := j.confirm(ctx); err != nil {
+		return err
+	}
+	return j.Journal.Mark(ctx, key, e)
 }

@@ -34,7 +34,7 @@ type Report struct {
 	CommentURL string                `json:"comment_url,omitempty"`
 	Actions    []ActionReport        `json:"actions,omitempty"`
 	Fired      []string              `json:"fired,omitempty"`    // rules
-	Warnings   []string              `json:"warnings,omitempty"` // that a maintainer should know of
+	Warnings   []string              `json:"warnings,omitempty"` // for maintainers
 	Missing    []string              `json:"missing,omitempty"`  // permissions that the token lacks
 }
 

@@ -1,8 +1,10 @@
 package executor
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/org/foreman-action/internal/wait"
@@ -33,6 +35,25 @@ type retryDecision struct {
 	status string
 	wait   time.Duration // before it is tried again
 	reason string        // of the error
+	failed bool          // the attempt failed; else it succeeded, or was put off or cut short
+}
+
+// log logs the attempt.
+func (d retryDecision) log(ctx context.Context, log *slog.Logger, args ...any) {
+	switch {
+	case d.status == statusDone:
+		log.InfoContext(ctx, "decision carried out", args...)
+	case d.status == statusLost:
+		log.InfoContext(ctx, "decision left to another server", args...)
+	case d.status == statusFailed, d.status == statusExhausted:
+		log.WarnContext(ctx, "decision could not be carried out; its task failed", args...)
+	case d.status == statusRetry:
+		log.WarnContext(ctx, "attempt to carry a decision out failed; it is tried again", args...)
+	case d.failed: // in an outage, of which there is a warning
+		log.InfoContext(ctx, "attempt to carry a decision out failed; it is tried again", args...)
+	default:
+		log.InfoContext(ctx, "decision released; it is retried", args...)
+	}
 }
 
 // makeRetryDecision decides on an attempt that returned err, behind a number of tries that
@@ -57,7 +78,7 @@ func makeRetryDecision(err error, tries, maxTries int, random func() float64) re
 	case limited:
 		d.wait = min(max(limit.Wait, time.Second), maxLimitWait)
 	case inOutage:
-		d.wait = jitter(outage.wait, random)
+		d.wait, d.failed = jitter(outage.wait, random), true
 	case permanent(err):
 		d.status = statusFailed
 	case tries+1 >= maxTries:

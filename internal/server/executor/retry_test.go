@@ -23,25 +23,27 @@ func TestRetry(t *testing.T) {
 		status string
 		wait   time.Duration
 		reason string
+		logs   string
 	}{
-		{"no error", nil, 0, "done", 0, ""},
-		{"the first try", boom, 0, "again", time.Second, "boom"},
-		{"the second try", boom, 1, "again", 4 * time.Second, "boom"},
-		{"the third try", boom, 2, "again", 16 * time.Second, "boom"},
-		{"the seventh try", boom, 6, "again", 15 * time.Minute, "boom"},
-		{"the eighth try", boom, 7, "given_up", 0, "given up after 8 tries: boom"},
-		{"a short limit", &rest.LimitError{}, 7, "given_off", time.Second, (&rest.LimitError{}).Error()},
-		{"a limit of a minute", &rest.LimitError{Wait: time.Minute}, 7, "given_off", time.Minute, (&rest.LimitError{Wait: time.Minute}).Error()},
-		{"a limit of a day", &rest.LimitError{Wait: 24 * time.Hour}, 0, "given_off", time.Hour, (&rest.LimitError{Wait: 24 * time.Hour}).Error()},
-		{"lost", fmt.Errorf("renew: %w", queue.ErrLost), 0, "lost", 0, "renew: " + queue.ErrLost.Error()},
-		{"an unknown action", &triage.UnknownActionError{}, 0, "failed", 0, (&triage.UnknownActionError{}).Error()},
+		{"no error", nil, 0, "done", 0, "", "decision carried out"},
+		{"the first try", boom, 0, "again", time.Second, "boom", "attempt to carry a decision out failed; it is tried again"},
+		{"the second try", boom, 1, "again", 4 * time.Second, "boom", "attempt to carry a decision out failed; it is tried again"},
+		{"the third try", boom, 2, "again", 16 * time.Second, "boom", "attempt to carry a decision out failed; it is tried again"},
+		{"the seventh try", boom, 6, "again", 15 * time.Minute, "boom", "attempt to carry a decision out failed; it is tried again"},
+		{"the eighth try", boom, 7, "given_up", 0, "given up after 8 tries: boom", "decision could not be carried out; its task failed"},
+		{"a short limit", &rest.LimitError{}, 7, "given_off", time.Second, (&rest.LimitError{}).Error(), "decision released; it is retried"},
+		{"a limit of a minute", &rest.LimitError{Wait: time.Minute}, 7, "given_off", time.Minute, (&rest.LimitError{Wait: time.Minute}).Error(), "decision released; it is retried"},
+		{"a limit of a day", &rest.LimitError{Wait: 24 * time.Hour}, 0, "given_off", time.Hour, (&rest.LimitError{Wait: 24 * time.Hour}).Error(), "decision released; it is retried"},
+		{"an outage", executor.InOutage(boom, time.Minute), 7, "given_off", time.Minute, "boom", "attempt to carry a decision out failed; it is tried again"},
+		{"lost", fmt.Errorf("renew: %w", queue.ErrLost), 0, "lost", 0, "renew: " + queue.ErrLost.Error(), "decision left to another server"},
+		{"an unknown action", &triage.UnknownActionError{}, 0, "failed", 0, (&triage.UnknownActionError{}).Error(), "decision could not be carried out; its task failed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			status, wait, reason := executor.Retry(tt.err, tt.tries, 8)
-			if status != tt.status || wait != tt.wait || reason != tt.reason {
-				t.Errorf("got %s after %s, %q; want %s after %s, %q", status, wait, reason, tt.status, tt.wait, tt.reason)
+			status, wait, reason, message := executor.Retry(tt.err, tt.tries, 8)
+			if status != tt.status || wait != tt.wait || reason != tt.reason || message != tt.logs {
+				t.Errorf("got %s after %s, %q, %q; want %s after %s, %q, %q", status, wait, reason, message, tt.status, tt.wait, tt.reason, tt.logs)
 			}
 		})
 	}

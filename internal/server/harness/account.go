@@ -14,7 +14,9 @@ import (
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/app"
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // An account is the identity of the server on GitHub, with its clients: one for all
@@ -26,34 +28,40 @@ type account struct {
 	offline bool // GitHub is never called; there are no clients then
 
 	shared *github.Client // nil: an App is used
-	app    *app.App       // nil: a token is used
+	app    *app.App       // in its own name; nil: a token is used
+	// appFor returns the App for the requests about one repository.
+	appFor func(repo string) (*app.App, error)
 	mu     sync.Mutex
 	byRepo map[string]*github.Client // of the App
 }
 
+// A transports returns the transport for requests about a repository, "owner/name"; for an empty
+// one, that of all other requests.
+type transports func(repo string) http.RoundTripper
+
 // newAccount returns the account of a configuration. It calls GitHub only for the login of
 // an App, where none is configured.
-func newAccount(ctx context.Context, o Options, via http.RoundTripper) (*account, error) {
+func newAccount(ctx context.Context, o Options, via transports) (*account, error) {
 	identity := o.Settings.Identity
 	if o.Settings.Offline() {
 		return &account{login: identity.User, id: "nobody", offline: true}, nil
 	}
 	a, err := newClients(identity, github.Options{
-		BaseURL: identity.APIURL, UserAgent: "foremand/" + o.Version, Transport: via, RequestTimeout: identity.Timeout.Duration(), Log: o.Log,
-	})
+		BaseURL: identity.APIURL, UserAgent: "foremand/" + o.Version, RequestTimeout: identity.Timeout.Duration(), Log: o.Log,
+	}, via)
 	if err != nil || identity.User != "" {
 		return a, err
 	}
 	if a.login, err = a.ask(ctx); err != nil {
-		return nil, command.Failed(fmt.Errorf("identity.github_user is not set, and GitHub does not tell the App's login: %w", err))
+		return nil, command.Failed(fmt.Errorf("identity.github_user is not set, and reading the App's login failed: %w", err))
 	}
 	return a, nil
 }
 
 // newClients returns an account with the clients of an identity. It calls nothing.
-func newClients(i serverconfig.Identity, o github.Options) (*account, error) {
+func newClients(i serverconfig.Identity, o github.Options, via transports) (*account, error) {
 	if i.App == nil {
-		o.Token = string(i.Token)
+		o.Token, o.Transport = string(i.Token), via("")
 		client, err := github.New(o)
 		return &account{login: i.User, id: "token of " + strings.ToLower(i.User), shared: client}, err
 	}
@@ -64,7 +72,12 @@ func newClients(i serverconfig.Identity, o github.Options) (*account, error) {
 			return nil, fmt.Errorf("identity.app: read the private key: %w", err)
 		}
 	}
-	a, err := app.New(app.Options{ID: strconv.FormatInt(i.App.ID, 10), Key: key, Installation: i.App.Installation, GitHub: o})
+	appFor := func(repo string) (*app.App, error) {
+		o := o
+		o.Transport = via(repo)
+		return app.New(app.Options{ID: strconv.FormatInt(i.App.ID, 10), Key: key, Installation: i.App.Installation, GitHub: o})
+	}
+	a, err := appFor("")
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +85,7 @@ func newClients(i serverconfig.Identity, o github.Options) (*account, error) {
 	if i.App.Installation != 0 {
 		id += fmt.Sprintf(" installation %d", i.App.Installation)
 	}
-	return &account{login: i.User, id: id, app: a, byRepo: map[string]*github.Client{}}, nil
+	return &account{login: i.User, id: id, app: a, appFor: appFor, byRepo: map[string]*github.Client{}}, nil
 }
 
 // host returns what a decision on a repository's issue is carried out with; zero offline.
@@ -98,7 +111,11 @@ func (a *account) client(repo string) (*github.Client, error) {
 	if c := a.byRepo[key]; c != nil {
 		return c, nil
 	}
-	c, err := a.app.Client(repo)
+	one, err := a.appFor(repo)
+	if err != nil {
+		return nil, err
+	}
+	c, err := one.Client(repo)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +131,17 @@ func (a *account) ask(ctx context.Context) (string, error) {
 	return a.shared.Viewer(ctx)
 }
 
+// probe sends a request that GitHub answers to whoever may read a repository.
+func (a *account) probe(ctx context.Context, repo string) error {
+	c, err := a.client(repo)
+	if err != nil {
+		return err
+	}
+	owner, name, _ := strings.Cut(repo, "/")
+	_, _, err = c.LabelPage(ctx, triage.Ref{Owner: owner, Repo: name}, 1)
+	return err
+}
+
 // checkLogin warns when the configured login is not the one under which writes appear: the
 // server would take its own writes for somebody else's. A token that may not ask for its
 // login, such as that of a workflow, is accepted.
@@ -121,9 +149,11 @@ func (a *account) checkLogin(ctx context.Context, log *slog.Logger) {
 	got, err := a.ask(ctx)
 	switch {
 	case ctx.Err() != nil:
+	case rest.StatusOf(err) == http.StatusUnauthorized:
+		log.Warn("GitHub refuses the credentials: replace those of identity in the configuration, and restart the server", "github_user", a.login, "error", err)
 	case err != nil:
-		log.Warn("GitHub does not say whose the credentials are; identity.github_user is believed", "github_user", a.login, "error", err)
+		log.Warn("GitHub did not return the owner of the credentials; using identity.github_user", "github_user", a.login, "error", err)
 	case !strings.EqualFold(got, a.login):
-		log.Warn("identity.github_user is not who the credentials belong to: its own writes will look like somebody else's", "github_user", a.login, "credentials_of", got)
+		log.Warn("identity.github_user is not the owner of the credentials: the server will take its own writes for those of another user", "github_user", a.login, "credentials_of", got)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/server/dispatch"
 )
 
-// What the configuration says of an agent is what it is asked with.
+// TestAgents checks that agents are called with the settings of the configuration.
 func TestAgents(t *testing.T) {
 	t.Parallel()
 	const config = `identity: {github_token: t, github_user: bot}

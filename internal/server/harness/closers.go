@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// closers close what was opened.
+// closers are the functions that close opened resources.
 type closers []func() error
 
 func (c *closers) add(f func() error) { *c = append(*c, f) }

@@ -2,9 +2,11 @@ package harness
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/org/foreman-action/internal/server/database"
+	"github.com/org/foreman-action/internal/server/outage"
 	"github.com/org/foreman-action/internal/server/telemetry"
 	"github.com/org/foreman-action/queue"
 )
@@ -12,6 +14,7 @@ import (
 // connections are the services that the parts of a server use.
 type connections struct {
 	meter   *telemetry.Telemetry
+	github  *outage.Monitor // nil: GitHub is never called
 	account *account
 	stores  database.Stores
 	queue   queue.Queue // that of stores, measured
@@ -30,7 +33,12 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 		defer cancel()
 		return meter.Close(ctx)
 	})
-	account, err := newAccount(ctx, o, meter.Transport(nil))
+	var monitor *outage.Monitor
+	if !o.Settings.Offline() {
+		monitor = outage.New(outage.Options{Observe: meter.Observe, Log: o.Log})
+	}
+	measured := meter.Transport(nil)
+	account, err := newAccount(ctx, o, func(repo string) http.RoundTripper { return monitor.Transport(measured, repo) })
 	if err != nil {
 		return connections{}, err
 	}
@@ -40,5 +48,5 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 	}
 	c.add(stores.Close)
 	q, err := meter.Queue(stores.Queue)
-	return connections{meter, account, stores, q}, err
+	return connections{meter, monitor, account, stores, q}, err
 }

@@ -4,6 +4,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -55,9 +56,16 @@ func Open(ctx context.Context, o Options) (h *Harness, err error) {
 	h.parts = []part{
 		{"the API", func(ctx context.Context) error { return api.Serve(ctx, in.listeners...) }},
 		{"the loops", l.background.Run},
+		{"the databases", func(ctx context.Context) error { return c.stores.Guard(ctx, o.Log) }},
 	}
 	if l.poller != nil {
 		h.parts = append(h.parts, part{"the poller", l.poller.run})
+	}
+	if c.github != nil && len(o.Settings.Repos) > 0 {
+		probe := func(ctx context.Context, repo string) error {
+			return c.account.probe(ctx, cmp.Or(repo, o.Settings.Repos[0].Full()))
+		}
+		h.parts = append(h.parts, part{"the probe of GitHub", func(ctx context.Context) error { return c.github.Run(ctx, probe) }})
 	}
 	if in.agents != nil {
 		h.parts = append(h.parts, part{"managed agents", in.agents.Run})
@@ -81,7 +89,7 @@ func (h *Harness) Run(ctx context.Context) error {
 	}
 	err := runAll(ctx, log, h.parts)
 	if err == nil {
-		log.Info("foremand was told to stop, and has; what was claimed stays claimed")
+		log.Info("foremand stopped on request; agents keep their claims")
 	}
 	return err
 }

@@ -8,10 +8,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/internal/server/background"
 	"github.com/org/foreman-action/internal/server/dashboard"
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/server/managed"
+	"github.com/org/foreman-action/internal/server/outage"
+	"github.com/org/foreman-action/queue"
 )
 
 // A health reports how the parts of a server are.
@@ -20,10 +23,12 @@ type health struct {
 	background *background.Services
 	agents     *managed.Supervisor // nil: the server starts no agents
 	polling    *activePoller
+	github     *outage.Monitor // nil: GitHub is never called
 }
 
 // check returns what the server depends on, by name, with an error for what does not work.
-// GitHub is not among it: a restart of the server would not help.
+// An outage of GitHub is an [api.DegradedError]: events and agents are served meanwhile, and a
+// restart of the server would not help.
 func (h health) check(ctx context.Context) map[string]error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -31,10 +36,19 @@ func (h health) check(ctx context.Context) map[string]error {
 	if h.stores.Memory != h.stores.Queue {
 		all["memory"] = h.stores.Memory.Healthy(ctx)
 	}
+	if err := h.stores.Rescued(); err != nil {
+		all["copy of a lost database"] = &api.DegradedError{Err: err}
+	}
 	for _, l := range h.background.Health() {
 		all["loop "+l.Loop] = nil
 		if !l.OK {
 			all["loop "+l.Loop] = errors.New(cmp.Or(l.Reason, "it is late"))
+		}
+	}
+	if h.github != nil {
+		all["github"] = nil
+		if err := h.github.Err(); err != nil {
+			all["github"] = &api.DegradedError{Err: err}
 		}
 	}
 	if h.agents != nil {
@@ -76,6 +90,20 @@ func (h health) report(ctx context.Context) []dashboard.Health {
 		}
 		list = append(list, one)
 	}
+	if held := h.leases(); held != "" {
+		list = append(list, dashboard.Health{Name: "leases", OK: true, Detail: held})
+	}
 	slices.SortFunc(list, func(a, b dashboard.Health) int { return cmp.Compare(a.Name, b.Name) })
 	return list
+}
+
+// leases reports decisions that wait for the end of another server's lease; empty: none. It
+// names no server, because anyone may read it.
+func (h health) leases() string {
+	list := h.background.Unrenewed()
+	if len(list) == 0 {
+		return ""
+	}
+	last := slices.MaxFunc(list, func(a, b queue.HeldLease) int { return cmp.Compare(a.Left, b.Left) })
+	return fmt.Sprintf("%d of the decisions are held by a server that does not renew its leases; the last lease ends in %s", len(list), last.Left.Round(time.Second))
 }

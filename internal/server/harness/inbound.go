@@ -2,10 +2,12 @@ package harness
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/command"
@@ -44,15 +46,20 @@ func openInbound(ctx context.Context, o Options, credentials *access.Credentials
 // newAPI returns the server that answers requests.
 func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) {
 	s := o.Settings
-	h := health{stores: c.stores, background: l.background, agents: in.agents, polling: l.active}
-	page, err := newDashboard(s, in, dashboard.Options{Queue: c.queue, Health: h.report, Log: o.Log})
+	h := health{stores: c.stores, background: l.background, agents: in.agents, polling: l.active, github: c.github}
+	proxies, err := access.ParseProxies(s.Server.TrustedProxies)
+	if err != nil {
+		return nil, fmt.Errorf("server.trusted_proxies: %w", err)
+	}
+	attempts := access.NewAttempts(time.Now)
+	page, err := newDashboard(s, in, dashboard.Options{Attempts: attempts, Queue: c.queue, Health: h.report, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
 	return api.New(api.Options{
-		Queue: l.claims, Lease: s.Queue.ClaimTimeout.Duration(), Credentials: in.credentials,
-		Intake: l.intake, WebhookSecrets: s.Server.WebhookSecrets, Wake: l.background.Wake,
-		Health: h.check, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Log: o.Log,
+		Queue: l.claims, Lease: s.Queue.ClaimTimeout.Duration(), Credentials: in.credentials, Attempts: attempts, Proxies: proxies,
+		Intake: l.intake, WebhookSecrets: s.Server.WebhookSecrets, SpoolDir: o.Databases.Folder(), Wake: l.background.Wake,
+		Health: h.check, Note: h.leases, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Log: o.Log,
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Behind something that encrypts, the dashboard's cookies are for HTTPS alone, though the
-// server itself hears plain HTTP.
+// server itself receives plain HTTP.
 func TestDashboardBehindTLS(t *testing.T) {
 	t.Parallel()
 	for _, behind := range []bool{false, true} {

@@ -38,8 +38,8 @@ func certificate(t *testing.T) (serverconfig.TLS, *x509.CertPool) {
 	return files, roots
 }
 
-// TestListenTLS serves with the files of a certificate, either HTTP, and says which file it
-// cannot read.
+// TestListenTLS checks that both versions of HTTP are served with a certificate, and that
+// errors name an unreadable file.
 func TestListenTLS(t *testing.T) {
 	t.Parallel()
 	files, roots := certificate(t)

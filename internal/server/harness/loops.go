@@ -44,7 +44,7 @@ func newLoops(o Options, c connections, active *activePoller) (l loops, err erro
 		Observe: c.meter.Observe, Log: o.Log,
 		Executor: executor.Options{
 			Settings: decisionSettings{s, c.account}.of, Memory: c.stores.Memory, Journal: c.stores.Memory, Slots: c.stores.Queue,
-			Interval: q.DrainInterval.Duration(), Lease: q.DrainTimeout.Duration(), RequestTimeout: s.Identity.Timeout.Duration(),
+			Interval: q.DrainInterval.Duration(), Lease: q.DrainTimeout.Duration(),
 			PerMinute: q.WritesPerMinute, PerHour: q.WritesPerHour, Span: c.meter.Span,
 		},
 		Dispatch:    dispatch.Options{Agents: func(address string) (dispatch.Agent, bool) { a, ok := agents[address]; return a, ok }},

@@ -14,8 +14,8 @@ type part struct {
 	run  func(ctx context.Context) error
 }
 
-// runAll runs parts until ctx ends, or one of them ends before: then the others are stopped
-// too, for they have no sense without it, and that is an error, whatever the part says.
+// runAll runs parts until ctx ends. If a part ends before, the others depend on it and are
+// stopped, and runAll returns an error, even if the part returned nil.
 func runAll(ctx context.Context, log *slog.Logger, parts []part) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -25,11 +25,11 @@ func runAll(ctx context.Context, log *slog.Logger, parts []part) error {
 		wg.Go(func() {
 			err := p.run(ctx)
 			if err == nil && ctx.Err() == nil {
-				err = errors.New("it ended by itself, which it must not")
+				err = errors.New("it ended without a stop")
 			}
 			if err != nil && (ctx.Err() == nil || !errors.Is(err, context.Canceled)) {
 				errs[i] = fmt.Errorf("%s: %w", p.name, err)
-				log.Error("a part of the server failed; it stops", "part", p.name, "error", err)
+				log.Error("a part of the server failed; stopping the server", "part", p.name, "error", err)
 			}
 			stop()
 		})

@@ -1,5 +1,5 @@
-// Package intake makes tasks of events: it chooses the agent, adds a summary of what was done
-// before on the issue, and enqueues the task.
+// Package intake makes tasks of events: it chooses the agent, adds a summary of earlier actions
+// on the issue, and enqueues the task.
 //
 // A Webhook receives events over HTTP; the poller finds them by itself. Both call Take and
 // get an Outcome. This package does not call GitHub.
@@ -82,7 +82,7 @@ type Options struct {
 	// Rules reports whether rules of the server apply to events of that name and action; nil:
 	// there are none.
 	Rules func(name, action string) bool
-	// Memory is what was done before; nil: not known.
+	// Memory has the history of issues; nil: tasks have no summary.
 	Memory Memory
 	// Summarize renders a record for agents, after memory.Record.Faded; nil: memory.Summary.
 	Summarize func(ctx context.Context, r memory.Record) (text string, ok bool)
@@ -135,7 +135,7 @@ func New(o Options) (*Intake, error) {
 func (t *Intake) Take(ctx context.Context, a Arrival) (Outcome, error) {
 	route, reason := t.route(a.Event)
 	if reason != "" {
-		t.o.Log.DebugContext(ctx, "event passed over", "event", a.Event.Key(), "repo", a.Event.FullRepo(), "issue", a.Event.Number, "reason", reason)
+		t.o.Log.DebugContext(ctx, "event skipped", "event", a.Event.Key(), "repo", a.Event.FullRepo(), "issue", a.Event.Number, "reason", reason)
 		return Outcome{Reason: reason}, nil
 	}
 	task, err := t.task(ctx, a, route)
@@ -158,7 +158,7 @@ func (t *Intake) Take(ctx context.Context, a Arrival) (Outcome, error) {
 	return Outcome{Task: got.ID, Result: got.Outcome, Agent: task.Agent, Ready: got.Ready, Behind: got.Behind}, nil
 }
 
-// task returns what is enqueued for an event.
+// task returns the task for an event.
 func (t *Intake) task(ctx context.Context, a Arrival, route Route) (queue.Task, error) {
 	id, err := protocol.NewTaskID(t.o.Random)
 	if err != nil {
@@ -205,7 +205,7 @@ func (t *Intake) task(ctx context.Context, a Arrival, route Route) (queue.Task, 
 	return task, nil
 }
 
-// summary returns what was done before on an event's issue; nil: nothing, or not known.
+// summary returns the history of an event's issue as text; nil: none, or not available.
 func (t *Intake) summary(ctx context.Context, e triage.Delivery) *string {
 	if t.o.Memory == nil {
 		return nil
@@ -213,7 +213,7 @@ func (t *Intake) summary(ctx context.Context, e triage.Delivery) *string {
 	record, err := t.o.Memory.Load(ctx, e.FullRepo(), e.Number)
 	if err != nil {
 		if !errors.Is(err, memory.ErrNotFound) {
-			t.o.Log.WarnContext(ctx, "memory cannot be read; the agent is told nothing of it", "repo", e.FullRepo(), "issue", e.Number, "error", err)
+			t.o.Log.WarnContext(ctx, "memory unavailable; the task is enqueued without a summary", "repo", e.FullRepo(), "issue", e.Number, "error", err)
 		}
 		return nil
 	}

@@ -32,7 +32,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the cases expect")
 
-// recorder is a queue that shows what was enqueued.
+// recorder is a queue that records the enqueued task.
 type recorder struct {
 	*queuetest.Queue
 
@@ -57,10 +57,10 @@ func (r records) Load(_ context.Context, repo string, issue int) (memory.Record,
 	return r.record, r.err
 }
 
-// TestTake takes the events of every file in testdata: "options" say how the intake is set
-// up, "record" what the memory holds, "event" is an event, with its name, source, dedup
+// TestTake takes the events of every file in testdata: "options" configures the intake,
+// "record" is the content of the memory, "event" is an event, with its name, source, dedup
 // key and delivery in the first line, "claim" is an agent that claims a task, and "want" is
-// what became of the event.
+// the outcome of the event.
 func TestTake(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/*.txtar")
@@ -264,7 +264,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestTakeErrors is about faults: nothing is enqueued, and the error says which.
+// TestTakeErrors checks that a fault enqueues no task, and that the error contains it.
 func TestTakeErrors(t *testing.T) {
 	t.Parallel()
 	e, err := triage.ParseEvent(triage.EventSource{Name: "issues", Payload: []byte(`{"action":"opened","issue":{"number":7},"repository":{"full_name":"o/r"}}`)})

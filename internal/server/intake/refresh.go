@@ -20,9 +20,9 @@ const (
 )
 
 // RefreshSummaries returns a queue that works as q does, but claims tasks with a current
-// summary of what was done before, instead of that from when they were enqueued. It reads the
-// memory only where the summary may differ: for tasks that waited behind another one, were
-// claimed before, or are older than a second. A memory that cannot be read stops no claim.
+// summary of the issue's history, in place of the one from when they were enqueued. It reads
+// the memory only where the summary may differ: for tasks that waited behind another one,
+// were claimed before, or are older than a second. A claim succeeds without the memory.
 func (t *Intake) RefreshSummaries(q queue.Queue) queue.Queue {
 	if t.o.Memory == nil {
 		return q
@@ -79,7 +79,7 @@ func (t *Intake) refresh(ctx context.Context, c queue.Claim) []byte {
 		message, err = withSummary(c.Message, summary)
 	}
 	if err != nil {
-		t.o.Log.WarnContext(ctx, "memory cannot be read; the agent is told what was known when the task was enqueued",
+		t.o.Log.WarnContext(ctx, "memory unavailable; the task keeps its earlier summary",
 			"task", c.ID, "repo", m.Repo, "issue", m.Payload.Number, "error", err)
 		return c.Message
 	}

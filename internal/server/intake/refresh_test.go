@@ -44,7 +44,7 @@ func (c *counted) Load(ctx context.Context, repo string, issue int) (memory.Reco
 	return c.Memory.Load(ctx, repo, issue)
 }
 
-// TestRefresh claims a task in several ways, and compares what is handed out.
+// TestRefresh claims a task in several ways, and compares the messages.
 func TestRefresh(t *testing.T) {
 	t.Parallel()
 	renewed := strings.Replace(was, `"old"`, is, 1)
@@ -126,7 +126,7 @@ func claimed(t testing.TB, q queue.Queue) queue.Claim {
 
 func later(_ *testing.T, _ queue.Queue, c *queuetest.Clock) { c.Advance(1001 * time.Millisecond) }
 
-// lost has a task claimed, and given back at once.
+// lost claims a task and releases it at once.
 func lost(t *testing.T, q queue.Queue, _ *queuetest.Clock) {
 	t.Helper()
 	if err := q.GiveBack(t.Context(), queue.Ref{ID: claimed(t, q).ID}, 0); err != nil {

@@ -113,7 +113,7 @@ func (t *Intake) route(e triage.Delivery) (r Route, reason string) {
 		case r.URL != "":
 			return r, ""
 		default:
-			t.o.Log.Warn("agent without an address passed over", "repo", e.FullRepo(), "agent_type", r.Type)
+			t.o.Log.Warn("agent without an address skipped", "repo", e.FullRepo(), "agent_type", r.Type)
 		}
 	}
 	if t.o.Rules != nil && t.o.Rules(e.Name, e.Action) {
@@ -125,7 +125,7 @@ func (t *Intake) route(e triage.Delivery) (r Route, reason string) {
 // skipReason returns why an event is ignored; empty: it is not.
 func (t *Intake) skipReason(e triage.Delivery) string {
 	if e.Issue == nil {
-		return "the event tells of no issue"
+		return "the event contains no issue"
 	}
 	if e.Pull != nil || e.Issue.PullRequest {
 		return fmt.Sprintf("#%d is a pull request", e.Number)

@@ -1,7 +1,7 @@
 // Package longpoll lets requests wait for a task of their agent.
 //
 // A Group has the waiting requests of all agents, those of one agent in the order in which
-// they came. One goroutine, which runs only while somebody waits, reads the queue's changes:
+// they came. One goroutine, which runs only while requests wait, reads the queue's changes:
 //
 //   - A change of an agent's tasks wakes one of its waiters, the first that is not awake
 //     already. It tries to claim. If it gets a task it wakes the next one, as one change can
@@ -12,7 +12,7 @@
 //   - A waiter that leaves although it was woken passes that on to the next one.
 //
 // Waiting ends with a task, after the timeout, when the client disconnects, or when the
-// server stops. In the second and the last case the client is told that there is no task.
+// server stops. In the second and the last case the response contains no task.
 package longpoll
 
 import (

@@ -18,6 +18,7 @@ import (
 )
 
 const (
+	leaseInterval = time.Second // between looks at the leases of decisions
 	purgeInterval = time.Hour
 	purgeBatch    = 100 // tasks that are deleted in one call
 	maxLogged     = 20  // ids of tasks in a log line
@@ -25,6 +26,7 @@ const (
 
 // Queue has the calls of queue.Queue that a Maintainer makes.
 type Queue interface {
+	RequeueLeases(ctx context.Context, drains int) (queue.LeaseCheck, error)
 	RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Requeued, error)
 	ExtendClaims(ctx context.Context, d time.Duration) (int, error)
 	Purge(ctx context.Context, before time.Time, limit int) (int, error)
@@ -36,6 +38,7 @@ type Options struct {
 	Cursors Cursors // keep when a server was last there; must be set
 	// ClaimTimeout is how long a claim lasts without a heartbeat; must be set.
 	ClaimTimeout    time.Duration
+	Lease           time.Duration // of a decision, from each renewal on; 0: queue.DefaultLease
 	Limits          queue.Limits  // of tasks that are requeued
 	RequeueInterval time.Duration // 0: 1 minute
 	Retention       time.Duration // of done and failed tasks; 0: 30 days; negative: for ever
@@ -48,6 +51,7 @@ type Options struct {
 type Maintainer struct {
 	o                           Options
 	presence                    presence
+	leases                      leaseWatch
 	requeues, purges, presences *supervisor.Loop
 }
 
@@ -65,12 +69,14 @@ func New(o Options) (*Maintainer, error) {
 	}
 	o.RequeueInterval = cmp.Or(o.RequeueInterval, time.Minute)
 	o.Retention = cmp.Or(o.Retention, 30*24*time.Hour)
+	o.Lease = cmp.Or(o.Lease, queue.DefaultLease)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	loop := func(name string, interval time.Duration) *supervisor.Loop {
 		return supervisor.NewLoop(supervisor.LoopOptions{Name: name, Interval: interval, Observe: o.Observe, Log: o.Log})
 	}
 	return &Maintainer{
 		o: o, presence: presence{queue: o.Queue, cursors: o.Cursors, claimTimeout: o.ClaimTimeout, log: o.Log},
+		leases:   leaseWatch{loop: loop("leases", leaseInterval), late: o.Lease / 2, log: o.Log},
 		requeues: loop("requeue", o.RequeueInterval), purges: loop("purge", purgeInterval), presences: loop("presence", o.ClaimTimeout/10),
 	}, nil
 }
@@ -78,6 +84,7 @@ func New(o Options) (*Maintainer, error) {
 // Run maintains the queue until ctx ends.
 func (m *Maintainer) Run(ctx context.Context) {
 	var loops sync.WaitGroup
+	loops.Go(func() { m.leases.loop.Run(ctx, m.checkLeases) })
 	loops.Go(func() { m.requeues.Run(ctx, m.requeue) })
 	loops.Go(func() { m.purges.Run(ctx, m.purge) })
 	loops.Go(func() { m.presences.Run(ctx, m.presence.record) })
@@ -89,7 +96,7 @@ func (m *Maintainer) WakeRequeue() { m.requeues.Wake() }
 
 // Health returns the states of the loops.
 func (m *Maintainer) Health() []supervisor.Health {
-	return []supervisor.Health{m.requeues.Health(), m.purges.Health(), m.presences.Health()}
+	return []supervisor.Health{m.leases.loop.Health(), m.requeues.Health(), m.purges.Health(), m.presences.Health()}
 }
 
 // requeue requeues stale tasks, and fails those that reached the limits.
@@ -99,6 +106,23 @@ func (m *Maintainer) requeue(ctx context.Context) error {
 		return err
 	}
 	stale, err := m.o.Queue.RequeueStale(ctx, m.o.Limits)
+	m.report(ctx, stale)
+	return err
+}
+
+// checkLeases requeues the decisions whose lease expired, or whose server has ended.
+func (m *Maintainer) checkLeases(ctx context.Context) error {
+	got, err := m.o.Queue.RequeueLeases(ctx, m.o.Limits.Drains)
+	m.report(ctx, got.Requeued)
+	m.leases.see(ctx, got.Others)
+	return err
+}
+
+// Unrenewed returns the leases of other servers that were not renewed in time.
+func (m *Maintainer) Unrenewed() []queue.HeldLease { return m.leases.unrenewed() }
+
+// report reports requeued tasks.
+func (m *Maintainer) report(ctx context.Context, stale []queue.Requeued) {
 	ids := map[queue.State][]string{}
 	for _, t := range stale {
 		ids[t.State] = append(ids[t.State], t.ID)
@@ -110,7 +134,6 @@ func (m *Maintainer) requeue(ctx context.Context) error {
 	if len(stale) > 0 {
 		m.o.Requeued()
 	}
-	return err
 }
 
 // purge deletes tasks that ended long ago. Between two batches it leaves as much time to
@@ -133,7 +156,7 @@ func (m *Maintainer) purge(ctx context.Context) error {
 		}
 		if err != nil || n < purgeBatch {
 			if total > 0 {
-				m.o.Log.InfoContext(ctx, "tasks were deleted", "tasks", total, "ended_before", before)
+				m.o.Log.InfoContext(ctx, "deleted old tasks", "tasks", total, "ended_before", before)
 			}
 			return err
 		}

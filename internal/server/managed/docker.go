@@ -52,7 +52,7 @@ func (d *Docker) Ping(ctx context.Context) error {
 func (d *Docker) Gateway(ctx context.Context) (netip.Addr, error) {
 	n, err := d.c.NetworkInspect(ctx, network.NetworkBridge, client.NetworkInspectOptions{})
 	if err != nil {
-		return netip.Addr{}, fmt.Errorf("look at Docker's bridge: %w", err)
+		return netip.Addr{}, fmt.Errorf("inspect Docker's bridge: %w", err)
 	}
 	for _, c := range n.Network.IPAM.Config {
 		if c.Gateway.Is4() {

@@ -10,11 +10,15 @@ type Event int
 // The events. Those without a metric here are counted by the wrapped queue of package
 // telemetry.
 const (
-	ApplyAttempted Event = iota // an attempt to carry a decision out ended; Status is its outcome: foreman_apply_attempts_total
-	Notified                    // an agent was notified of a task, or asked; Status is the result: foreman_nudges_total
-	LoopFailed                  // a pass of a loop failed; Status is the loop's name: foreman_loop_restarts_total
-	Requeued                    // tasks were requeued or failed; Status is their state now
-	Purged                      // tasks were deleted
+	ApplyAttempted  Event = iota // an attempt to carry a decision out ended; Status is its outcome: foreman_apply_attempts_total
+	Notified                     // an agent was notified of a task, or asked; Status is the result: foreman_nudges_total
+	LoopFailed                   // a pass of a loop failed; Status is the loop's name: foreman_loop_restarts_total
+	Requeued                     // tasks were requeued or failed; Status is their state now
+	Purged                       // old tasks were deleted
+	BreakerOpened                // the circuit breaker of Agent opened: foreman_agent_breaker_open
+	BreakerClosed                // … or closed, after Took
+	GitHubFailed                 // an outage of GitHub began; Status is its cause: foreman_github_outage
+	GitHubRecovered              // … or ended, after Took
 )
 
 // An Observation is one event.

@@ -28,7 +28,7 @@ func (s *syncer) runBackfill(ctx context.Context, c *cursor) error {
 	if err != nil {
 		return errors.Join(err, s.store.save(ctx, c))
 	}
-	s.log.InfoContext(ctx, "first poll is over", "tasks", len(c.Backfill.Taken), "limit", s.backfillLimit)
+	s.log.InfoContext(ctx, "first poll finished", "tasks", len(c.Backfill.Taken), "limit", s.backfillLimit)
 	c.Backfill = nil
 	return s.store.save(ctx, c)
 }

@@ -84,7 +84,7 @@ func (c *chaos) next() {
 	}
 }
 
-// person says that a person does something now, perhaps between two pages of a poll.
+// person records that a person changes an issue now, perhaps between two pages of a poll.
 func (c *chaos) person(n int) { c.people[n] = append(c.people[n], c.clock.Now().Unix()) }
 
 func (c *chaos) change(n int) {

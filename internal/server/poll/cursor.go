@@ -70,7 +70,7 @@ func decodeCursor(data []byte) (cursor, error) {
 	case c.Version < 1:
 		return cursor{}, fmt.Errorf("%w: it has no version", errBroken)
 	case len(c.Seen) > maxSeen, len(c.Postponed) > maxPostponed:
-		return cursor{}, fmt.Errorf("%w: it knows too many issues", errBroken)
+		return cursor{}, fmt.Errorf("%w: it has too many issues", errBroken)
 	case !c.valid():
 		return cursor{}, fmt.Errorf("%w: a number or a time is out of range", errBroken)
 	}

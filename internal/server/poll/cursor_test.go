@@ -48,7 +48,7 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// What there is no room for is not forgotten: it is handed on at once.
+// Events beyond the capacity are not dropped: they are handed on at once.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	c := &cursor{Version: cursorVersion, At: 1000, Checkpoint: 1000}

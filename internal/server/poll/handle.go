@@ -28,7 +28,7 @@ type handler struct {
 // issue postponed, or no longer. It reports whether there is, or will be, a task for it.
 func (h *handler) handle(ctx context.Context, c *cursor, i triage.Snapshot, p postponed) (task bool, err error) {
 	if why := h.filter.skip(i.Issue); why != "" {
-		h.log.DebugContext(ctx, "issue passed over", "issue", i.Number, "reason", why)
+		h.log.DebugContext(ctx, "issue skipped", "issue", i.Number, "reason", why)
 		delete(c.Postponed, i.Number)
 		return false, nil
 	}

@@ -60,7 +60,7 @@ func (h history) newestTask(ctx context.Context, issue int) (last taskSnapshot, 
 		return taskSnapshot{}, false, nil
 	}
 	if err != nil {
-		return taskSnapshot{}, false, fmt.Errorf("look at the last task of issue %d: %w", issue, err)
+		return taskSnapshot{}, false, fmt.Errorf("read the last task of issue %d: %w", issue, err)
 	}
 	return parseSnapshot(d.Message), false, nil
 }

@@ -78,7 +78,7 @@ func (r *reader) settled(i triage.Snapshot) bool {
 
 // errUnstable reports that the pages of a list change faster than they are read.
 func (r *reader) errUnstable() error {
-	return fmt.Errorf("list the issues of %s/%s: the list does not stand still", r.repo.Owner, r.repo.Name)
+	return fmt.Errorf("list the issues of %s/%s: the list keeps changing", r.repo.Owner, r.repo.Name)
 }
 
 func (r *reader) issue(ctx context.Context, number int) (triage.Snapshot, error) {

@@ -42,17 +42,24 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.ContentLength > 0 {
 		b.Grow(int(r.ContentLength) + bytes.MinRead) // at once, not in doublings
 	}
-	_, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, TooLarge(limit)
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil, &response.Error{Status: http.StatusRequestTimeout, Detail: "the body did not come in time"}
-	}
-	if err != nil {
-		return nil, &response.Error{Status: http.StatusBadRequest, Detail: "the body ended too early"}
+	if _, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
+		return nil, bodyError(err, limit)
 	}
 	return b.Bytes(), nil
+}
+
+// bodyError returns the answer to a body that could not be read.
+func bodyError(err error, limit int64) error {
+	if _, ok := errors.AsType[*response.Error](err); ok {
+		return err
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return TooLarge(limit)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return &response.Error{Status: http.StatusRequestTimeout, Detail: "the body did not come in time"}
+	}
+	return &response.Error{Status: http.StatusBadRequest, Detail: "the body ended too early"}
 }
 
 // TooLarge returns the error of a body with more than limit bytes.

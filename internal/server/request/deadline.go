@@ -95,7 +95,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// done leaves little time to what was not read.
+// done shortens the deadline for the unread rest of the body.
 func (b *body) done() {
 	b.deadlines.remove(b)
 	if !b.ended {

@@ -30,6 +30,12 @@ func NewLimiter(short int) *Limiter {
 	return l
 }
 
+// NewSpoolLimiter returns a Limiter for the given number of short bodies, and 16 long ones, which a
+// [Spool] keeps in files.
+func NewSpoolLimiter(short int) *Limiter {
+	return &Limiter{short: newSemaphore(short, 2*time.Second), long: newSemaphore(16, 5*time.Second)}
+}
+
 // How long a request waits for a permit, and how often it tries to get that of a slow one.
 const (
 	permitTimeout = 3 * time.Second

@@ -23,12 +23,20 @@ type Object struct {
 // types, which pages of other sites could send without asking. Errors are of type
 // *response.Error.
 func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (Object, error) {
-	data, err := Read(w, r, limit)
-	if err != nil {
-		return Object{}, err
+	o, err := ReadOptionalObject(w, r, limit)
+	if err == nil && len(o.Data) == 0 {
+		err = invalid(protocol.CodeMissing, msgMissing, nil, "body")
 	}
-	if len(data) == 0 {
-		return Object{}, invalid(protocol.CodeMissing, msgMissing, nil, "body")
+	return o, err
+}
+
+// ReadOptionalObject is [ReadObject] for a body that may be empty, for which it returns an Object
+// without data. Whether a body is empty is known once it was read: some clients announce one
+// of unknown length, and send nothing.
+func ReadOptionalObject(w http.ResponseWriter, r *http.Request, limit int64) (Object, error) {
+	data, err := Read(w, r, limit)
+	if err != nil || len(data) == 0 {
+		return Object{}, err
 	}
 	if !isJSON(r.Header["Content-Type"]) {
 		text, _ := protocol.Encode(strings.ToValidUTF8(string(data), "\uFFFD"))

@@ -76,7 +76,7 @@ func (l *Loop) Run(ctx context.Context, pass func(context.Context) error) {
 		if err != nil {
 			l.o.Observe.Report(observe.Observation{Event: observe.LoopFailed, Status: l.o.Name, N: 1})
 			pause := wait.Backoff(failures-1, time.Second, maxErrorPause)
-			l.o.Log.ErrorContext(ctx, "loop failed; it goes on", "loop", l.o.Name, "error", err, "in", pause)
+			l.o.Log.ErrorContext(ctx, "loop failed; it is restarted", "loop", l.o.Name, "error", err, "in", pause)
 			_ = wait.For(ctx, pause) // the loop's condition checks ctx, here and below
 			continue
 		}

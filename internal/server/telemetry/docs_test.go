@@ -2,6 +2,8 @@ package telemetry_test
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,15 +29,14 @@ func TestDocs(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^# TYPE (foreman_\w+)`).FindAllStringSubmatch(string(golden), -1) {
 		have = append(have, m[1])
 	}
-	table, alerts, ok := strings.Cut(string(doc), "Alerts to begin with:")
+	table, _, ok := strings.Cut(string(doc), "Alerts to begin with:")
 	if !ok {
 		t.Fatal("there are no alerts")
 	}
 	if diff := cmp.Diff(have, metricsIn(table)); diff != "" {
 		t.Errorf("metrics that there are, and those in the table (-have +told):\n%s", diff)
 	}
-	_, alerts, _ = strings.Cut(alerts, "```yaml\n")
-	alerts, _, _ = strings.Cut(alerts, "```")
+	alerts := alertsIn(t, string(doc))
 	for _, name := range metricsIn(alerts) {
 		if !slices.Contains(have, name) {
 			t.Errorf("an alert looks at %s, which there is not", name)
@@ -57,6 +58,49 @@ func TestDocs(t *testing.T) {
 			t.Errorf("%+v is not complete", r)
 		}
 	}
+}
+
+// TestAlerts has promtool check the alerts in docs/server.md, and what they do when
+// testdata/alerts.yml happens.
+func TestAlerts(t *testing.T) {
+	t.Parallel()
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is needed, and not installed")
+	}
+	doc, err := os.ReadFile("../../../docs/server.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, err := os.ReadFile("testdata/alerts.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"alerts-of-docs.yml": alertsIn(t, string(doc)), "alerts.yml": string(tests)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"check", "rules", "alerts-of-docs.yml"}, {"test", "rules", "alerts.yml"}} {
+		cmd := exec.CommandContext(t.Context(), promtool, args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+// alertsIn returns the rules for alerts in docs/server.md.
+func alertsIn(t *testing.T, doc string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(doc, "Alerts to begin with:")
+	_, rest, fence := strings.Cut(rest, "```yaml\n")
+	alerts, _, ended := strings.Cut(rest, "```")
+	if !ok || !fence || !ended {
+		t.Fatal("there are no alerts")
+	}
+	return alerts
 }
 
 // metricsIn lists the metrics that a text names, each once.

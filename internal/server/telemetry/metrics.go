@@ -22,10 +22,12 @@ type metrics struct {
 
 	applyAttempts, nudges, loopRestarts *prometheus.CounterVec
 	applyTime                           prometheus.Histogram
+	breakerOpen                         *prometheus.GaugeVec
 
 	httpTime, githubTime *prometheus.HistogramVec
 	githubLimited        prometheus.Counter
 	githubBudget         *prometheus.GaugeVec
+	githubOutage         *prometheus.GaugeVec
 }
 
 func newMetrics(registry prometheus.Registerer, version string) *metrics {
@@ -37,29 +39,34 @@ func newMetrics(registry prometheus.Registerer, version string) *metrics {
 		claims:          f.counters("foreman_claims_total", "Tasks handed out.", "agent"),
 		heartbeats:      f.counters("foreman_heartbeats_total", "Heartbeats of agents.", "outcome"),
 		completions:     f.counters("foreman_completions_total", "Decisions sent in by agents.", "outcome"),
-		releases:        f.counters("foreman_releases_total", "Decisions that were put off: by a limit or a stop (free), or by an error that counts as a try.", "cause"),
+		releases:        f.counters("foreman_releases_total", "Decisions released: by a limit or a stop (free), or by an error that counts as an attempt.", "cause"),
 		operatorChanges: f.counters("foreman_operator_changes_total", "Tasks that people retried or cancelled.", "verb", "outcome"),
 		requeued:        f.counters("foreman_requeued_total", "Tasks whose claim or lease ran out, by the state in which they are again.", "state"),
 		drained:         f.counters("foreman_drained_total", "Leases of decisions that ended: done, failed, released, or lost to somebody else.", "outcome"),
 		queueErrors:     f.counters("foreman_queue_errors_total", "Calls of the queue that failed because it could not be read or written.", "verb"),
-		exhausted:       f.counter("foreman_exhausted_total", "Tasks that were given up because no decision came, or could not be carried out."),
+		exhausted:       f.counter("foreman_exhausted_total", "Tasks that failed because no decision came, or could not be carried out."),
 		purged:          f.counter("foreman_purged_total", "Tasks that were deleted after their retention."),
 		pendingTime:     f.slow("foreman_task_pending_seconds", "From enqueuing to the first claim."),
 		agentTime:       f.slow("foreman_task_agent_seconds", "From a claim to its decision, where this process saw both."),
 		finishTime:      f.slow("foreman_task_finish_seconds", "From the decision to its end, done or failed."),
 
 		applyAttempts: f.counters("foreman_apply_attempts_total", "Attempts to carry a decision out, by how they ended.", "status"),
-		nudges:        f.counters("foreman_nudges_total", "Agents told of a task, or asked, by what came of it.", "agent", "outcome"),
+		nudges:        f.counters("foreman_nudges_total", "Notifications and requests to agents about tasks, by outcome.", "agent", "outcome"),
 		loopRestarts:  f.counters("foreman_loop_restarts_total", "Loops of the server that failed and were started again.", "loop"),
+		breakerOpen:   f.gauges("foreman_agent_breaker_open", "1 while the circuit breaker of an agent is open, else 0; none before the first failure.", "agent"),
 		applyTime:     f.slow("foreman_apply_seconds", "One attempt to carry a decision out."),
 
 		httpTime:      f.fast("foreman_http_request_seconds", "Answers of the HTTP API. A long poll counts as next_wait.", "verb", "code"),
 		githubTime:    f.fast("foreman_github_request_seconds", "Requests to GitHub; code is 0 when there was no answer.", "method", "code"),
 		githubLimited: f.counter("foreman_github_limited_total", "Answers of GitHub that asked to wait."),
 		githubBudget:  f.gauges("foreman_github_budget_remaining", "Calls left until GitHub's limit, as its last answer said.", "resource"),
+		githubOutage:  f.gauges("foreman_github_outage", "1 during an outage of GitHub, or of the server's credentials there, else 0.", "cause"),
 	}
-	f.gauges("foreman_build_info", "1; the labels say which program runs.", "version", "go_version").WithLabelValues(version, runtime.Version()).Set(1)
+	f.gauges("foreman_build_info", "1; the labels identify the running program.", "version", "go_version").WithLabelValues(version, runtime.Version()).Set(1)
 	// Alerts need these before their first event.
+	for _, cause := range []string{"credentials", "unavailable"} {
+		m.githubOutage.WithLabelValues(cause)
+	}
 	for _, outcome := range []string{"done", "failed", "released", "lost"} {
 		m.drained.WithLabelValues(outcome)
 	}

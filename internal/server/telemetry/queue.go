@@ -269,6 +269,14 @@ func (q *measuredQueue) Retry(ctx context.Context, id, by string) (queue.State, 
 	return state, err
 }
 
+// AskAgain implements queue.Queue.
+func (q *measuredQueue) AskAgain(ctx context.Context, id, by, reason string) (queue.State, error) {
+	state, err := q.Queue.AskAgain(ctx, id, by, reason)
+	q.countError("ask-again", err)
+	q.metrics.operatorChanges.WithLabelValues("ask-again", outcome(err)).Inc()
+	return state, err
+}
+
 // Cancel implements queue.Queue.
 func (q *measuredQueue) Cancel(ctx context.Context, id, by string) error {
 	err := q.Queue.Cancel(ctx, id, by)

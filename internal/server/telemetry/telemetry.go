@@ -181,6 +181,14 @@ func (t *Telemetry) Observe(o observe.Observation) {
 		m.nudges.WithLabelValues(m.labels.of("agent", o.Agent), status).Add(float64(o.N))
 	case observe.LoopFailed:
 		m.loopRestarts.WithLabelValues(status).Add(float64(o.N))
+	case observe.BreakerOpened:
+		m.breakerOpen.WithLabelValues(m.labels.of("agent", o.Agent)).Set(1)
+	case observe.BreakerClosed:
+		m.breakerOpen.WithLabelValues(m.labels.of("agent", o.Agent)).Set(0)
+	case observe.GitHubFailed:
+		m.githubOutage.WithLabelValues(status).Set(1)
+	case observe.GitHubRecovered:
+		m.githubOutage.WithLabelValues(status).Set(0)
 	case observe.Requeued, observe.Purged: // the queue counts them
 	}
 }

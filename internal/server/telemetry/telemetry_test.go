@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 const agent = "http://agent.example"
 
-// A rig is a measured queue in memory, on a clock that stands still.
+// A rig is a measured queue in memory, on a fake clock.
 type rig struct {
 	*telemetry.Telemetry
 
@@ -148,6 +148,12 @@ func TestMetrics(t *testing.T) {
 		{Event: observe.Notified, Status: "no answer", Agent: agent, N: 1},
 		{Event: observe.Requeued, Status: "pending", N: 1},
 		{Event: observe.Purged, N: 1},
+		{Event: observe.BreakerOpened, Agent: agent, N: 1},
+		{Event: observe.BreakerOpened, Agent: "http://back.example", N: 1},
+		{Event: observe.GitHubFailed, Status: "credentials", N: 1},
+		{Event: observe.GitHubFailed, Status: "unavailable", N: 1},
+		{Event: observe.GitHubRecovered, Status: "unavailable", N: 1},
+		{Event: observe.BreakerClosed, Agent: "http://back.example", N: 1},
 	} {
 		r.Observe(o)
 	}
@@ -293,7 +299,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// TestNil calls everything on nothing.
+// TestNil calls every method on a nil Telemetry.
 func TestNil(t *testing.T) {
 	t.Parallel()
 	var none *telemetry.Telemetry

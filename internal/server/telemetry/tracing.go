@@ -69,7 +69,7 @@ type loggingExporter struct {
 // ExportSpans implements sdk.SpanExporter.
 func (e *loggingExporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil {
-		e.log.Warn("traces cannot be sent, and are dropped", "error", err, "spans", len(spans))
+		e.log.Warn("sending traces failed; they are dropped", "error", err, "spans", len(spans))
 	}
 	return nil
 }

@@ -73,6 +73,7 @@ func (a *allCalls) calls(q queue.Queue, n int) []func() error {
 		func() error { _, err := q.RequeueStale(ctx, queue.Limits{Claims: 3, Drains: 2}); return err },
 		func() error { _, err := q.ExtendClaims(ctx, 3*time.Second); return err },
 		func() error { _, err := q.Retry(ctx, name(n*11), "person"); return err },
+		func() error { _, err := q.AskAgain(ctx, name(n*13), "person", "why"); return err },
 		func() error {
 			if n%4 > 0 {
 				return nil

@@ -16,7 +16,7 @@ import (
 )
 
 // Run runs the suite of queue.Queue. open is called once per subtest, and may use
-// t.Cleanup to close what it opened.
+// t.Cleanup to close its stores.
 func Run(t *testing.T, open func(t *testing.T) Pair) {
 	t.Helper()
 	run(t, Cases(), open)

@@ -37,7 +37,7 @@ func (e *executor) finish(issue int, id string) {
 	e.busy[issue], e.done[id] = "", true
 }
 
-// drain carries out what is completed. begin is called for each lease, if it is not nil.
+// drain carries out the completed decisions. begin is called for each lease, if it is not nil.
 func (e *executor) drain(q queue.Queue, begin func(issue int, id string)) error {
 	list, err := q.DrainCompleted(e.Context(), queue.DrainOptions{Lease: script.Lease, Limit: 3})
 	if begin != nil {

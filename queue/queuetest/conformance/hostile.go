@@ -161,6 +161,7 @@ func cancelled(s *store) {
 		"List":         func() error { _, err := q.List(ctx, queue.Filter{}); return err },
 		"Inspect":      func() error { _, err := q.Inspect(ctx, script.ID(1)); return err },
 		"Retry":        func() error { _, err := q.Retry(ctx, script.ID(1), ""); return err },
+		"AskAgain":     func() error { _, err := q.AskAgain(ctx, script.ID(1), "", ""); return err },
 		"Cancel":       func() error { return q.Cancel(ctx, script.ID(1), "") },
 		"Purge":        func() error { _, err := q.Purge(ctx, s.Clock.Now(), 1); return err },
 	}

@@ -303,7 +303,7 @@ func parallelBehind(s *store) {
 			return errors.Join(q.Release(ctx, h, queue.Postponement{}), q.Cancel(ctx, h.ID, "person"))
 		},
 		func(q queue.Queue, _ queue.Lease) error {
-			for { // it passes over what somebody is changing
+			for { // it passes over tasks that another caller is changing
 				swept, err := q.RequeueStale(ctx, queue.Limits{Drains: 1})
 				if err != nil || len(swept) > 0 {
 					return err

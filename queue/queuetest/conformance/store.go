@@ -26,7 +26,7 @@ func function(name string, test func(s *store)) Case {
 	}}
 }
 
-// A store is what a function tests.
+// A store is the store under test.
 type store struct{ *script.Player }
 
 // look inspects a task.

@@ -1,6 +1,6 @@
 // Package script runs tests of a queue.Queue that are written as text.
 //
-// A line is a call of the queue with what it must return:
+// A line is a call of the queue and its expected result:
 //
 //	enqueue 1 2 priority=5            # tasks have numbers; each must be added
 //	claim by=bot -> 1 attempt=1 until=+5m

@@ -8,15 +8,15 @@ import (
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
-// What calls use where a script does not set it.
+// The defaults of the arguments of calls.
 const (
 	Agent = "http://a:9001/"
 	Lease = 5 * time.Minute
 	Repo  = "org/repo"
 )
 
-// A Pair is an empty store, opened twice: A and B share nothing but what is stored, as
-// two processes do. The store's clock is Clock, and never moves by itself.
+// A Pair is an empty store, opened twice: A and B share only the stored data, as two
+// processes do. The store's clock is Clock, and never moves by itself.
 type Pair struct {
 	A, B  queue.Queue
 	Clock *queuetest.Clock
@@ -29,7 +29,7 @@ func (p Pair) Slots() (a, b queue.Slots, ok bool) {
 	return a, b, aok && bok
 }
 
-// state is what later calls of a script depend on.
+// state is the data that calls leave for later ones.
 type state struct {
 	testing.TB
 	Pair
@@ -41,7 +41,7 @@ type state struct {
 	slots     int                    // that were asked for
 }
 
-// A call is one that a step makes.
+// A call is the call of the queue in a step.
 type call struct {
 	*state
 	step

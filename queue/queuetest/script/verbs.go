@@ -44,6 +44,10 @@ func taskCalls() map[string]func(c *call, id string) (outcome, error) {
 			state, err := c.q.Retry(c.Context(), id, "person")
 			return outcome{words: []string{string(state)}}, err
 		},
+		"ask": func(c *call, id string) (outcome, error) {
+			state, err := c.q.AskAgain(c.Context(), id, "person", c.args.text("reason", ""))
+			return outcome{words: []string{string(state)}}, err
+		},
 		"cancel": func(c *call, id string) (outcome, error) { return done(c.q.Cancel(c.Context(), id, "person")) },
 		// It reads through handle B.
 		"show": show,

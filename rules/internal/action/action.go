@@ -203,9 +203,9 @@ func (c compiler) textParam(f *yamlfile.File, n *yaml.Node, out *param) {
 		return
 	}
 	t := template.Compile(c.expressions, f, n, func(before string, line, col int) template.Escape {
-		e, doubt := escape(out.spec, before)
-		if doubt != "" {
-			f.WarnIn(n, line, col, doubt)
+		e, unescapable := escape(out.spec, before)
+		if unescapable != "" {
+			f.WarnIn(n, line, col, unescapable)
 		}
 		return e
 	})

@@ -10,10 +10,10 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Verb is what an action does with a label.
+// A Verb is how an action uses a label.
 type Verb int
 
-// What actions do with labels.
+// The uses of labels by actions.
 const (
 	Asked Verb = iota // an expression or an action names it
 	Added
@@ -27,7 +27,7 @@ type Reference struct {
 	Verb Verb
 }
 
-// References returns the labels that an action writes, and what its expressions ask for.
+// References returns the labels that an action writes, and the references of its expressions.
 func (a Action) References(names *symbols.Table) (labels []Reference, tables []expression.TableReference) {
 	writes, about := Asked, true
 	switch a.spec.Name {
@@ -69,9 +69,9 @@ func (a Action) References(names *symbols.Table) (labels []Reference, tables []e
 	return labels, tables
 }
 
-// AsksMemory reports whether the action depends on the memory of the issue: one of its
+// UsesMemory reports whether the action depends on the memory of the issue: one of its
 // expressions reads it, or it comments once.
-func (a Action) AsksMemory() bool {
+func (a Action) UsesMemory() bool {
 	return a.Has("once") || a.Reads((*expression.Expression).ReadsMemory)
 }
 
@@ -120,9 +120,9 @@ func (a Action) MainLiteral() (value any, ok bool) {
 	return nil, false
 }
 
-// MayHaveLeft reports whether anything that the action does, and that can be taken back,
-// may be on the issue; false is certain.
-func (a Action) MayHaveLeft(on triage.Issue) bool {
+// MayHaveEffect reports whether a revertible effect of the action may be on the issue; false is
+// certain.
+func (a Action) MayHaveEffect(on triage.Issue) bool {
 	switch a.spec.Name {
 	case protocol.ActionAddLabel, protocol.ActionAddLabels:
 		return a.among(on.Labels)

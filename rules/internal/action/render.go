@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/template"
 )
 
-// The bounds of what expressions put into parameters.
+// The limits of values of expressions in parameters.
 const (
 	MaxName    = 256  // characters of a name or keyword
 	MaxForeign = 4096 // characters of one value in Markdown
@@ -25,9 +25,9 @@ func most(p protocol.Param) int {
 	return MaxName
 }
 
-// escape returns what makes the value of a {{ }} part fit for the parameter. before is the
-// text up to the part; doubt is why the value cannot keep its meaning there, or empty.
-func escape(p protocol.Param, before string) (e template.Escape, doubt string) {
+// escape returns the escaping of the value of a {{ }} part for the parameter. before is the
+// text up to the part; unescapable is why the value cannot keep its meaning there, or empty.
+func escape(p protocol.Param, before string) (e template.Escape, unescapable string) {
 	if p.Kind != protocol.KindMarkdown {
 		return func(s string, _ bool) string { return text.Plain(s, MaxName) }, ""
 	}
@@ -38,7 +38,7 @@ func escape(p protocol.Param, before string) (e template.Escape, doubt string) {
 			return "\u200b" + s
 		}
 		return s
-	}, place.Doubt()
+	}, place.Unescapable()
 }
 
 // literal returns the value of a parameter that has no expressions.

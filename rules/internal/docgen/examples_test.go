@@ -112,7 +112,7 @@ func ruleSections(t *testing.T, block string) string {
 
 var (
 	docsSpan = regexp.MustCompile("`` (.+?) ``|`([^`\n]+)`")
-	// docsCondition finds what is code of the language: a call, an operator, a comparison.
+	// docsCondition finds code of the language: a call, an operator, a comparison.
 	docsCondition = regexp.MustCompile(`[a-z_]\(| ([!=]=|[<>]=?|in|contains|matches|startsWith|endsWith|and|or|\?) `)
 )
 

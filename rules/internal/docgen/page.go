@@ -70,7 +70,7 @@ func cellText(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 // keyTable is a table of keys and their sentences.
 func keyTable(keys []entry) string {
 	var b strings.Builder
-	b.WriteString("| key | what it says |\n|---|---|\n")
+	b.WriteString("| key | meaning |\n|---|---|\n")
 	for _, k := range keys {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", k.name, cellText(k.doc))
 	}
@@ -126,7 +126,7 @@ func referenceTable(functions bool) string {
 // actionTable lists the actions and their parameters.
 func actionTable() string {
 	var b strings.Builder
-	b.WriteString("| action | parameters | what it does |\n|---|---|---|\n")
+	b.WriteString("| action | parameters | effect |\n|---|---|---|\n")
 	docs := map[string]string{}
 	for _, e := range actionDocs() {
 		docs[e.name] = e.doc
@@ -168,7 +168,7 @@ func paramText(s protocol.ActionSpec, p protocol.Param) string {
 // trapTable lists the traps.
 func trapTable() string {
 	var b strings.Builder
-	b.WriteString("| written | what happens | write |\n|---|---|---|\n")
+	b.WriteString("| written | result | write |\n|---|---|---|\n")
 	for _, d := range docTraps() {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", inCode(d.written), d.why, inCode(d.instead))
 	}
@@ -188,7 +188,7 @@ func surpriseTable() string {
 // limitTable lists the limits.
 func limitTable() string {
 	var b strings.Builder
-	b.WriteString("| what | at most |\n|---|---|\n")
+	b.WriteString("| limit | at most |\n|---|---|\n")
 	for _, l := range rules.Limits() {
 		fmt.Fprintf(&b, "| %s | %s %s |\n", l.What, thousands(l.Most), l.Of)
 	}

@@ -131,7 +131,7 @@ func yamlKeys(s *ast.StructType) []string {
 	return keys
 }
 
-// Each trap is a mistake with its message, and what is to be written instead is none.
+// Each trap is a mistake with its message; its correction is none.
 func TestTraps(t *testing.T) {
 	t.Parallel()
 	for _, d := range docTraps() {

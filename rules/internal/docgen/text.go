@@ -15,9 +15,9 @@ func ruleKeyDocs() []entry {
 		{"on", "the events that it listens to; see [Events](#events)"},
 		{"when", "its condition; without one it always fires; see [Conditions](#conditions)"},
 		{"then", "the list of its actions; needed; see [Actions](#actions)"},
-		{"stop", "`true`: when it fires, later rules and the agent are not asked"},
-		{"override_humans", "`true`: it may do what people undid; see [People have the last word](#people-have-the-last-word)"},
-		{"else_undo", "`true`: what it did is taken back when its condition is false"},
+		{"stop", "`true`: when it fires, later rules are not evaluated, and the agent is not asked"},
+		{"override_humans", "`true`: it may repeat changes that people undid; see [Human overrides](#human-overrides)"},
+		{"else_undo", "`true`: its earlier actions are reverted when its condition is false"},
 		{"scan", "the search, or the list of searches, for issues or pull requests of a rule that listens to `schedule`; see [Schedule](#schedule)"},
 	}
 }
@@ -28,23 +28,23 @@ func fileKeyDocs() []entry {
 		{"extends", "the file of an organisation, whose policy can only be tightened; see the README"},
 		{"disable", "the ids of inherited rules that are switched off"},
 		{"mode", "`apply`, or `shadow`: decide and report, write nothing"},
-		{"policy", "what may be done at all, by rules and agents; see the README"},
+		{"policy", "the limits of all actions, of rules and agents; see the README"},
 		{"limits", "short for `policy.limits`"},
 		{"labels", "short for `policy.labels`"},
-		{"llm", "the model that an agent is told to use"},
-		{"memory", "where it is kept what was done before"},
-		{"agent", "an HTTP agent that is asked for what rules leave open"},
+		{"llm", "the model that an agent should use"},
+		{"memory", "where the records of earlier work are stored"},
+		{"agent", "an HTTP agent that decides where the rules do not"},
 		{"forms", "names for the fields of issue forms; see [Forms](#forms)"},
 		{"tables", "values by name; see [Tables](#tables)"},
 		{"rules", "the list of rules"},
-		{"tests", "what the rules are expected to do; see [Tests](#tests)"},
+		{"tests", "tests of the rules; see [Tests](#tests)"},
 		{"include", "further files of this repository"},
 	}
 }
 
 func testKeyDocs() []entry {
 	return []entry{
-		{"name", "what is shown when it fails; needed, and once in a file"},
+		{"name", "its title in the output; required, and unique in the file"},
 		{"event", "an event as in `on`; `issues.opened` without it"},
 		{"now", "the time of the run"},
 		{"repo", "the repository, as `owner/name`"},
@@ -54,11 +54,12 @@ func testKeyDocs() []entry {
 		{"label", "the label that the event is about"},
 		{"assignee", "who the event is about"},
 		{"milestone", "the milestone that the event is about"},
-		{"pr", "fields of the pull request; `files` lists the paths that it changes, `commit_messages`, `approved_by` and `changes_requested_by` are what is looked up"},
-		{"author", "what the author opened before: `{issues: 2, pulls: 1}`"},
-		{"memory", "what was done before: `{labels: [needs-info], by: {needs-info: ask-version}}`; `by` says which rule added a label, for `else_undo`; without it, those rules did that name the label, and it is taken back only when all of them take back"},
-		{"past", "what happened, the oldest first: `{event: labeled, label: bug, at: 2025-12-24, by: hubot, as: human}`; `as` is human, bot or us"},
-		{"expect", "what is expected; needed"},
+		{"pr", "fields of the pull request; `files` lists the paths that it changes, `commit_messages`, `approved_by` and `changes_requested_by` are look-ups"},
+		{"author", "how much the author opened before: `{issues: 2, pulls: 1}`"},
+		{"contrib", "how the issue suits contributors: `{score: 80, duplicate_evidence: high, security_sensitive: false}`"},
+		{"memory", "the record of earlier actions: `{labels: [needs-info], by: {needs-info: ask-version}}`; `by` names the rule that added a label, for `else_undo`; by default every rule that names the label added it, and the label is reverted only when all of them revert"},
+		{"past", "the timeline, the oldest event first: `{event: labeled, label: bug, at: 2025-12-24, by: hubot, as: human}`; `as` is human, bot or us"},
+		{"expect", "the expected results; required"},
 	}
 }
 
@@ -70,8 +71,8 @@ func expectKeyDocs() []entry {
 		{"closed", "whether the issue is closed, at once or later, or the reason"},
 		{"escalated", "whether it is escalated, or a part of the reason"},
 		{"decision", "`label_and_respond`, `close`, `escalate` or `skip`"},
-		{"undone", "the ids of the rules of which something is taken back: a label that the memory lists, or the closing to come"},
-		{"retriage", "whether the issue is to be decided on once more"},
+		{"undone", "the ids of the rules with a reverted action: a label that the memory lists, or a scheduled closing"},
+		{"retriage", "whether the issue is decided on again"},
 		{"actions", "all actions, as in `then`, without `{{ }}`"},
 		{"error", "a part of the message of a condition that fails; stands alone"},
 	}
@@ -91,23 +92,23 @@ func actionDocs() []entry {
 	return []entry{
 		{protocol.ActionAddLabel, "adds a label"},
 		{protocol.ActionAddLabels, "adds several"},
-		{protocol.ActionRemoveLabel, "takes a label off"},
+		{protocol.ActionRemoveLabel, "removes a label"},
 		{protocol.ActionComment, "posts a comment; with `once`, one for each key on an issue"},
 		{protocol.ActionUpdateComment, "keeps one comment for each key up to date"},
-		{protocol.ActionCloseIssue, "closes the issue; with `after`, later, unless somebody objects as `veto` says; an issue that is closed for another reason gets this one"},
+		{protocol.ActionCloseIssue, "closes the issue; with `after`, later, unless somebody objects in a way that `veto` allows; an issue that is closed for another reason gets this one"},
 		{protocol.ActionReopenIssue, "reopens it"},
 		{protocol.ActionMarkDuplicate, "closes it as a duplicate of another"},
 		{protocol.ActionAssign, "assigns people, by login"},
-		{protocol.ActionUnassign, "takes assignments back"},
+		{protocol.ActionUnassign, "removes assignees"},
 		{protocol.ActionSetMilestone, "sets the milestone, by its title"},
-		{protocol.ActionRemoveMilestone, "takes the issue out of its milestone"},
+		{protocol.ActionRemoveMilestone, "removes the issue from its milestone"},
 		{protocol.ActionSetType, "sets the issue type"},
 		{protocol.ActionLock, "locks the conversation"},
 		{protocol.ActionUnlock, "unlocks it"},
 		{protocol.ActionReact, "adds a reaction to the issue"},
-		{protocol.ActionNeverAgain, "remembers that the label is not to be added here again"},
+		{protocol.ActionNeverAgain, "records that the label must not be added to this issue again"},
 		{action.Escalate, "hands the issue to a person; nothing is written"},
-		{action.Retriage, "has the issue decided on as if it were new"},
+		{action.Retriage, "decides on the issue again, as if it were new"},
 	}
 }
 
@@ -117,7 +118,7 @@ type trap struct{ written, why, say, instead string }
 func docTraps() []trap {
 	return []trap{
 		{`when: any(issue.labels, # == "bug")`, "` #` begins a YAML comment, which cuts the condition short", `" #" starts a comment`, `when: 'any(issue.labels, # == "bug")'`},
-		{`when: label("a") and label("b") # or label("c")`, "the same, and what is left is even a condition", `" #" starts a comment`, "when: label(\"a\") and label(\"b\") or label(\"c\")"},
+		{`when: label("a") and label("b") # or label("c")`, "the same, and the rest is a valid condition", `" #" starts a comment`, "when: label(\"a\") and label(\"b\") or label(\"c\")"},
 		{`when: issue.body matches "\bcrash\b"`, "in quotes `\\b` is a backspace: it would never match", "backspace", "when: issue.body matches `\\bcrash\\b`"},
 		{`when: issue.body matches "v\d"`, "in quotes `\\d` is no character", "backticks", "when: issue.body matches `v\\d`"},
 		{`when: !label("x")`, "`!` begins a YAML tag", "write not", `when: not label("x")`},
@@ -152,7 +153,7 @@ func docSurprises() []surprise {
 		{`label("kind/*")`, "label takes a name, and no glob", `any_label("kind/*")`},
 		{`any_file("src/*")`, "one star stays within a folder", `any_file("src/**")`},
 		{`any_file("app/[id]/**")`, "brackets are a set of letters", "any_file(`app/\\[id]/**`)"},
-		{`any_file("src/**") and any_file("**/*.go")`, "these may be two files", `any_file("src/**/*.go")`},
+		{`any_file("src/**") and any_file("**/*.go")`, "these may be two files", `any(pr.files, matches_glob(#, "src/**") and matches_glob(#, "**/*.go"))`},
 		{"issue.body matches `^OS: Linux$`", "^ and $ stand for the whole text; lines may end with a carriage return", "issue.body matches `(?m)^OS: Linux\\r?$`"},
 		{"issue.title matches `(?i)\\bсбой\\b`", "\\b knows the letters of ASCII only", "issue.title matches `(?i)(^|\\PL)сбой(\\PL|$)`"},
 		{`issue.body == ""`, "false for a body of spaces, or of a template's hints", "trim(issue.body) == \"\" or issue.body matches `^(\\s*<!--[^>]*-->)*\\s*$`"},

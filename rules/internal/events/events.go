@@ -30,7 +30,7 @@ func Keys() []string {
 // Schedule is the event of a scheduled run, which looks for issues by itself.
 const Schedule = triage.EventSchedule
 
-// Defaults is what a rule without "on" listens to.
+// Defaults lists the events of a rule without "on".
 func Defaults() []string {
 	return []string{"issues.opened", "issues.reopened", "workflow_dispatch", "repository_dispatch"}
 }

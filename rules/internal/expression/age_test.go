@@ -10,31 +10,31 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A pastOnly lookup has a past, and counts how often it is asked for.
-type pastOnly struct {
+// A timelineOnly lookup has a timeline, and counts how often it is asked for.
+type timelineOnly struct {
 	facts.Known
 	asked *int
 }
 
-func (p pastOnly) Past() (facts.Past, error) {
+func (p timelineOnly) Timeline() (facts.Timeline, error) {
 	*p.asked++
 	return p.History, nil
 }
 
-// TestAges compares ages by the issue's own times where these decide, and by the past elsewhere:
+// TestAges compares ages by the issue's own times where these decide, and by the timeline elsewhere:
 // the issue is 30 days old, was changed 10 days ago, and a person was active, and the label bug
 // was added, 20 days ago.
 func TestAges(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 4, 30, 12, 0, 0, 0, time.UTC)
 	ago := func(days int) time.Time { return now.AddDate(0, 0, -days) }
-	known := facts.Known{History: facts.Past{Changes: []facts.Change{
+	known := facts.Known{History: facts.Timeline{Changes: []facts.Change{
 		{Kind: "labeled", Label: "bug", Login: "mona", Human: true, At: ago(20)}, {Kind: "commented", Login: "robot[bot]", At: ago(10)},
 	}}}
 	tests := []struct {
 		src   string
 		want  bool
-		asked int // times that the past is asked for by the times; without them it always is
+		asked int // times that the timeline is asked for by the times; without them it always is
 	}{
 		{`idle() > duration("5d")`, true, 0},
 		{`idle() >= duration("10d")`, true, 0},
@@ -73,7 +73,7 @@ func TestAges(t *testing.T) {
 			for _, byTimes := range []bool{true, false} {
 				asked := 0
 				v := NewEvaluation(facts.Facts{
-					Now: now, Lookup: pastOnly{known, &asked}, ByTimes: byTimes,
+					Now: now, Lookup: timelineOnly{known, &asked}, ByTimes: byTimes,
 					Issue: triage.Issue{Labels: []string{"bug"}, CreatedAt: ago(30), UpdatedAt: ago(10)},
 				})
 				got, err := eval(&v.machine, x, v.env)
@@ -85,8 +85,8 @@ func TestAges(t *testing.T) {
 	}
 }
 
-// TestAgesUnknown asks for the past where the issue's times are missing, or make no sense, and
-// fails where the past cannot be had.
+// TestAgesUnknown asks for the timeline where the issue's times are missing, or make no sense, and
+// fails where the timeline cannot be had.
 func TestAgesUnknown(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 4, 30, 12, 0, 0, 0, time.UTC)
@@ -96,7 +96,7 @@ func TestAgesUnknown(t *testing.T) {
 	}
 	for _, issue := range []triage.Issue{{}, {UpdatedAt: now.AddDate(0, -1, 0)}, {CreatedAt: now, UpdatedAt: now.AddDate(0, -1, 0)}} {
 		asked := 0
-		v := NewEvaluation(facts.Facts{Now: now, Lookup: pastOnly{asked: &asked}, ByTimes: true, Issue: issue})
+		v := NewEvaluation(facts.Facts{Now: now, Lookup: timelineOnly{asked: &asked}, ByTimes: true, Issue: issue})
 		if _, err := eval(&v.machine, x, v.env); err != nil || asked == 0 {
 			t.Errorf("%+v: asked %d times, %v", issue, asked, err)
 		}
@@ -111,7 +111,7 @@ func TestAgesUnknown(t *testing.T) {
 func TestIdleOfOldCommits(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 4, 30, 12, 0, 0, 0, time.UTC)
-	known := facts.Known{History: facts.Past{Changes: []facts.Change{{Kind: "committed", Human: true, At: now.AddDate(-1, 0, 0)}}}}
+	known := facts.Known{History: facts.Timeline{Changes: []facts.Change{{Kind: "committed", Human: true, At: now.AddDate(-1, 0, 0)}}}}
 	for _, src := range []string{
 		`idle() == duration("24h")`, `idle("bots") == duration("24h")`, `last_human().login == "mona"`, `not (idle() > duration("2d"))`,
 	} {

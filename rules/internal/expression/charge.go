@@ -113,7 +113,7 @@ func wrapped(name string, n, arg ast.Node, fn reflect.Type) ast.Node {
 }
 
 // compareAge returns a call in place of the comparison of idle() or label_age() with another
-// duration: it is made without the past where the issue's own times decide it. It is nil for
+// duration: it is made without the timeline where the issue's own times decide it. It is nil for
 // other nodes. The types of the tree are known.
 func compareAge(n ast.Node) ast.Node {
 	b, ok := n.(*ast.BinaryNode)

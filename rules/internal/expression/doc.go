@@ -14,6 +14,6 @@
 //     [Expression.ResultReferences] and [Expression.LabelDependencies] describe what its
 //     text names.
 //
-// What a condition sees is in env.go, its functions in functions.go, builtins.go and
+// The environment of a condition is in env.go, its functions in functions.go, builtins.go and
 // lookup.go, and the messages for authors of rules in messages.go.
 package expression

@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// env is what expressions see.
+// env is the environment of expressions.
 type env struct {
 	Issue issue              `expr:"issue"`
 	Event event              `expr:"event"`
@@ -104,7 +104,7 @@ func arg[T any](args []any, i int) T {
 func nouns() []reflect.Type {
 	return []reflect.Type{
 		reflect.TypeFor[issue](), reflect.TypeFor[event](), reflect.TypeFor[triage.Comment](), reflect.TypeFor[triage.Actor](), reflect.TypeFor[repo](),
-		reflect.TypeFor[triage.PullRequest](), reflect.TypeFor[triage.Reactions](), reflect.TypeFor[facts.Memory](), reflect.TypeFor[facts.Author](), reflect.TypeFor[Person](),
+		reflect.TypeFor[triage.PullRequest](), reflect.TypeFor[triage.Reactions](), reflect.TypeFor[facts.Memory](), reflect.TypeFor[facts.Author](), reflect.TypeFor[facts.Contrib](), reflect.TypeFor[Person](),
 	}
 }
 
@@ -139,16 +139,17 @@ func eventField(t reflect.Type) string {
 
 // RootNames returns the names of values that rules may use.
 func RootNames() []string {
-	return append(eventFields(), formName, tablesName, nowName, memoryName, authorName)
+	return append(eventFields(), formName, tablesName, nowName, memoryName, authorName, contribName)
 }
 
 // The names that stand for no field of env; a guard replaces them.
 const (
-	formName   = "form"
-	tablesName = "tables"
-	nowName    = "now"
-	memoryName = "memory"
-	authorName = "author"
+	formName    = "form"
+	tablesName  = "tables"
+	nowName     = "now"
+	memoryName  = "memory"
+	authorName  = "author"
+	contribName = "contrib"
 )
 
 // A caseCache keeps texts in lower or upper case: each is made once, and charged once for

@@ -58,7 +58,7 @@ func TestEventFields(t *testing.T) {
 	}
 }
 
-// A condition cannot name what is hidden from it, by no name.
+// A condition cannot name a hidden field, by any name.
 func TestHiddenFieldsHaveNoName(t *testing.T) {
 	t.Parallel()
 	hidden := 0

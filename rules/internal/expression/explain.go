@@ -104,7 +104,7 @@ func (e *Explainer) node(n ast.Node) Part {
 		return w
 	}
 	for _, side := range children(n) {
-		if telling(*side) {
+		if informative(*side) {
 			w.Parts = append(w.Parts, e.value(*side))
 		}
 	}
@@ -168,8 +168,8 @@ func (w *Part) idle() {
 	}
 }
 
-// telling reports whether the value of a part adds to its text.
-func telling(n ast.Node) bool {
+// informative reports whether the value of a part adds to its text.
+func informative(n ast.Node) bool {
 	switch n.(type) {
 	case *ast.MemberNode, *ast.CallNode, *ast.BuiltinNode:
 		return true

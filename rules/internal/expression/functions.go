@@ -41,14 +41,16 @@ func functions() []*builtin.Function {
 		fn("__form_nil", formIsNil, reflect.TypeFor[func(*run, *forms.Field) bool]()),
 		fn("__form_any", formAny, reflect.TypeFor[func(*run, *forms.Field) any]()),
 		fn("__permission", permission, reflect.TypeFor[func(*run) string]()),
-		fn("__author", authorOf, reflect.TypeFor[func(*run) facts.Author]()),
-		fn("__commit_messages", commitMessages, reflect.TypeFor[func(*run) []string]()),
-		fn("__approved_by", approvedBy, reflect.TypeFor[func(*run) []string]()),
-		fn("__changes_requested_by", changesRequestedBy, reflect.TypeFor[func(*run) []string]()),
+		fn("__author", whole(facts.Lookup.Author), reflect.TypeFor[func(*run) facts.Author]()),
+		fn("__files", textsOf(facts.Lookup.Files), reflect.TypeFor[func(*run) []string]()),
+		fn("__commit_messages", textsOf(facts.Lookup.Messages), reflect.TypeFor[func(*run) []string]()),
+		fn("__approved_by", whole(approvedBy), reflect.TypeFor[func(*run) []string]()),
+		fn("__changes_requested_by", whole(changesRequestedBy), reflect.TypeFor[func(*run) []string]()),
 		fn("__pull", pulled, reflect.TypeFor[func(*run) triage.PullRequest]()),
 		fn("__draft", draft, reflect.TypeFor[func(*run) bool]()),
 		fn("__reviewers", reviewers, reflect.TypeFor[func(*run) []string]()),
-		fn("__memory", remembered, reflect.TypeFor[func(*run) facts.Memory]()),
+		fn("__memory", whole(facts.Lookup.Memory), reflect.TypeFor[func(*run) facts.Memory]()),
+		fn("__contrib", whole(facts.Lookup.Contrib), reflect.TypeFor[func(*run) facts.Contrib]()),
 		fn("label_age", labelAge, reflect.TypeFor[func(*run, string) time.Duration]()),
 		fn("idle", idle, reflect.TypeFor[func(*run) time.Duration](), reflect.TypeFor[func(*run, string) time.Duration]()),
 		fn("__idle_is", idleIs, reflect.TypeFor[func(*run, string, time.Duration) bool](), reflect.TypeFor[func(*run, string, string, time.Duration) bool]()),
@@ -58,6 +60,7 @@ func functions() []*builtin.Function {
 		fn("removed_by_human", removedByHuman, reflect.TypeFor[func(*run, string) bool]()),
 		fn("any_file", anyFile, reflect.TypeFor[func(*run, string, ...string) bool]()),
 		fn("all_files", allFiles, reflect.TypeFor[func(*run, string, ...string) bool]()),
+		fn("matches_glob", matchesGlob, reflect.TypeFor[func(*run, string, string, ...string) bool]()),
 		fn("similar", similar, reflect.TypeFor[func(*run, string, string) float64]()),
 		fn("__len", textLength, reflect.TypeFor[func(*run, string) int]()),
 		fn("__lower", lower, reflect.TypeFor[func(*run, string) string]()),
@@ -111,6 +114,7 @@ func Names() []string {
 	fields("", reflect.TypeFor[env]())
 	fields(memoryName+".", reflect.TypeFor[facts.Memory]())
 	fields(authorName+".", reflect.TypeFor[facts.Author]())
+	fields(contribName+".", reflect.TypeFor[facts.Contrib]())
 	list = append(list, nowName, formName+".<name>", tablesName+".<name>")
 	for _, f := range lookedUp() {
 		list = append(list, f.path())

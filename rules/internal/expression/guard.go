@@ -26,9 +26,9 @@ const (
 	MaxRange = 1000 // elements of a..b
 )
 
-// A guard refuses what could run away and gives our functions the run they
-// charge. It works on the tree as it was parsed, before types are known, so that
-// type errors are about the original text.
+// A guard refuses expressions of unbounded cost and gives our functions the run that they
+// charge. It works on the tree as it was parsed, before types are known, so that type errors
+// are about the original text.
 type guard struct {
 	pattern  func(string) (*match.Pattern, error)
 	builtins map[string]*builtin.Function // those that rules may use
@@ -101,7 +101,7 @@ func (g guard) refuse(n ast.Node, loops int) error {
 		if callee.Value == nowName {
 			return refuse(n, "now is a time and no function; write it without ()")
 		}
-		if field := map[string]string{memoryName: "tasks", authorName: "issues"}[callee.Value]; field != "" {
+		if field := map[string]string{memoryName: "tasks", authorName: "issues", contribName: "score"}[callee.Value]; field != "" {
 			return refuse(n, "%s is no function; one of its fields is meant, such as %s.%s", callee.Value, callee.Value, field)
 		}
 	case *ast.BinaryNode:
@@ -132,7 +132,7 @@ func metered(name string) bool {
 	return slices.Contains([]string{
 		"label", "any_label", "join", "semver", "command",
 		"label_age", "idle", "last_human", "added_by_us", "removed_by_human", "any_file", "all_files", "similar",
-		"issue_number",
+		"issue_number", "matches_glob",
 	}, name)
 }
 
@@ -219,8 +219,11 @@ func constantArgument(n *ast.CallNode) error {
 	if !ok {
 		return nil
 	}
-	if name.Value == "any_file" || name.Value == "all_files" {
-		return checkGlobs(n)
+	switch name.Value {
+	case "any_file", "all_files":
+		return checkGlobs(n.Arguments)
+	case "matches_glob":
+		return checkGlobs(n.Arguments[min(1, len(n.Arguments)):])
 	}
 	last := map[string]int{"semver": 1, "duration": 0, "command": 0, "idle": 0}[name.Value]
 	if len(n.Arguments) != last+1 {

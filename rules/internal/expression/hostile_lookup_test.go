@@ -32,7 +32,7 @@ var hostileRows = []struct {
 	{"1,000,000 parentheses", []string{"1,000,000 parentheses", "1,000,000 lists", "1,000,000 maps"}},
 	{"nil, index, modulo, bad pattern, division by zero", []string{"nil", "index", "modulo by zero", "bad pattern", "division by zero"}},
 	{"functions without a bound", []string{"repeat", "replace", "join", "split", "toJSON of everything", "fromJSON", "concat", "flatten", "reduce"}},
-	{"what is looked up, in loops", []string{"label_age in a loop", "last_human in a loop", "idle in a loop", "added_by_us in a loop", "removed_by_human in a loop", "any_file in a loop", "all_files in a loop"}},
+	{"what is looked up, in loops", []string{"label_age in a loop", "last_human in a loop", "idle in a loop", "added_by_us in a loop", "removed_by_human in a loop", "any_file in a loop", "all_files in a loop", "pr.files in a loop", "matches_glob in loops"}},
 	{"long texts compared in loops", []string{"similar in loops", "similar of the largest texts in loops", "similar of many words"}},
 }
 
@@ -68,6 +68,8 @@ var hostileMore = []struct {
 	{"501 list elements", "len([" + strings.Repeat("1,", 500) + "1]) > 0", "more than 500 terms", ""},
 	{"similar of three texts", `similar(issue.title, issue.body, issue.text) > 0.0`, "too many arguments", ""},
 	{"any_file of a computed list", `any_file(issue.labels)`, "cannot use", ""},
+	{"matches_glob without a glob", `matches_glob(issue.title)`, "not enough arguments", ""},
+	{"matches_glob that takes away", `matches_glob(issue.title, "a", "!b")`, "matches no file", ""},
 	{"last_human of somebody", `last_human(issue.author).login == ""`, "too many arguments", ""},
 }
 
@@ -86,9 +88,8 @@ const (
 	hostileFiles = 3000
 )
 
-// hostileLookups lists expressions whose work grows with what is looked up. steps is
-// the most that they may take; 0 means that they fail because they take more than all
-// that are allowed.
+// hostileLookups lists expressions whose cost grows with the looked-up data. steps is their
+// maximum; 0 means that they exceed the limit and fail.
 var hostileLookups = []struct {
 	name, src string
 	steps     int
@@ -103,6 +104,9 @@ var hostileLookups = []struct {
 	{"added_by_us of every label", `any(issue.labels, added_by_us(#))`, cost.MaxSteps},
 	{"removed_by_human in a loop", `any(1..1000, removed_by_human("zzz"))`, 0},
 	{"any_file in a loop", `any(1..1000, any_file("zzz/**"))`, 0},
+	{"pr.files in a loop", `any(1..1000, "z" in pr.files)`, 0},
+	{"matches_glob in loops", `any(1..1000, any(pr.files, matches_glob(#, "**/z", "*/*/*/z")))`, 0},
+	{"matches_glob of a long text", `any(1..1000, matches_glob(issue.body, "**/z", "*/*/*/z", "z?*?*?*?*"))`, 0},
 	{"all_files in a loop", `any(1..1000, not all_files("**"))`, 0},
 	{"any_file with many globs in a loop", `any(1..1000, any_file("**/z", "**/z/**", "*/*/*/z", "z?*?*?*?*"))`, 0},
 	{"any_file with a glob of many folders", `any(1..100, any_file("` + strings.Repeat("**/", 31) + `z"))`, 0},
@@ -112,7 +116,7 @@ var hostileLookups = []struct {
 	{"similar of many words", `similar(issue.body, issue.text) > 0.0 and similar(issue.body, issue.title) >= 0.0`, cost.MaxSteps},
 }
 
-// TestHostileLookups asks about an issue with the longest past and a pull request with
+// TestHostileLookups asks about an issue with the longest timeline and a pull request with
 // the most files. It is not run in parallel because it counts the memory in use.
 func TestHostileLookups(t *testing.T) {
 	const maxBytes = 64 << 20
@@ -144,7 +148,7 @@ func TestHostileLookups(t *testing.T) {
 	}
 }
 
-// lookupFacts are hostileFacts whose past and files are as many as there may be, and
+// lookupFacts are hostileFacts whose timeline and files are as many as there may be, and
 // whose body has as many different words.
 func lookupFacts() facts.Facts {
 	f := hostileFacts()

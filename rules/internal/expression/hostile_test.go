@@ -194,8 +194,8 @@ func TestFunctionsAreAListOfTheirOwn(t *testing.T) {
 	}
 }
 
-// What rules commonly ask of a text works on the largest issue, whatever its
-// characters: nobody can switch the rules off for an issue by its size.
+// Common conditions work on the largest issue, whatever its characters: an author cannot switch
+// the rules off by the size of an issue.
 func TestOrdinaryConditionsFitTheLargestIssue(t *testing.T) {
 	t.Parallel()
 	tests := []string{

@@ -154,10 +154,10 @@ func rowDefault(table reflect.Type) string {
 	return "0"
 }
 
-// FieldValues returns what a field of few values may be, as conditions and as tests name
-// it; nil for other fields. The sets
-// are those of GitHub's OpenAPI description; "" stands where an event may not tell. What
-// event.name, event.action and event.key may be is in [linter.checkEvent].
+// FieldValues returns the possible values of a field that has few, as conditions and as tests
+// name it; nil for other fields. The sets are those of GitHub's OpenAPI description; "" stands
+// where an event may not tell. The values of event.name, event.action and event.key are in
+// [linter.checkEvent].
 func FieldValues(field string) []string {
 	switch field {
 	case "issue.state":
@@ -168,6 +168,8 @@ func FieldValues(field string) []string {
 		return []string{"COLLABORATOR", "CONTRIBUTOR", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR", "MANNEQUIN", "MEMBER", "NONE", "OWNER", ""}
 	case "issue.author_type", "actor.type":
 		return []string{"User", "Bot", "Organization", "Mannequin", ""}
+	case "contrib.duplicate_evidence":
+		return []string{"low", "medium", "high"}
 	case "actor.permission":
 		return []string{"admin", "maintain", "write", "triage", "read", "none"}
 	}
@@ -210,6 +212,9 @@ func fieldName(n ast.Node) string {
 			if ok && callee.Value == f.function {
 				return f.path()
 			}
+		}
+		if name, looked := strings.CutPrefix(n.Callee.String(), "__"); looked && asked(name) {
+			return name
 		}
 	case *ast.MemberNode:
 		root, name := fieldName(n.Node), n.Property

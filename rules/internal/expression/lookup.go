@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/expr-lang/expr/ast"
 
@@ -14,11 +13,12 @@ import (
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/cost"
 	"github.com/org/foreman-action/rules/internal/match"
+	"github.com/org/foreman-action/rules/internal/similarity"
 	"github.com/org/foreman-action/triage"
 )
 
 // ErrNoLookup is the error of an expression that looks something up without a lookup.
-var ErrNoLookup = errors.New("the event does not tell, and there is nobody to ask; a token is needed: the input token, or GITHUB_TOKEN")
+var ErrNoLookup = errors.New("the event does not contain it, and a look-up needs a token: the input token, or GITHUB_TOKEN")
 
 var errPartial = errors.New("the timeline of the issue is too long to tell")
 
@@ -44,20 +44,20 @@ func (r *run) lookup() (facts.Lookup, error) {
 	return r.facts.Lookup, nil
 }
 
-// past returns the past for a function that goes through it.
-func (r *run) past() (facts.Past, error) {
+// timeline returns the timeline for a function that goes through it.
+func (r *run) timeline() (facts.Timeline, error) {
 	_, _, p, err := r.newest(func(facts.Change) bool { return true })
 	return p, err
 }
 
-// newest returns the newest change that matches, and the past back to it, or as far as it can
+// newest returns the newest change that matches, and the timeline back to it, or as far as it can
 // be had.
-func (r *run) newest(match func(facts.Change) bool) (c facts.Change, found bool, p facts.Past, err error) {
+func (r *run) newest(match func(facts.Change) bool) (c facts.Change, found bool, p facts.Timeline, err error) {
 	l, err := r.lookup()
 	if err != nil {
 		return c, false, p, err
 	}
-	for ask := l.Past; ; ask = l.Earlier {
+	for ask := l.Timeline; ; ask = l.Earlier {
 		if p, err = ask(); err == nil {
 			err = r.meter.Steps.Charge(1 + len(p.Changes))
 		}
@@ -80,62 +80,49 @@ func permission(args ...any) (any, error) {
 	return l.Permission(r.facts.Actor.Login)
 }
 
-// remembered is memory.
-func remembered(args ...any) (any, error) {
-	l, err := arg[*run](args, 0).lookup()
-	if err != nil {
-		return nil, err
+// whole is a name whose value is what the lookup answers.
+func whole[T any](ask func(facts.Lookup) (T, error)) func(args ...any) (any, error) {
+	return func(args ...any) (any, error) {
+		l, err := arg[*run](args, 0).lookup()
+		if err != nil {
+			return nil, err
+		}
+		return ask(l)
 	}
-	return l.Memory()
 }
 
-// authorOf is author.
-func authorOf(args ...any) (any, error) {
-	l, err := arg[*run](args, 0).lookup()
-	if err != nil {
-		return nil, err
+// textsOf is pr.files or pr.commit_messages: a list of texts that is looked up.
+func textsOf(read func(facts.Lookup) ([]string, error)) func(...any) (any, error) {
+	return func(args ...any) (any, error) {
+		r := arg[*run](args, 0)
+		l, err := r.lookup()
+		if err != nil {
+			return nil, err
+		}
+		list, err := read(l)
+		if err != nil {
+			return nil, err
+		}
+		return list, r.meter.Steps.Charge(1 + len(list))
 	}
-	return l.Author()
-}
-
-// commitMessages is pr.commit_messages.
-func commitMessages(args ...any) (any, error) {
-	r := arg[*run](args, 0)
-	l, err := r.lookup()
-	if err != nil {
-		return nil, err
-	}
-	list, err := l.Messages()
-	if err != nil {
-		return nil, err
-	}
-	return list, r.meter.Steps.Charge(1 + len(list))
 }
 
 // approvedBy is pr.approved_by.
-func approvedBy(args ...any) (any, error) {
-	reviews, err := reviewsOf(args)
+func approvedBy(l facts.Lookup) ([]string, error) {
+	reviews, err := l.Reviews()
 	return reviews.ApprovedBy, err
 }
 
 // changesRequestedBy is pr.changes_requested_by.
-func changesRequestedBy(args ...any) (any, error) {
-	reviews, err := reviewsOf(args)
+func changesRequestedBy(l facts.Lookup) ([]string, error) {
+	reviews, err := l.Reviews()
 	return reviews.ChangesRequestedBy, err
 }
 
-func reviewsOf(args []any) (facts.Reviews, error) {
-	l, err := arg[*run](args, 0).lookup()
-	if err != nil {
-		return facts.Reviews{}, err
-	}
-	return l.Reviews()
-}
-
-// A pullReader looks up what only pull requests have, once.
+// A pullReader looks up the fields that only pull requests have, once.
 type pullReader struct {
 	known bool
-	env   *triage.PullRequest // what expressions read
+	env   *triage.PullRequest // for expressions
 }
 
 // pulled is pr.
@@ -164,13 +151,13 @@ func draft(args ...any) (any, error) {
 	return arg[*run](args, 0).facts.Pull.Draft, nil
 }
 
-// reviewers is pr.reviewers. What the past is too short to tell is left out.
+// reviewers is pr.reviewers. People beyond the known part of the timeline are left out.
 func reviewers(args ...any) (any, error) {
 	r, list := arg[*run](args, 0), []string{}
 	if r.facts.Pull == nil && !r.facts.Issue.PullRequest {
 		return list, nil
 	}
-	p, err := r.past()
+	p, err := r.timeline()
 	if err != nil {
 		return nil, err
 	}
@@ -197,8 +184,8 @@ func calls(n ast.Node, function string) bool {
 	return ok && callee.Value == function
 }
 
-// labelAge is label_age(name). What the past is too short to tell began at the latest
-// where it does.
+// labelAge is label_age(name). A label from before the known part of the timeline counts from
+// its start.
 func labelAge(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
 	found, err := r.label(name)
@@ -272,9 +259,9 @@ func (r *run) lastHuman() (Person, error) {
 	return r.last(func(c facts.Change) bool { return c.Human }, false)
 }
 
-// last returns who did something last, of those that count. It fails when the past is too
-// short to tell; it was the author when nobody did anything since the issue was opened, also
-// when that is a program. The commits of a pull request may be older than it.
+// last returns who made the newest change that counts. It fails when the known timeline is too
+// short. Without a change since the issue was opened it returns the author, also when that is a
+// program. The commits of a pull request may be older than it.
 func (r *run) last(counts func(facts.Change) bool, bots bool) (Person, error) {
 	c, found, p, err := r.newest(func(c facts.Change) bool { return counts(c) && active(c.Kind) })
 	if err != nil {
@@ -294,7 +281,7 @@ func (r *run) last(counts func(facts.Change) bool, bots bool) (Person, error) {
 }
 
 // present returns the actor of the event, when it is an activity on an issue that was there
-// before: an edit of a text, for one, is not in the past. Programs count if bots does.
+// before: an edit of a text, for one, is not in the timeline. Programs count if bots does.
 func (r *run) present(bots bool) (who Person, ok bool) {
 	f := r.facts
 	program := f.Actor.Type == "Bot" || strings.HasSuffix(f.Actor.Login, "[bot]")
@@ -362,7 +349,7 @@ func asks(place *ast.Node) (ok bool) {
 }
 
 // asked reports whether a name stands for something that is looked up as a whole.
-func asked(name string) bool { return name == memoryName || name == authorName }
+func asked(name string) bool { return name == memoryName || name == authorName || name == contribName }
 
 // A lookedUpField is a field below one of the event's that is looked up, by a function.
 type lookedUpField struct{ root, name, function string }
@@ -372,6 +359,7 @@ func (f lookedUpField) path() string { return f.root + "." + f.name }
 func lookedUp() []lookedUpField {
 	return []lookedUpField{
 		{"actor", "permission", "__permission"},
+		{"pr", "files", "__files"},
 		{"pr", "commit_messages", "__commit_messages"},
 		{"pr", "approved_by", "__approved_by"},
 		{"pr", "changes_requested_by", "__changes_requested_by"},
@@ -403,14 +391,10 @@ func eachFile(args []any, holds func(hits, files int) bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	hits, globs := 0, make([]match.PathGlob, len(args)-1)
-	for i, g := range args[1:] {
-		glob, _ := g.(string)
-		globs[i] = match.NewPathGlob(glob)
-	}
+	hits, globs := 0, globsOf(args[1:])
 	for _, file := range files {
-		hit, work := match.AnyPath(globs, strings.Split(file, "/"))
-		if err := r.meter.Steps.Charge(1 + len(file)/cost.BytesPerStep + work/foldersPerStep); err != nil {
+		hit, err := r.onPath(globs, file)
+		if err != nil {
 			return nil, err
 		}
 		if hit {
@@ -420,9 +404,29 @@ func eachFile(args []any, holds func(hits, files int) bool) (any, error) {
 	return holds(hits, len(files)), nil
 }
 
+func globsOf(args []any) []match.PathGlob {
+	globs := make([]match.PathGlob, len(args))
+	for i, g := range args {
+		glob, _ := g.(string)
+		globs[i] = match.NewPathGlob(glob)
+	}
+	return globs
+}
+
+// onPath reports whether a path matches one of the globs.
+func (r *run) onPath(globs []match.PathGlob, path string) (bool, error) {
+	hit, work := match.AnyPath(globs, strings.Split(path, "/"))
+	return hit, r.meter.Steps.Charge(1 + len(path)/cost.BytesPerStep + work/foldersPerStep)
+}
+
+// matchesGlob is matches_glob(path, glob, ...).
+func matchesGlob(args ...any) (any, error) {
+	return arg[*run](args, 0).onPath(globsOf(args[2:]), arg[string](args, 1))
+}
+
 // checkGlobs refuses globs of files that match nothing.
-func checkGlobs(n *ast.CallNode) error {
-	for _, arg := range n.Arguments {
+func checkGlobs(globs []ast.Node) error {
+	for _, arg := range globs {
 		if glob, ok := constantText(arg); ok {
 			if msg := match.PathGlobMistake(glob); msg != "" {
 				return refuse(arg, "the glob %q matches no file: %s", text.Shorten(glob, text.Quoted), msg)
@@ -432,48 +436,17 @@ func checkGlobs(n *ast.CallNode) error {
 	return nil
 }
 
-const (
-	maxWords  = 2000
-	leastWord = 3 // characters; shorter words tell nothing
-)
-
-// similar is similar(text, text): how many of the words of both texts together are in
-// both, from 0 to 1.
+// similar is similar(text, text).
 func similar(args ...any) (any, error) {
 	r, a, b := arg[*run](args, 0), arg[string](args, 1), arg[string](args, 2)
 	if err := r.meter.Steps.Charge(1 + (len(a)+len(b))/wordsPerStep); err != nil {
 		return nil, err
 	}
-	one, other := wordSet(a), wordSet(b)
-	both := 0
-	for w := range one {
-		if other[w] {
-			both++
-		}
-	}
-	all := len(one) + len(other) - both
-	if all == 0 {
-		return 0.0, nil
-	}
-	return float64(both) / float64(all), nil
+	return similarity.Of(a, b), nil
 }
 
 // wordsPerStep is how many bytes are taken apart in the time of a step.
 const wordsPerStep = 16
-
-// wordSet returns the words of a text in lower case.
-func wordSet(s string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsFuncSeq(strings.ToLower(s), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
-		if len(set) == maxWords {
-			break
-		}
-		if len([]rune(w)) >= leastWord {
-			set[w] = true
-		}
-	}
-	return set
-}
 
 // idleIs compares idle() or idle("bots") with a duration.
 func idleIs(args ...any) (any, error) {

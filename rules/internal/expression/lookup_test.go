@@ -9,8 +9,8 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// What rules commonly ask works on the largest pull request: nobody can switch them off
-// by the number of files, nor by the length of their paths.
+// Common conditions work on the largest pull request: an author cannot switch the rules off by
+// the number of files, nor by the length of their paths.
 func TestOrdinaryGlobsFitTheLargestPullRequest(t *testing.T) {
 	t.Parallel()
 	var prefixes, suffixes []string
@@ -22,6 +22,7 @@ func TestOrdinaryGlobsFitTheLargestPullRequest(t *testing.T) {
 		"any_file(" + strings.Join(prefixes, ", ") + ")",
 		"any_file(" + strings.Join(suffixes, ", ") + ")",
 		`not all_files("docs/**", "**/*.md", "LICENSE") and not any_file("*/test/**", "src/*/gen/*.go")`,
+		`any(pr.files, matches_glob(#, "src/**", "lib/**", "cmd/*.go") and not matches_glob(#, "**/.*", "**/.*/**"))`,
 	}
 	for _, folders := range []int{1, 20, 2000} {
 		known := facts.Known{}

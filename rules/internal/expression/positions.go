@@ -29,10 +29,14 @@ func (x *Expression) Source() string { return x.src }
 func (x *Expression) ReadsLabels() bool { return x.code.labels.any }
 
 // ReadsMemory reports whether the value depends on the memory of the issue.
-func (x *Expression) ReadsMemory() bool { return x.code.memory }
+func (x *Expression) ReadsMemory() bool { return x.code.reads[memoryName] }
 
-// ReadsAuthor reports whether the value depends on what the author of the issue opened before.
-func (x *Expression) ReadsAuthor() bool { return x.code.author }
+// ReadsAuthor reports whether the value depends on the author's earlier issues and pull
+// requests.
+func (x *Expression) ReadsAuthor() bool { return x.code.reads[authorName] }
+
+// ReadsContrib reports whether the value depends on how the issue suits contributors.
+func (x *Expression) ReadsContrib() bool { return x.code.reads[contribName] }
 
 // AffectedBy reports whether the value may change with these labels, whose names are in
 // lower case.

@@ -26,10 +26,9 @@ type builder struct {
 type code struct {
 	builder *builder
 	want    Type
-	labels  labelReads // of a condition
-	on      []string   // the events that its rule names; nil: none
-	memory  bool       // it reads the memory of the issue
-	author  bool       // it reads what the author opened before
+	labels  labelReads      // of a condition
+	on      []string        // the events that its rule names; nil: none
+	reads   map[string]bool // the names that it looks up as a whole
 
 	first   sync.Once
 	fast    fastPath
@@ -106,7 +105,7 @@ func settled(n ast.Node) bool {
 	return true
 }
 
-// A Type is what an expression must yield.
+// A Type is the required type of an expression's value.
 type Type int
 
 // The types.

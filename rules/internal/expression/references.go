@@ -279,9 +279,9 @@ func (c *collector) values(t symbols.Rows) {
 	}
 }
 
-// AsksCommand reports whether an expression asks for a command: by its name, or by a name
+// UsesCommand reports whether an expression asks for a command: by its name, or by a name
 // that only the event tells.
-func (x *Expression) AsksCommand(command string) bool {
+func (x *Expression) UsesCommand(command string) bool {
 	tree, err := x.parse()
 	return err == nil && asksCommand(tree.Node, command)
 }

@@ -1,5 +1,5 @@
-// Package forms reads what people filled into an issue form. GitHub writes the answers into
-// the issue as sections of Markdown; a [Field] names the heading of one and its type.
+// Package forms reads the values of an issue form. GitHub writes the answers into the issue as
+// sections of Markdown; a [Field] names the heading of one and its type.
 package forms
 
 import (
@@ -98,7 +98,7 @@ func Schema() map[string]any {
 
 func fieldKey(key string) map[string]any {
 	if key == "type" {
-		return map[string]any{"enum": Types(), "default": Text, "description": "What the answer is read as."}
+		return map[string]any{"enum": Types(), "default": Text, "description": "The type of the answer."}
 	}
 	return map[string]any{"type": "string", "minLength": 1, "maxLength": maxHeading, "description": "Label of the field in the issue form."}
 }

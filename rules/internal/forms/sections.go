@@ -6,7 +6,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/markdown"
 )
 
-// A section is what stands between a heading and the next.
+// A section is the text between a heading and the next.
 type section struct {
 	heading string
 	lines   []markdown.Line

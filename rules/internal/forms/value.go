@@ -17,7 +17,7 @@ const (
 	maxItem  = 256 // characters; longer ones are no option of a form
 )
 
-// noResponse is what GitHub writes for a field that was left empty.
+// noResponse is GitHub's text for an empty field.
 const noResponse = "_No response_"
 
 // A Value is the answer in a field, one of the three by its type.
@@ -47,7 +47,7 @@ func (r *Reader) Value(d *Field) Value {
 	if r.sections == nil {
 		r.sections, r.values = map[string]section{}, map[*Field]Value{}
 		for _, s := range sectionsOf(r.body) {
-			// The first wins: what people paste into a later field cannot replace it.
+			// The first wins: text pasted into a later field cannot replace it.
 			if _, twice := r.sections[s.heading]; !twice {
 				r.sections[s.heading] = s
 			}
@@ -58,7 +58,7 @@ func (r *Reader) Value(d *Field) Value {
 	return v
 }
 
-// value reads what stands under the field's heading.
+// value reads the text under the field's heading.
 func (d *Field) value(lines []markdown.Line) Value {
 	text := content(lines)
 	if text == "" || text == noResponse {

@@ -36,7 +36,7 @@ func PlainLines(comment string) []string {
 		}
 	}
 	source := []byte(comment)
-	// What else stands within a line does not matter here, and costs time.
+	// Other inline markup does not matter here, and costs time.
 	p := parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
 		parser.WithInlineParsers(util.Prioritized(parser.NewCodeSpanParser(), 100), util.Prioritized(parser.NewRawHTMLParser(), 200)),
@@ -113,7 +113,7 @@ func (w *plainWalker) block(n ast.Node) {
 }
 
 // lazy looks for a line of a list or a quote without their signs that begins with a tag. GitHub
-// begins a block of HTML with it, up to the next blank line; CommonMark goes on with the
+// begins a block of HTML with it, up to the next blank line; CommonMark continues the
 // paragraph.
 func (w *plainWalker) lazy(n ast.Node) {
 	for i := 1; i < n.Lines().Len(); i++ {
@@ -226,7 +226,7 @@ func (w *plainWalker) inline(n *ast.RawHTML) {
 	w.html(text)
 }
 
-// html takes in HTML. What browsers would mend in a way of their own swallows the rest.
+// html takes in HTML. Markup that browsers repair differently swallows the rest.
 func (w *plainWalker) html(s string) {
 	w.swallowed = w.swallowed || sanitize.Unclosed(s)
 	for z := html.NewTokenizer(strings.NewReader(s)); !w.swallowed; {

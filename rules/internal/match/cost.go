@@ -23,8 +23,8 @@ func TooExpensive(all, one int) string {
 	return fmt.Sprintf("with this pattern the expression is too expensive for "+most+"make several rules of it, or put all words into one pattern", "its patterns go through", all, cost.MaxStates)
 }
 
-// liveStates bounds the states of re that an engine is in at the same time. before holds what
-// comes before re in its sequence; nil means that anything may.
+// liveStates bounds the states of re that an engine is in at the same time. before contains the
+// expressions before re in its sequence; nil means any.
 func liveStates(re *syntax.Regexp, before []*syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpLiteral:

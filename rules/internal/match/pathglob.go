@@ -30,8 +30,8 @@ func NewPathGlob(glob string) PathGlob {
 	return g
 }
 
-// AnyPath reports whether one of the globs matches a path, and what that took: the
-// number of folders that were compared, more for long ones with stars.
+// AnyPath reports whether one of the globs matches a path, and the cost: the number of folders
+// that were compared, more for long ones with stars.
 func AnyPath(globs []PathGlob, path []string) (hit bool, work int) {
 	for _, g := range globs {
 		if work++; g.match(path, &work) {

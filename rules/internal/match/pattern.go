@@ -97,8 +97,8 @@ func control(s string) (rune, bool) {
 	return 0, false
 }
 
-// patternError rewrites an error of package regexp/syntax, and names what other engines
-// have and this one has not.
+// patternError rewrites an error of package regexp/syntax, and names features of other engines
+// that this one lacks.
 func patternError(err error) error {
 	text := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 	switch {

@@ -13,7 +13,7 @@ import (
 type prefilter struct {
 	// needs lists clauses: every text that matches contains one literal of each.
 	needs [][]string
-	// whole, when it is set, matches exactly what the pattern matches.
+	// whole, when it is set, matches exactly the texts of the pattern.
 	whole *words
 }
 

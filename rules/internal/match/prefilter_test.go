@@ -76,7 +76,7 @@ func TestPrefilter(t *testing.T) {
 	}
 }
 
-// What is put together for a pattern stays small, however it is built.
+// The literals of a pattern stay small, however it is built.
 func TestLiteralsAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
@@ -112,7 +112,7 @@ func hay() []string {
 	}
 }
 
-// A pattern says of a text what its engine says.
+// A pattern and its engine agree on every text.
 func TestPrefilterAgrees(t *testing.T) {
 	t.Parallel()
 	patterns := []string{
@@ -164,7 +164,7 @@ func TestFoldIsThatOfPatterns(t *testing.T) {
 		if caseless(r) && unicode.SimpleFold(r) != r {
 			t.Fatalf("%U has a case", r)
 		}
-		s := string(r) // U+FFFD for what is no character
+		s := string(r) // U+FFFD for an invalid character
 		first, _ := utf8.DecodeRuneInString(s)
 		got := fold(s)
 		if want := string(folded(first)); got.folded != want || len(got.folded) > len(s) {

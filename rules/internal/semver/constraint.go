@@ -7,8 +7,8 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// A Constraint is what a version may be: one of the alternatives, of which all bounds
-// must hold.
+// A Constraint is a set of alternatives; a version satisfies one if it is within all its
+// bounds.
 type Constraint struct {
 	text         string
 	alternatives [][]bound

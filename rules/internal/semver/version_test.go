@@ -157,7 +157,7 @@ func TestBadConstraints(t *testing.T) {
 	}
 }
 
-// FuzzSemver: what is read is written and read again as the same, and the order is one.
+// FuzzSemver: a parsed version prints and parses to the same one, and the order is total.
 func FuzzSemver(f *testing.F) {
 	f.Add("1.2.3-rc.1+b", "1.2", ">= 1.2.0, < 2.0.0 || ^3.1 ~1 !=1.0.0")
 	f.Add("v0.0.0-0.a", "1.0.0--", "=1.2.3<2")

@@ -99,8 +99,8 @@ type templatePart struct {
 	escape  Escape                 // of the value of expr
 }
 
-// An Escape makes the value of a {{ }} part, which is untrusted text, fit for its place. after
-// says that it comes right after another value: together they could be what neither is,
+// An Escape escapes the value of a {{ }} part, which is untrusted text, for its place. after
+// means that it follows another value directly: together they could form what neither contains,
 // such as a reference to another issue.
 type Escape func(value string, after bool) string
 

@@ -18,7 +18,7 @@ import (
 const (
 	Why    = "why"               // explain why each rule fires or not
 	Triage = "triage"            // decide on the issue as if it were newly opened
-	Undo   = history.UndoCommand // revert what a task did
+	Undo   = history.UndoCommand // revert the actions of a task
 )
 
 // Refusal is the reaction to a command that is not carried out.
@@ -30,10 +30,10 @@ func known(name string) bool { return name == Why || name == Triage || name == U
 type Commands struct {
 	List    []rules.Command // to be carried out, each name once
 	Refused string          // name of one that is answered with [Refusal]; empty: none
-	Reason  string          // what the rationale says about the commands
+	Reason  string          // the rationale's part about the commands
 	// Mute means that the comment has commands of Foreman's own, so that it is not a comment
-	// for an agent. After Permit that holds only for commands that are carried out: a stranger
-	// cannot keep a comment from the agent.
+	// for an agent. After Permit only commands that are carried out count: a user without
+	// permission cannot keep a comment from the agent.
 	Mute bool
 
 	more    bool   // there is another undo, of another task

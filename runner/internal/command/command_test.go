@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// ofRules says that rules have the command "deploy".
+// ofRules is a configuration whose rules have the command "deploy".
 func ofRules(name string) bool { return name == "deploy" }
 
 // names are the names of commands, with what follows them.
@@ -123,8 +123,8 @@ func TestFindTask(t *testing.T) {
 	}{
 		{"the last that can be reverted", all, "", "aaaa1111"},
 		{"not what was changed since", append(all[:2:2], task("bbbb0000", 3, "B", "/undo")), "", "aaaa0000"},
-		{"none", all[2:], "", "no task of ours on this issue did anything"},
-		{"no record", nil, "", "no task of ours on this issue did anything"},
+		{"none", all[2:], "", "no task of ours on this issue has an action"},
+		{"no record", nil, "", "no task of ours on this issue has an action"},
 		{"by id", all, "cccc0000", "cccc0000"},
 		{"by the beginning of the id", all, "ffff and more", "ffff0000"},
 		{"in quotes and capitals", all, "`AAAA1`", "aaaa1111"},

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// maxWhy bounds an answer, in bytes, whatever the policy allows: people read it.
+// maxWhy is the maximum length of an answer in bytes, below the policy's limit: people read it.
 const maxWhy = 30_000
 
 // Explain renders why each rule fires or not, in at most about half of room characters: rules
@@ -77,8 +77,7 @@ const (
 	maxWhyLine  = 200
 )
 
-// writeWhy writes a part of a condition and its parts; what was not reached stands in
-// brackets.
+// writeWhy writes a part of a condition and its parts, with unevaluated parts in brackets.
 func writeWhy(b *strings.Builder, w rules.Why, depth int) {
 	value := w.Value
 	if w.Error != "" {

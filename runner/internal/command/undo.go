@@ -15,12 +15,12 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// taskPrefix is what names a task: its id, or the beginning of it.
+// taskPrefix matches a task's id, or the beginning of it.
 var taskPrefix = regexp.MustCompile(`^[0-9a-f-]{4,36}$`)
 
-// FindTask returns the task that an undo means: by its id, or else the last one of which
-// anything can be reverted. rest is what follows the command's name; tasks for which later
-// holds came after the comment. why says that there is none.
+// FindTask returns the task that an undo means: by its id, or else the newest one with a
+// revertible action. rest is the text after the command's name. later reports whether a task
+// came after the comment. Without a task, why is the reason.
 func FindTask(r memory.Record, later func(memory.Task) bool, rest string) (task memory.Task, why string) {
 	name, _, _ := strings.Cut(rest, " ")
 	name = strings.ToLower(strings.Trim(name, "`"))
@@ -34,7 +34,7 @@ func FindTask(r memory.Record, later func(memory.Task) bool, rest string) (task 
 				return t, ""
 			}
 		}
-		return task, "no task of ours on this issue did anything that can be taken back, or all of it was changed since"
+		return task, "no task of ours on this issue has an action that can be reverted, or all of them were changed since"
 	}
 	var found []memory.Task
 	if taskPrefix.MatchString(name) {
@@ -53,8 +53,7 @@ func FindTask(r memory.Record, later func(memory.Task) bool, rest string) (task 
 	return task, fmt.Sprintf("the ids of %d tasks begin with %s; give more of it", len(found), sanitize.Code(text.Quote(name)))
 }
 
-// UndoAnswer renders what became of the undo of a task: steps are those of the reversal's
-// items.
+// UndoAnswer renders the result of the undo of a task: steps are those of the reversal's items.
 func UndoAnswer(task memory.Task, t history.Reversal, steps []plan.Step) string {
 	var b strings.Builder
 	event := ""

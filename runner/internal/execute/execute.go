@@ -37,6 +37,9 @@ type Target struct {
 	Identity history.Identity
 	// Since is a time before which this task cannot have written.
 	Since time.Time
+	// Settled is the time from which a write that an earlier attempt began cannot take effect any
+	// more. Zero: none can.
+	Settled time.Time
 	// DryRun writes nothing.
 	DryRun bool
 	// Comments are those that were read since then; nil: none were read.
@@ -90,9 +93,9 @@ func Run(ctx context.Context, made, reviewed plan.Plan, t Target) Outcome {
 	return x.out
 }
 
-// Abort returns the outcome of a plan that was not begun, because of an error: only what an
-// earlier attempt carried out is done. made is the plan as it was before its review, reviewed
-// the same plan as far as its review got.
+// Abort returns the outcome of a plan that was not begun, because of an error: only the actions
+// of an earlier attempt are done. made is the plan as it was before its review, reviewed the
+// same plan as far as its review got.
 func Abort(made, reviewed plan.Plan, err error) Outcome {
 	out := newExecution(made, Target{}).out
 	for i := range made.Steps {
@@ -156,7 +159,7 @@ func untried(s *plan.Step) triage.ActionResult {
 func done(s *plan.Step) triage.ActionResult {
 	r := s.ActionResult
 	r.State, r.Values = triage.Done, s.Written()
-	if s.Noted() {
+	if s.RecordOnly() {
 		r.State = triage.Noted
 	}
 	return r
@@ -237,7 +240,7 @@ func (x *execution) fail(ctx context.Context, r *triage.ActionResult, err error)
 	}
 }
 
-// errNothing is what a write comes to that the host accepted without effect.
+// errNothing is the error of a write that the host accepted without effect.
 var errNothing = errors.New("nothing was changed")
 
 // maxTries bounds how often a write of unknown outcome is tried.
@@ -297,6 +300,9 @@ func (x *execution) guard(ctx context.Context) error {
 func (x *execution) before(ctx context.Context, s *plan.Step) (bool, error) {
 	landed := s.Landed
 	if c, ok := s.Comment(); ok && !landed && x.resumed {
+		if err := x.awaitEarlier(ctx, s); err != nil {
+			return false, err
+		}
 		var err error
 		if landed, err = x.posted(ctx, s, c); err != nil {
 			return false, err
@@ -306,6 +312,26 @@ func (x *execution) before(ctx context.Context, s *plan.Step) (bool, error) {
 		s.Reason = didBefore
 	}
 	return landed, nil
+}
+
+// awaitEarlier waits until the comment that an earlier attempt began to post is on the issue, or
+// cannot get there any more: the process that sent it may have been killed a moment ago.
+func (x *execution) awaitEarlier(ctx context.Context, s *plan.Step) error {
+	if x.Journal == nil || x.Journal.before(s.Index) != triage.Trying {
+		return nil
+	}
+	left := x.Settled.Sub(x.Journal.Now())
+	if left <= 0 {
+		return nil
+	}
+	x.Log("%d. %s: an earlier attempt began it; waiting %s until it has taken effect or cannot any more", s.Index+1, s.Action.Type, left.Round(time.Millisecond))
+	if x.comments != nil && x.comments.Err == nil {
+		x.comments = nil // outdated
+	}
+	if err := x.sleep(ctx, left); err != nil {
+		return fmt.Errorf("%w: %w", triage.ErrHalted, err)
+	}
+	return nil
 }
 
 // grace is how long a write under way may go on when the run is asked to stop: less than the
@@ -326,7 +352,7 @@ func (x *execution) write(ctx context.Context, steps []*plan.Step) error {
 		}
 	})()
 	s := steps[0]
-	if s.Noted() {
+	if s.RecordOnly() {
 		return nil // the memory keeps it
 	}
 	switch e := s.Effect.(type) {

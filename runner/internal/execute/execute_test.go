@@ -32,9 +32,9 @@ var update = flag.Bool("update", false, "rewrite the expected parts of the files
 
 const applyRepo = "octo/hello"
 
-// TestApply carries out the decision of every file in testdata/apply on a fake
-// GitHub with faults, and compares what is called, what becomes of the actions, and
-// what is left on the issue. The part "setup" holds a line for each thing:
+// TestApply carries out the decision of every file in testdata/apply on a fake GitHub with
+// faults, and compares the calls, the results of the actions, and the final state of the issue.
+// The part "setup" contains a line for each thing:
 //
 //	label NAME…                 labels of the repository
 //	issue [label=L] [closed]    the issue 7
@@ -42,9 +42,9 @@ const applyRepo = "octo/hello"
 //	user LOGIN…, milestone TITLE
 //	as LOGIN label NAME         what someone else did with it: label or unlabel NAME,
 //	as LOGIN close              close or reopen
-//	delete, transfer            what happened to the issue meanwhile
+//	delete, transfer            happens to the issue meanwhile
 //	fault METHOD PATH [status=N] [cutbefore] [cutafter] [nth=N] [times=N] [header=K:V]
-//	comments N                  N comments of strangers
+//	comments N                  N comments of other users
 //	unchecked                   the answers are not validated: there are many
 //	sticky [loaded]             the memory has the last comment as one that is kept up to date
 //	bot LOGIN, nonce TEXT       see [history.Identity]
@@ -272,7 +272,7 @@ func (c *applyCase) remember(t *testing.T, args []string) {
 	})
 }
 
-// policy is what the part policy.yml says.
+// policy parses the part policy.yml.
 func (c *applyCase) policy(t *testing.T) policy.Policy {
 	t.Helper()
 	src := "version: 1\npolicy:\n  allow_close: true\n" + string(c.part("policy.yml"))
@@ -283,7 +283,7 @@ func (c *applyCase) policy(t *testing.T) policy.Policy {
 	return cfg.Policy
 }
 
-// run applies the plan as often as the case says and describes what happened.
+// run applies the plan as many times as the case requires and describes the result.
 func (c *applyCase) run(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -332,7 +332,7 @@ func (c *applyCase) now() time.Time { return c.start.Add(c.passed) }
 func (c *applyCase) apply(t *testing.T, p plan.Plan, resumed bool) execute.Outcome {
 	t.Helper()
 	a := plan.Attempt{Identity: c.target.Identity, Now: c.now(), Resumed: resumed, Fresh: c.fresh}
-	var seen plan.Seen
+	var seen plan.Snapshot
 	for {
 		need := plan.Needs(p, a, seen)
 		if need.Nothing() {
@@ -350,7 +350,7 @@ func (c *applyCase) apply(t *testing.T, p plan.Plan, resumed bool) execute.Outco
 }
 
 // read reads what a review needs next.
-func (c *applyCase) read(ctx context.Context, n plan.Need, seen *plan.Seen) error {
+func (c *applyCase) read(ctx context.Context, n plan.Need, seen *plan.Snapshot) error {
 	ref := c.target.Identity.Ref
 	var err error
 	switch {

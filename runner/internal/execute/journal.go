@@ -20,7 +20,7 @@ type Journal struct {
 	failed bool // an entry could not be stored, which was warned of
 }
 
-// mark stores how far an action got, as [entryState] has it. What an earlier attempt did stays
+// mark stores how far an action got, as [entryState] has it. Actions of an earlier attempt stay
 // done. A failure to store it is warned of once and stops nothing: a later attempt looks at the
 // markers on the issue and at the issue itself.
 func (j *Journal) mark(ctx context.Context, r triage.ActionResult) {
@@ -40,7 +40,7 @@ func (j *Journal) mark(ctx context.Context, r triage.ActionResult) {
 	if state != triage.Trying {
 		e.Values, e.Reason, e.URL = r.Values, r.Reason, r.URL
 	}
-	// What was done must be stored also when the run was asked to stop.
+	// A write is recorded also when the run was asked to stop.
 	if err := j.Journal.Mark(context.WithoutCancel(ctx), j.Key, e); err != nil {
 		j.failed = true
 		j.Warn("journal: %v; a later attempt will look the writes up", err)

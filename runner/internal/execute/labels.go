@@ -70,9 +70,8 @@ func (x *execution) advance(ctx context.Context, steps []plan.Step) bool {
 	return true
 }
 
-// failAll ends the run with an error of the write that adds the labels of steps. Those of them
-// that are not left were carried out. When the write was not even begun, only the first has
-// failed.
+// failAll ends the run with an error of the write that adds the labels of steps. Labels outside
+// of left were added. If the write was not begun, only the first step failed.
 func (x *execution) failAll(ctx context.Context, steps, left []*plan.Step, err error) {
 	for _, s := range steps {
 		switch {

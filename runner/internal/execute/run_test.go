@@ -155,7 +155,7 @@ const (
 	assignTo = `{"type": "assign", "assignees": ["mona", "ghost"]}`
 )
 
-// TestJournalOrder marks each write before and after it, and what is not written once.
+// TestJournalOrder marks each write before and after it, and steps without a write once.
 func TestJournalOrder(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, addBug, addOld, hello, later, unknown, lockIt)
@@ -398,8 +398,7 @@ func TestLanded(t *testing.T) {
 	}
 }
 
-// TestNotReached says nothing of an earlier attempt about steps that were not reached, or are
-// only planned.
+// TestNotReached claims no earlier attempt for steps that were not reached or are only planned.
 func TestNotReached(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, lockIt, addBug, hello)
@@ -447,7 +446,7 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// holding lets the issue bear labels, and answers as the error says.
+// holding gives the issue labels, and returns err for each effect.
 func holding(f *fixture, err error, labels ...string) func(context.Context, effect.Effect) error {
 	return func(context.Context, effect.Effect) error {
 		f.host.issue.Labels = append(f.host.issue.Labels, labels...)

@@ -1,6 +1,6 @@
-// Package history answers who did what on an issue: from its timeline, from the markers in our
-// comments, and from the record of the memory. It finds what people changed after us, rebuilds
-// a lost record, and reverts what was done before. It does no I/O.
+// Package history finds out who made which change of an issue: from its timeline, from the
+// markers in our comments, and from the record of the memory. It finds people's changes to our
+// work, rebuilds a lost record, and plans how to revert earlier actions. It does no I/O.
 package history
 
 import (
@@ -82,7 +82,8 @@ func kindsOf(t effect.Thing) (there, gone string) {
 	return "", ""
 }
 
-// About matches the events about the thing of an outcome; none for what the memory keeps.
+// About matches the events about the thing of an outcome; none for outcomes that only the
+// memory contains.
 func About(o effect.Outcome) func(triage.TimelineEvent) bool {
 	there, gone := kindsOf(o.Thing)
 	return func(e triage.TimelineEvent) bool {

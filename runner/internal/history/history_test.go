@@ -49,7 +49,7 @@ func TestRemovedBefore(t *testing.T) {
 		want           string // empty: nothing stands against it
 	}{
 		{"nothing happened", "", labelThere, ""},
-		{"a person removed it", "2 mona labeled bug; 3 mona unlabeled Bug", labelThere, "mona removed it on 2026-04-10, and people have the last word (override_humans)"},
+		{"a person removed it", "2 mona labeled bug; 3 mona unlabeled Bug", labelThere, "mona removed it on 2026-04-10; Foreman does not override people (override_humans)"},
 		{"and put it back", "2 mona unlabeled bug; 3 mona labeled bug", labelThere, ""},
 		{"another label", "2 mona unlabeled docs", labelThere, ""},
 		{"we removed it", "2 mona labeled bug; 3 github-actions[bot] unlabeled bug", labelThere, ""},
@@ -57,10 +57,10 @@ func TestRemovedBefore(t *testing.T) {
 		{"a deleted account removed it", "2 - unlabeled bug", labelThere, "somebody removed it"},
 		{"a person, then we", "2 mona unlabeled bug; 3 github-actions[bot] labeled bug; 4 github-actions[bot] unlabeled bug", labelThere, ""},
 		{"the author removed it at once", "1 hubot unlabeled bug", labelThere, "hubot removed it"},
-		{"too long to tell", "… 9 mona commented x", labelThere, "too long to tell what people did"},
+		{"too long to find", "… 9 mona commented x", labelThere, "too long to find people's changes"},
 		{"too long, and the end is known", "… 9 mona labeled bug", labelThere, ""},
 		{"too long, and removed", "… 9 mona unlabeled bug", labelThere, "mona removed it"},
-		{"empty and not complete", "…", labelThere, "too long to tell what people did"},
+		{"empty and not complete", "…", labelThere, "too long to find people's changes"},
 		{"unassigned", "2 mona assigned mona; 3 mona unassigned MONA", login, "mona removed it"},
 		{"another one unassigned", "3 mona unassigned hubot", login, ""},
 		{"a label of that name", "3 mona unlabeled mona", login, ""},
@@ -261,9 +261,9 @@ func tasks(t *testing.T, src string) memory.Record {
 			continue
 		}
 		by := strings.Trim(f[2], "-")
-		typ, noted := strings.CutPrefix(f[3], "+")
+		typ, recordOnly := strings.CutPrefix(f[3], "+")
 		a := memory.Action{Type: typ, Rule: by, Result: triage.Done, Values: f[4:]}
-		if noted {
+		if recordOnly {
 			a.Result = triage.Noted
 		}
 		at := minute(int(f[1][0] - '0'))
@@ -354,7 +354,7 @@ func TestRevert(t *testing.T) {
 			"touched by a program", "t1 2 r add_label bug", "4 other[bot] labeled bug", triage.Issue{Labels: []string{"bug"}},
 			nil, []string{"`other[bot]` changed it"},
 		},
-		{"too long to tell", "t1 2 r add_label bug", "…", triage.Issue{Labels: []string{"bug"}}, nil, []string{"too long to tell"}},
+		{"too long to find", "t1 2 r add_label bug", "…", triage.Issue{Labels: []string{"bug"}}, nil, []string{"too long to find"}},
 		{"no trace in the timeline", "t1 2 r add_label bug", "", triage.Issue{Labels: []string{"bug"}}, []string{`{"type":"remove_label","label":"bug"}`}, nil},
 		{"removed", "t1 2 r remove_label bug", "2 github-actions[bot] unlabeled bug", triage.Issue{}, []string{`{"type":"add_label","label":"bug"}`}, nil},
 		{"assigned", "t1 2 r assign mona", "", triage.Issue{Assignees: []string{"Mona"}}, []string{`{"type":"unassign","assignees":["mona"]}`}, nil},
@@ -378,7 +378,7 @@ func TestRevert(t *testing.T) {
 			"notes", "t1 2 r +close_issue; t1 2 r +never_again bug", "4 mona labeled bug", triage.Issue{},
 			[]string{`{"type":"keep_open","rule":"r"}`, `{"type":"allow_again","label":"bug"}`}, nil,
 		},
-		{"notes that are gone", "t9 2 r +close_issue; t9 2 r +never_again docs", "", triage.Issue{}, nil, []string{"the closing to come is not as it was left", "what is kept of the label `docs` is not as it was left"}},
+		{"notes that are gone", "t9 2 r +close_issue; t9 2 r +never_again docs", "", triage.Issue{}, nil, []string{"the closing to come is not as it was left", "the record of the label `docs` is not as it was left"}},
 		{"an agent's close", "t2 2 - +close_issue", "", triage.Issue{}, []string{`{"type":"keep_open"}`}, nil},
 		{"notes that were canceled", "t1 2 r +keep_open r; t1 2 r +allow_again bug", "", triage.Issue{}, nil, nil},
 		{"hostile name", "t1 2 r add_label `x`\u202e", "", triage.Issue{Labels: []string{"`x`\u202e"}}, []string{"remove_label"}, nil},
@@ -388,7 +388,7 @@ func TestRevert(t *testing.T) {
 			t.Parallel()
 			r := tasks(t, tt.record)
 			r.Never = []string{"bug"}
-			r.Closings = []memory.Closing{{Rule: "r", Task: "t1"}, {Rule: "", Task: "t2"}, {Rule: "vetoed", Task: "t3", Vetoed: true}}
+			r.Closings = []memory.ScheduledClose{{Rule: "r", Task: "t1"}, {Rule: "", Task: "t2"}, {Rule: "vetoed", Task: "t3", Vetoed: true}}
 			h := historyOf(t, tt.timeline)
 			h.Issue.State, h.Issue.Labels, h.Issue.Assignees = tt.issue.State, tt.issue.Labels, tt.issue.Assignees
 			made := LastMade(r, nil)
@@ -429,7 +429,7 @@ func TestRevertWords(t *testing.T) {
 		{effect.Assignee, true, "the assignee `x`", "`x` is unassigned"},
 		{effect.Assignee, false, "the assignee `x`", "`x` is assigned again"},
 		{effect.Openness, false, "the state of the issue", "the issue is opened again"},
-		{effect.Forbidden, true, "what is kept of the label `x`", "the label `x` may be added again"},
+		{effect.Forbidden, true, "the record of the label `x`", "the label `x` may be added again"},
 		{effect.Scheduled, true, "the closing to come", "the closing to come is called off"},
 	}
 	for _, tt := range tests {
@@ -475,7 +475,7 @@ func TestUndoneByCommand(t *testing.T) {
 			}
 		})
 	}
-	// Of what was rebuilt from the timeline nobody knows who asked.
+	// A record that was rebuilt from the timeline does not contain who asked.
 	r := tasks(t, "t1 2 r add_label bug; t2 3 r remove_label bug")
 	r.Tasks[1].By = memory.ByTimeline
 	h := historyOf(t, added+answer)
@@ -484,7 +484,7 @@ func TestUndoneByCommand(t *testing.T) {
 	}
 }
 
-// TestRecognizes finds our label by the timeline where the record does not know of it.
+// TestRecognizes finds our label in the timeline when the record does not contain it.
 func TestRecognizes(t *testing.T) {
 	t.Parallel()
 	const ours = "2 github-actions[bot] labeled bug"
@@ -501,7 +501,7 @@ func TestRecognizes(t *testing.T) {
 		{"we removed it", ours + "; 3 github-actions[bot] unlabeled bug", "", false, false},
 		{"another label", "2 github-actions[bot] labeled docs", "", false, false},
 		{"nothing happened", "", "", false, false},
-		{"too long to tell", "… 9 mona commented x", "", false, false},
+		{"too long to find", "… 9 mona commented x", "", false, false},
 		{"too long, and the end is known", "… 9 github-actions[bot] labeled bug", "", false, true},
 		{"an agent added it, by the record", ours, "t1 2 - add_label bug", false, false},
 		{"a rule added it, by the record", ours, "t1 2 r add_label bug", false, false},

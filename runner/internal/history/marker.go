@@ -9,11 +9,10 @@ import (
 // markerStart begins the marker of every comment that we post.
 const markerStart = "<!-- foreman:v1"
 
-// A Marker is hidden in a comment that we post, as its first line: nothing in the body can show or
-// swallow it there, and a body that is cut keeps it. It says which comment of which task the
-// comment is. The comments of a task are counted, and not named by the index of
-// their action, so that a task that is decided anew, with its actions in another order,
-// finds them.
+// A Marker is hidden in a comment that we post, as its first line: nothing in the body can show
+// or swallow it there, and a body that is cut keeps it. It names the task, and the comment
+// within the task. The comments of a task are counted, and not named by the index of their
+// action, so that a task that is decided anew, with its actions in another order, finds them.
 type Marker struct {
 	Task    string // id
 	Comment int    // number among the comments of the task with the same key
@@ -40,6 +39,15 @@ func (m Marker) String() string {
 // Mark returns a body with the marker as its first line.
 func (m Marker) Mark(body string) string { return m.String() + "\n\n" + body }
 
+// WithoutMarker returns a body without its first line if that is a marker.
+func WithoutMarker(body string) string {
+	first, rest, _ := strings.Cut(body, "\n")
+	if _, ok := ParseMarker(first); ok && strings.HasPrefix(first, markerStart) {
+		return rest
+	}
+	return body
+}
+
 // ParseMarker reads the first whole marker of a comment's body. People who may edit our
 // comments write above or below it, and older comments have it as their last line, so it may
 // stand anywhere; no body that we post holds another one. Of a repeated field the last value counts. Comment is -1 where the marker has no
@@ -57,7 +65,7 @@ func ParseMarker(body string) (Marker, bool) {
 	}
 }
 
-// parseFields reads what follows the start of a marker, up to its end on the same line.
+// parseFields reads the fields of a marker, up to its end on the same line.
 func parseFields(s string) (Marker, bool) {
 	line, _, _ := strings.Cut(s, "\n")
 	rest, _, ok := strings.Cut(line, " -->")

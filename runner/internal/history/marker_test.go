@@ -163,7 +163,7 @@ func TestFind(t *testing.T) {
 	if _, ok := (Identity{Task: "t"}).Find(list, effect.Comment{}, ""); ok {
 		t.Error("a comment is ours, and we have no login")
 	}
-	// What was posted is found again.
+	// A posted comment is found again.
 	for _, c := range []effect.Comment{{}, {Nth: 3}, {Key: "k"}, {Once: "o"}} {
 		for _, command := range []string{"", "undo"} {
 			list := []triage.Comment{{ID: 7, Author: bot, Body: id.Marker(c, command).String()}}

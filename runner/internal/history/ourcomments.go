@@ -12,20 +12,22 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An Identity is what our comments on an issue are recognized by.
+// An Identity contains the marks by which our comments on an issue are recognized.
 type Identity struct {
 	Ref triage.Ref
 	// Task is the id of the task. The comments of one task are counted, and each number is
 	// posted once.
 	Task string
-	// Scope keeps two executors of the same task apart, such as two steps of one workflow
-	// job: letters, digits, '.', '_' and '-'. May be empty. What follows the last '.' tells
-	// apart executors that do the same, such as the jobs of a matrix.
+	// Scope keeps two executors of the same task apart, such as two steps of one workflow job:
+	// letters, digits, '.', '_' and '-'. May be empty. The part behind the last '.'
+	// distinguishes executors of the same role, such as the jobs of a matrix.
 	Scope string
 	// Nonce is a secret of this run, letters and digits, new for each: by it a comment is
 	// recognized whichever account the token turns out to post as. Empty: only comments by
 	// Login are.
 	Nonce string
+	// Earlier are the ids of earlier decisions on the same event.
+	Earlier []string
 	// Login is the account that our comments appear under; empty: none is known to be ours.
 	Login string
 }
@@ -43,7 +45,7 @@ func (id Identity) Mine(m Marker) bool { return m.Task == id.Task && m.Scope == 
 // same task, such as another step. Another job of the same matrix does the same.
 func (id Identity) Beside(m Marker) bool { return m.Task == id.Task && role(m.Scope) != role(id.Scope) }
 
-// role returns a scope without what tells apart executors that do the same.
+// role returns a scope without the part that distinguishes executors of the same role.
 func role(scope string) string {
 	if i := strings.LastIndexByte(scope, '.'); i >= 0 {
 		return scope[:i]
@@ -52,8 +54,8 @@ func role(scope string) string {
 }
 
 // Find returns the one of the comments that is c, posted before. Markers in other people's
-// comments are forged, but for one that has the secret of this run: only GitHub and we can
-// know it yet.
+// comments are forged, except one with the secret of this run, which only GitHub and we can
+// know.
 func (id Identity) Find(list []triage.Comment, c effect.Comment, command string) (triage.Comment, bool) {
 	for _, posted := range list {
 		m, ok := ParseMarker(posted.Body)
@@ -63,6 +65,18 @@ func (id Identity) Find(list []triage.Comment, c effect.Comment, command string)
 		}
 	}
 	return triage.Comment{}, false
+}
+
+// Repeats reports whether an earlier decision on the same event posted a comment with this
+// body.
+func (id Identity) Repeats(m Marker, posted, body string) bool {
+	return slices.Contains(id.Earlier, m.Task) && m.Scope == id.Scope && sameText(WithoutMarker(posted), body)
+}
+
+// sameText compares texts without regard to line ends and space around them.
+func sameText(a, b string) bool {
+	plain := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
+	return plain(a) == plain(b)
 }
 
 // Latest returns the id of our newest comment with a key; 0: there is none.

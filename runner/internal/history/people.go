@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// How soon after the opening of an issue GitHub has applied what its form or template asks
-// for: with the issue itself, as a rule. The author of an issue cannot be as fast by hand.
+// The time within which GitHub applies the labels and assignees of an issue's form or template:
+// usually together with the issue. The author of an issue cannot be as fast by hand.
 const (
 	formTime = time.Minute
 	atOnce   = 5 * time.Second
@@ -31,9 +31,9 @@ func (h History) Human(e triage.TimelineEvent) bool {
 }
 
 // fromForm reports whether an event came with the issue, applied by a form or a template.
-// GitHub names the author for it, also one who may not label or assign. One who may could
-// have chosen it, but for an issue that was opened through a form: what came with that is the
-// form's, whoever the event names.
+// GitHub names the author for it, also one who may not label or assign. An author who may could
+// have chosen it, except on an issue that was opened through a form: its labels and assignees
+// are the form's, whoever the event names.
 func (h History) fromForm(e triage.TimelineEvent) bool {
 	switch e.Kind {
 	case "labeled", "assigned", "milestoned", "issue_type_added":
@@ -68,18 +68,18 @@ func (h History) RemovedBefore(o effect.Outcome, did string) string {
 	return h.Override(gone, did, About(o))
 }
 
-// Override returns why people's decision stands against a step, and an empty text when it
-// does not: the last of the events that match is a person's, and of the given kind, of any
-// when it is empty. did says what the person did.
+// Override returns the human override that forbids a step, or an empty text: the newest event
+// that matches is a person's and of that kind (any kind when it is empty). did is the verb for
+// the text.
 func (h History) Override(kind, did string, match func(triage.TimelineEvent) bool) string {
 	e, found := h.Last(match)
 	switch {
 	case !found && !h.Complete:
-		return "the timeline of the issue is too long to tell what people did"
+		return "the timeline of the issue is too long to find people's changes"
 	case !found || kind != "" && e.Kind != kind || !h.Human(e) || h.fromForm(e):
 		return ""
 	}
-	return fmt.Sprintf("%s %s on %s, and people have the last word (override_humans)", Who(e), did, e.At.UTC().Format(time.DateOnly))
+	return fmt.Sprintf("%s %s on %s; Foreman does not override people (override_humans)", Who(e), did, e.At.UTC().Format(time.DateOnly))
 }
 
 // Since describes the newest event of the kind that a person caused at or after a time, of those

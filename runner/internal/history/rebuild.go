@@ -77,9 +77,9 @@ func (t Trace) joins(e triage.TimelineEvent, task string) bool {
 
 var taskID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// Rebuild makes a record of what a timeline shows of us: events under our login, and of
-// comments those with our marker. Who asked for an action, and why, is lost. Traces for
-// which own holds are left out: they belong to the present task.
+// Rebuild makes a record from our events in a timeline: those under our login, and comments
+// with our marker. Who asked for an action, and why, is lost. Traces for which own holds are
+// left out: they belong to the present task.
 func Rebuild(h History, own func(Trace) bool) memory.Record {
 	var traces []Trace
 	for _, e := range h.Events {
@@ -127,8 +127,8 @@ func (t Trace) record() memory.Task {
 	return task
 }
 
-// RecordHumans puts into a record what people did. Of a timeline that is not complete it puts
-// in what there is, and keeps what the record has of the time before.
+// RecordHumans adds people's changes to a record. When the timeline is incomplete, it keeps the
+// record's entries from the time before.
 func RecordHumans(h History, r *memory.Record) {
 	switch {
 	case h.Complete:
@@ -138,8 +138,8 @@ func RecordHumans(h History, r *memory.Record) {
 	}
 }
 
-// HumanChanges returns what people did to the issue, without what they wrote and without
-// the labels that came with the issue.
+// HumanChanges returns people's changes of the issue, without their texts and without the
+// labels that came with the issue.
 func HumanChanges(h History) []memory.Change {
 	var list []memory.Change
 	for _, e := range h.Events {

@@ -90,8 +90,8 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// FuzzRebuild makes records of any timeline: they can be stored, and tell of a comment
-// only where one of ours stands.
+// FuzzRebuild makes records of any timeline: they can be stored, and list only comments that
+// are ours.
 func FuzzRebuild(f *testing.F) {
 	f.Add([]byte(`[{"Kind": "labeled", "Actor": "github-actions[bot]", "Label": "commented", "At": "2026-04-10T08:00:00Z"}]`))
 	f.Add([]byte(`[{"Kind": "commented", "Actor": "github-actions[bot]", "Body": "x\n\n<!-- foreman:v1 task=a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d comment=0 -->", "At": "2026-04-10T08:00:00Z"}]`))
@@ -118,7 +118,7 @@ func FuzzRebuild(f *testing.F) {
 		}
 		text, _ := memory.Summary(rec)
 		if strings.Contains(text, "commented") && !posted {
-			t.Errorf("it tells of a comment that is none of ours: %s", text)
+			t.Errorf("it lists a comment that is not ours: %s", text)
 		}
 	})
 }

@@ -56,7 +56,7 @@ func LastMade(r memory.Record, skip func(memory.Task) bool) []Made {
 	return list
 }
 
-// madeBy returns what a task left behind, in order.
+// madeBy returns the outcomes of a task, in order.
 func madeBy(t memory.Task) []Made {
 	var list []Made
 	for _, a := range t.Actions {
@@ -70,7 +70,7 @@ func madeBy(t memory.Task) []Made {
 	return list
 }
 
-// kept reports whether a record still has what the outcome put there.
+// kept reports whether a record still contains the outcome.
 func (m Made) kept(r memory.Record) bool {
 	if m.Thing == effect.Forbidden {
 		return r.Forbids(m.Name)
@@ -83,11 +83,11 @@ func (m Made) kept(r memory.Record) bool {
 type Reversal struct {
 	Items []protocol.ActionItem
 	Made  []Made   // one for each item
-	Left  []string // what is left as it is and why, for people
+	Left  []string // outcomes that are not reverted, each with its reason, for people
 }
 
-// Revert returns the actions that revert those outcomes that the issue still shows. What
-// anybody else changed since is left alone.
+// Revert returns the actions that revert those outcomes that the issue still shows. Things that
+// somebody else changed since are left as they are.
 func (h History) Revert(r memory.Record, list []Made) (Reversal, error) {
 	var out Reversal
 	now := effect.StateOf(h.Issue)
@@ -97,10 +97,10 @@ func (h History) Revert(r memory.Record, list []Made) (Reversal, error) {
 			return Reversal{}, fmt.Errorf("take back %s: %w", m.Type, err)
 		}
 		switch why := h.touched(m); {
-		case m.Canceled, m.Noted() && !ok:
+		case m.Canceled, m.RecordOnly() && !ok:
 		case !ok:
 			out.Left = append(out.Left, "the issue stays open: closing is for rules and people")
-		case m.Noted() && !m.kept(r), !m.Noted() && !m.Holds(now):
+		case m.RecordOnly() && !m.kept(r), !m.RecordOnly() && !m.Holds(now):
 			out.Left = append(out.Left, m.Subject()+" is not as it was left")
 		case why != "":
 			out.Left = append(out.Left, m.Subject()+" stays as it is: "+why)
@@ -115,9 +115,9 @@ func (h History) Revert(r memory.Record, list []Made) (Reversal, error) {
 func (h History) touched(m Made) string {
 	e, found := h.Last(About(m.Outcome))
 	switch {
-	case m.Noted():
+	case m.RecordOnly():
 	case !found && !h.Complete:
-		return "the timeline of the issue is too long to tell what people did"
+		return "the timeline of the issue is too long to find people's changes"
 	case m.Thing == effect.Openness && h.closedBefore(m):
 		return "it was closed before, and only the reason was changed"
 	case found && !h.Ours(e):
@@ -158,13 +158,13 @@ func (m Made) Subject() string {
 	case effect.Openness:
 		return "the state of the issue"
 	case effect.Forbidden:
-		return "what is kept of the label " + code(m.Name)
+		return "the record of the label " + code(m.Name)
 	case effect.Label, effect.Assignee:
 	}
 	return "the " + string(m.Thing) + " " + code(m.Name)
 }
 
-// Reverted says for people what reverting the outcome does.
+// Reverted describes for people the effect of reverting the outcome.
 func (m Made) Reverted() string {
 	switch {
 	case m.Thing == effect.Label && m.There:
@@ -214,8 +214,8 @@ func (h History) did(o effect.Outcome) (e triage.TimelineEvent, ok bool) {
 	return e, found && h.Ours(e) && e.Kind == kind
 }
 
-// UndoneByCommand reports whether that event was a person's undo command: the record says so,
-// or where it does not know of it, an answer to the command that followed soon.
+// UndoneByCommand reports whether that event was a person's undo command: by the record, or
+// else by an answer to the command that followed soon.
 func (h History) UndoneByCommand(o effect.Outcome, e triage.TimelineEvent, r memory.Record) bool {
 	list := LastMade(r, func(t memory.Task) bool { return t.By == memory.ByTimeline })
 	i := slices.IndexFunc(list, func(m Made) bool { return m.Key() == o.Key() })

@@ -67,8 +67,8 @@ func (m *Maker) Judge(s *Step) {
 	effect.Change(s.Effect, m.now)
 }
 
-// count numbers a comment among those of its key, whatever its verdict: should the policy
-// change between two attempts, the numbers stay.
+// count numbers a comment among those of its key, regardless of its verdict: if the policy
+// changes between two attempts, the numbers stay.
 func (m *Maker) count(s *Step) int {
 	key := ""
 	switch {
@@ -115,8 +115,8 @@ func (m *Maker) take(s *Step, name string, n int) bool {
 // maxAssignees is GitHub's limit for one issue.
 const maxAssignees = 10
 
-// judge narrows the effect of a step to what is permitted and not so already, and sets
-// another verdict than Do when nothing is left of it.
+// judge removes from a step's effect everything that is forbidden or already in place. When
+// nothing remains, it sets a verdict other than Do.
 func (m *Maker) judge(s *Step, nth int) {
 	switch e := s.Effect.(type) {
 	case effect.AddLabels:
@@ -197,7 +197,7 @@ func (m *Maker) judgeAddLabels(s *Step, e effect.AddLabels) {
 	case len(missing) == 0:
 		s.set(triage.Skip, "already there")
 	case len(left) == 0:
-		s.set(triage.Skip, "never again, as the plan says before (never_again)")
+		s.set(triage.Skip, "an earlier action of the plan forbids the label (never_again)")
 	default:
 		s.Effect = effect.AddLabels{Names: m.allowed(s, left)}
 	}
@@ -210,7 +210,7 @@ func (m *Maker) judgeNeverAgain(s *Step, e effect.NeverAgain) {
 	case s.Source.IsAgent() && !m.policy.MayLabel(e.Labels[0]):
 		m.allowed(s, e.Labels)
 	case len(m.now.Never().NotIn(e.Labels)) == 0:
-		s.set(triage.Skip, "the plan says it already")
+		s.set(triage.Skip, "the plan contains it already")
 	}
 }
 
@@ -237,7 +237,7 @@ func (m *Maker) judgeClose(s *Step) {
 	case !m.policy.AllowClose:
 		s.set(triage.Skip, "closing is not allowed: policy.allow_close (input allow-close) is false")
 	case m.now.Open():
-	case !m.closed, effect.Noted(s.Effect), effect.Holds(s.Effect, m.now):
+	case !m.closed, effect.RecordOnly(s.Effect), effect.Holds(s.Effect, m.now):
 		s.set(triage.Skip, "already closed")
 	default:
 		s.Reason = "closed already, as " + m.now.Reason() + ": only the reason changes"
@@ -261,7 +261,7 @@ func (m *Maker) judgeComment(s *Step, e effect.Comment, nth int) {
 		e.Key, e.Once = effect.AgentKey(e.Key), effect.AgentKey(e.Once)
 	}
 	if m.said[e.Once] {
-		s.set(triage.Skip, "the plan says it already (once: "+once+")")
+		s.set(triage.Skip, "the plan contains it already (once: "+once+")")
 		return
 	}
 	s.Effect = m.judgeBody(s, e)
@@ -273,8 +273,8 @@ func (m *Maker) judgeComment(s *Step, e effect.Comment, nth int) {
 // judgeBody returns the comment with its body neutralized.
 func (m *Maker) judgeBody(s *Step, e effect.Comment) effect.Comment {
 	name, longest := s.Action.Type, m.policy.MaxLength()
-	// Neutralizing is work, which a comment that is not posted anyway is not worth. It drops
-	// characters only where nobody sees any.
+	// Neutralizing is expensive: comments that are not posted skip it. It drops invisible
+	// characters only.
 	switch {
 	case m.used[name] >= m.limits[name] && (!s.Answers() || m.limits[name] <= 0):
 		s.set(triage.Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, m.limits[name]))

@@ -11,9 +11,8 @@ import (
 
 const maxLabel = 50 // characters of a label's name, as GitHub has it
 
-// missingLabel returns what to tell people about a label that was not added because the
-// repository lacks it: the command that creates it. It is empty for a name that no label can
-// have.
+// missingLabel returns the advice about a label that the repository lacks: the command that
+// creates it. It is empty for a name that no label can have.
 func missingLabel(on triage.Ref, name string) string {
 	if name == "" || utf8.RuneCountInString(name) > maxLabel || strings.ContainsFunc(name, unicode.IsControl) {
 		return ""

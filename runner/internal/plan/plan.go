@@ -1,8 +1,7 @@
-// Package plan turns a decision into steps with verdicts. [Make] judges every action by the
-// policy and by what the event says of the issue. [Needs] returns what has to be read before
-// the verdicts are final, and [Review] returns them from what was read: what people decided,
-// how often we may comment, what the memory forbids, which labels there are. Nothing here
-// reads or writes.
+// Package plan turns a decision into steps with verdicts. [Make] checks every action against
+// the policy and the issue in the event. [Needs] returns the data that must be read before the
+// verdicts are final. [Review] returns the final verdicts from that data: human overrides, the
+// comment limits, the memory's record, the repository's labels. The package does no I/O.
 package plan
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Decision is what was decided on a task, and who asked for each action.
+// A Decision is the decision on a task, with the source of each action.
 type Decision struct {
 	Message protocol.DecisionMessage
 	By      string // who decided, for the audit: "rules", an agent's address, or several
@@ -70,8 +69,7 @@ func (d Decision) Wants(o effect.Outcome) bool {
 type Step struct {
 	triage.ActionResult
 
-	// Effect is what is to be done, less what is not permitted; nil for an unknown or a
-	// malformed action.
+	// Effect is the permitted part of the action; nil for an unknown or malformed one.
 	Effect effect.Effect
 	// Unknown means that there is no such action: the list ends there.
 	Unknown bool
@@ -81,13 +79,13 @@ type Step struct {
 	Landed bool
 }
 
-// Noted reports whether the step writes nothing but what the memory keeps for later. A step
-// that was not judged has no effect, only its type.
-func (s *Step) Noted() bool {
+// RecordOnly reports whether the step changes only the memory's record. A step that was not
+// judged has no effect, only its type.
+func (s *Step) RecordOnly() bool {
 	if s.Effect == nil {
 		return s.Action.Type == protocol.ActionNeverAgain
 	}
-	return effect.Noted(s.Effect)
+	return effect.RecordOnly(s.Effect)
 }
 
 // Comment returns the comment that the step posts; ok is false when it posts none.
@@ -120,10 +118,10 @@ type Plan struct {
 	Steps []Step
 	// Resumed means that an earlier attempt at the task may have written.
 	Resumed bool
-	// Warnings are what a maintainer should know of the review.
+	// Warnings are the review's warnings for maintainers.
 	Warnings []string
 
-	issue  triage.Issue // as the event says
+	issue  triage.Issue // as of the event
 	policy policy.Policy
 }
 
@@ -132,12 +130,12 @@ func (p Plan) Writes() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Verdict == triage.Do })
 }
 
-// An Input is what a plan is made of.
+// An Input contains the data of a plan.
 type Input struct {
 	Decision Decision
 	Issue    triage.Issue
 	Policy   policy.Policy
-	// MayComment means that the event may be answered with a comment, whoever asks for it.
+	// MayComment means that rules and agents may answer the event with a comment.
 	MayComment bool
 	// AgentMayComment means that an agent may answer any event that it decides on.
 	AgentMayComment bool
@@ -148,8 +146,7 @@ type Input struct {
 	NoNotes, NoSchedule string
 }
 
-// Make judges every action of a decision by the policy and by what the event says of the
-// issue.
+// Make checks every action of a decision against the policy and the issue in the event.
 func Make(in Input) Plan {
 	m := NewMaker(in)
 	p := Plan{issue: in.Issue, policy: in.Policy, Steps: make([]Step, 0, len(in.Decision.Message.Actions))}
@@ -174,7 +171,7 @@ func Make(in Input) Plan {
 		case s.Verdict != triage.Do:
 		case ended && in.Policy.RejectUnknown:
 			s.set(triage.Refuse, "the plan holds an unknown action and policy.unknown_action is reject")
-		case in.NoNotes != "" && s.Noted():
+		case in.NoNotes != "" && s.RecordOnly():
 			s.set(triage.Refuse, in.NoNotes)
 		case in.NoSchedule != "" && closes && c.After > 0:
 			s.set(triage.Refuse, in.NoSchedule)
@@ -183,22 +180,22 @@ func Make(in Input) Plan {
 	return p
 }
 
-// Resume returns the plan of a later attempt at a task: with what its journal says was
-// carried out, and without what rules asked for that do not exist any more: what is kept for
-// later, which would pass for an agent's, and reversals. rules are the ids that exist.
+// Resume returns the plan of a later attempt at a task. Steps that the journal lists as done
+// keep their results. Deferred actions and reversals of rules that no longer exist are left
+// out, because they would count as an agent's. rules are the ids that exist.
 func (p Plan) Resume(entries []memory.Entry, rules []string) Plan {
 	p.Steps = slices.Clone(p.Steps)
 	for i := range p.Steps {
 		s, e := &p.Steps[i], entries[i]
 		done := e.State == triage.Done
-		if s.Verdict == triage.Skip && done && !s.Noted() {
+		if s.Verdict == triage.Skip && done && !s.RecordOnly() {
 			// The issue may have been read after the earlier attempt.
 			s.set(triage.Do, "")
 			s.Values = e.Values
 		}
 		rule := triage.ParseSource(e.Rule).Rule
 		gone := rule != "" && !slices.Contains(rules, rule)
-		if gone && s.Verdict == triage.Do && (s.Noted() || s.Source.Undo && !done) {
+		if gone && s.Verdict == triage.Do && (s.RecordOnly() || s.Source.Undo && !done) {
 			s.set(triage.Skip, "there is no rule "+rule+" any more")
 		}
 		if done && s.Verdict == triage.Do {

@@ -84,9 +84,17 @@ func checkReview(t *testing.T, seed, more uint64) {
 		}
 	}
 	// Where the memory is worth reading, it does not matter in which order things are read.
-	if all := c.everything(made); c.attempt.AsksMemory || !c.attempt.Remembers {
+	if all := c.everything(made); c.attempt.UsesMemory || !c.attempt.Remembers {
 		if eager := Review(made, c.attempt, all); !reflect.DeepEqual(reviewed, eager) {
 			fail("with everything read before, after %q:\n%s\nand\n%s", needs, showReview(reviewed), showReview(eager))
+		}
+	}
+	// The times of the issue tell no more than its timeline.
+	if c.attempt.Read && c.timeline.Complete {
+		unsure, all := c.attempt, seen
+		unsure.Read, all.Timeline = false, &c.timeline
+		if long := Review(made, unsure, all); !long.Resumed && !reflect.DeepEqual(reviewed, long) {
+			fail("with the timeline, after %q:\n%s\nand\n%s", needs, showReview(reviewed), showReview(long))
 		}
 	}
 	if c.attempt.Fresh && !c.attempt.Resumed && strings.Contains(needs, "timeline") && !strings.Contains(showReview(made), "comment") {
@@ -95,8 +103,8 @@ func checkReview(t *testing.T, seed, more uint64) {
 }
 
 // everything is what could be read.
-func (c *reviewCase) everything(p Plan) Seen {
-	seen := Seen{Issue: &c.now, Comments: &c.comments, Timeline: &c.timeline, Record: &c.record}
+func (c *reviewCase) everything(p Plan) Snapshot {
+	seen := Snapshot{Issue: &c.now, Comments: &c.comments, Timeline: &c.timeline, Record: &c.record}
 	var need Need
 	for _, s := range p.Steps {
 		if e, ok := s.Effect.(effect.AddLabels); ok {
@@ -132,7 +140,7 @@ func randomReview(t *testing.T, r *rand.Rand) *reviewCase {
 		now:   issue(),
 		attempt: Attempt{
 			Identity: history.Identity{Ref: triage.Ref{Owner: "octo", Repo: "hello", Number: 7}, Task: reviewTask, Login: "hubot[bot]", Nonce: pick("", "n")},
-			Now:      noon, Resumed: some(), Fresh: some(), Remembers: !some(), AsksMemory: !some(),
+			Now:      noon, Resumed: some(), Fresh: some(), Read: some(), Remembers: !some(), UsesMemory: !some(),
 		},
 		timeline: triage.Timeline{Complete: !some()}, rules: []string{"r"}, labels: []string{"A", "b", "P0"},
 	}
@@ -167,6 +175,12 @@ func randomReview(t *testing.T, r *rand.Rand) *reviewCase {
 			Label: label(), Assignee: login(), Milestone: "v1", IssueType: "Bug", Body: marker(),
 		})
 	}
+	for _, e := range c.timeline.Events {
+		c.input.Issue.UpdatedAt = e.At
+		if e.Kind == "commented" {
+			c.input.Issue.Comments++
+		}
+	}
 	for range r.IntN(4) {
 		c.comments.List = append(c.comments.List, triage.Comment{ID: int64(r.IntN(9)), Author: login(), Body: marker(), URL: "https://comment"})
 	}
@@ -181,7 +195,7 @@ func randomReview(t *testing.T, r *rand.Rand) *reviewCase {
 	}
 	for range r.IntN(3) {
 		c.record.Forbid(label())
-		c.record.Closings = append(c.record.Closings, memory.Closing{Rule: pick("", "r", "s"), Task: pick("t1", reviewTask), Due: at().Add(time.Duration(r.IntN(9)) * time.Hour), Vetoed: some()})
+		c.record.Closings = append(c.record.Closings, memory.ScheduledClose{Rule: pick("", "r", "s"), Task: pick("t1", reviewTask), Due: at().Add(time.Duration(r.IntN(9)) * time.Hour), Vetoed: some()})
 	}
 	return c
 }
@@ -285,7 +299,7 @@ func TestMakeProperties(t *testing.T) {
 				default: // has no labels
 				}
 			}
-			if s.Noted() && c.input.NoNotes != "" || unknown && c.input.Policy.RejectUnknown {
+			if s.RecordOnly() && c.input.NoNotes != "" || unknown && c.input.Policy.RejectUnknown {
 				t.Fatalf("seed %d: step %d is to be carried out", seed, i)
 			}
 		}

@@ -8,13 +8,14 @@ import (
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/triage"
 )
 
-// An Attempt says who carries a plan out, and under what circumstances.
+// An Attempt describes the run that carries a plan out.
 type Attempt struct {
 	history.Identity
 
@@ -25,13 +26,16 @@ type Attempt struct {
 	// got the same event did: its timeline is worth a call only before a comment. It does not
 	// hold for a resumed task.
 	Fresh bool
-	// Remembers means that the memory may forbid labels, and AsksMemory that it is worth
+	// Read means that the issue was read for the task, and is not as an event had it: nothing
+	// happened on it after its UpdatedAt.
+	Read bool
+	// Remembers means that the memory may forbid labels, and UsesMemory that it is worth
 	// reading for that alone.
-	Remembers, AsksMemory bool
+	Remembers, UsesMemory bool
 }
 
-// Seen is what was read of an issue, beyond the event. A nil part was not read.
-type Seen struct {
+// Snapshot is the data read for an issue beyond the event. A nil part was not read.
+type Snapshot struct {
 	Issue    *triage.Issue
 	Comments *Comments
 	Timeline *triage.Timeline
@@ -47,7 +51,7 @@ type Comments struct {
 	Err  error // that there are too many to be read: triage.ErrTruncated; nil: List has all
 }
 
-// A Need is what has to be read next. The zero value: nothing.
+// A Need lists the data that has to be read next. The zero value: nothing.
 type Need struct {
 	Issue, Comments, Timeline, Record bool
 
@@ -60,28 +64,27 @@ func (n Need) Nothing() bool {
 	return !n.Issue && !n.Comments && !n.Timeline && !n.Record && len(n.Labels) == 0
 }
 
-// Needs returns what has to be read next before [Review] gives final verdicts.
-func Needs(p Plan, a Attempt, seen Seen) Need {
+// Needs returns the data that has to be read next before [Review] gives final verdicts.
+func Needs(p Plan, a Attempt, seen Snapshot) Need {
 	_, need := review(p, a, seen)
 	return need
 }
 
 // Review returns the plan with its verdicts reviewed: it skips steps that people decided
 // against, steps beyond the limits of one issue, labels that the memory forbids and labels that
-// the repository does not have, and marks what an earlier attempt carried out as landed. It
-// never permits a step that the plan does not. The verdicts are final when [Needs] returns
-// nothing.
-func Review(p Plan, a Attempt, seen Seen) Plan {
+// the repository does not have, and marks the actions of an earlier attempt as landed. It never
+// permits a step that the plan does not. The verdicts are final when [Needs] returns nothing.
+func Review(p Plan, a Attempt, seen Snapshot) Plan {
 	p, _ = review(p, a, seen)
 	return p
 }
 
-func review(p Plan, a Attempt, seen Seen) (Plan, Need) {
+func review(p Plan, a Attempt, seen Snapshot) (Plan, Need) {
 	r := reviewer{Plan: p, a: a, seen: seen}
 	r.Steps, r.Warnings = slices.Clone(p.Steps), slices.Clone(p.Warnings)
 	r.Resumed = a.Resumed
 	if r.Writes() {
-		_ = r.earlier() && r.past() && r.notes() && r.labels()
+		_ = r.earlier() && r.overrides() && r.notes() && r.labels()
 	}
 	return r.Plan, r.need
 }
@@ -92,7 +95,7 @@ type reviewer struct {
 	Plan
 
 	a    Attempt
-	seen Seen
+	seen Snapshot
 	need Need
 	h    history.History // of the timeline, once it is there
 }
@@ -107,8 +110,8 @@ func (r *reviewer) open(want func(*Step) bool) bool {
 	return false
 }
 
-// earlier marks as landed what an earlier attempt may have written, as the issue and its
-// comments show it.
+// earlier marks the writes of an earlier attempt as landed, as far as the issue and its
+// comments show them.
 func (r *reviewer) earlier() bool {
 	if !r.Resumed || !r.open(nil) {
 		return true
@@ -150,27 +153,38 @@ func (r *reviewer) markLanded() bool {
 	return true
 }
 
-// past skips steps that people decided against, and steps beyond the limits of one issue. The
+// overrides skips steps that people decided against, and steps beyond the limits of one issue. The
 // timeline is read only where something can have happened that a step depends on.
-func (r *reviewer) past() bool {
-	pacing := r.policy.Pacing()
-	paced := pacing.Interval > 0 || pacing.Comments > 0 || pacing.Writes > 0
+func (r *reviewer) overrides() bool {
+	limits := r.policy.RateLimits()
+	still := r.still(limits)
 	once := func(s *Step) bool { c, _ := s.Comment(); return c.Once != "" }
 	// Another workflow, or another job of a matrix, may have answered the event already.
-	answered := func(s *Step) bool { return once(s) || pacing.Interval > 0 && cools(s) }
-	matters := func(s *Step) bool {
-		return once(s) || paced && !s.Noted() || overridable(s.Effect) && !s.Source.OverrideHumans
+	answered := func(s *Step) bool { return once(s) || limits.Interval > 0 && hasCooldown(s) }
+	paced := func(s *Step) bool {
+		c, comments := s.Comment()
+		return !s.RecordOnly() && (limits.Writes > 0 || comments && c.Key == "" && (limits.Interval > 0 || limits.Comments > 0))
 	}
-	if r.a.Fresh && !r.Resumed && !r.open(answered) || !r.open(matters) {
+	matters := func(s *Step) bool {
+		return once(s) || len(r.a.Earlier) > 0 && hasCooldown(s) || !still && paced(s) || overridable(s.Effect) && !s.Source.OverrideHumans
+	}
+	if r.a.Fresh && !r.Resumed && !r.open(answered) {
 		return true
 	}
-	if r.seen.Timeline == nil {
+	timeline := r.seen.Timeline
+	switch needed := r.open(matters); {
+	case needed && timeline == nil:
 		r.need.Timeline = true
 		return false
+	case needed:
+	case !still:
+		return true
+	default: // the limits hold within the plan
+		timeline = &triage.Timeline{Complete: true}
 	}
-	r.h = history.History{Timeline: *r.seen.Timeline, Bot: r.a.Login, Issue: r.issue}
+	r.h = history.History{Timeline: *timeline, Bot: r.a.Login, Issue: r.issue}
 	if r.h.Lost() {
-		r.warn("the end of the timeline of " + r.a.Ref.String() + " cannot be found: what we did before is not counted")
+		r.warn("the end of the timeline of " + r.a.Ref.String() + " cannot be found: our earlier actions are not counted")
 	}
 	// An earlier attempt may have commented of which nothing is recorded: the record may be a
 	// backup.
@@ -180,10 +194,10 @@ func (r *reviewer) past() bool {
 			return false
 		}
 	}
-	if pacing.Writes > 0 && !r.covers(writeWindow) || pacing.Interval > 0 && r.open(cools) && !r.covers(pacing.Interval) {
+	if limits.Writes > 0 && !r.covers(writeWindow) || limits.Interval > 0 && r.open(hasCooldown) && !r.covers(limits.Interval) {
 		return false
 	}
-	p := newPace(pacing, r.h, r.a)
+	p := newRateLimiter(limits, r.h, r.a)
 	fresh := r.a.Fresh && !r.Resumed // people have decided nothing yet, whether or not the timeline was read
 	for i := range r.Steps {
 		s := &r.Steps[i]
@@ -193,15 +207,37 @@ func (r *reviewer) past() bool {
 		if c, _ := s.Comment(); s.isOpen() && c.Once != "" && !r.postedOnce(s, c.Once) {
 			return false
 		}
-		if s.isOpen() && !s.Noted() {
-			p.hold(s)
+		if s.isOpen() && hasCooldown(s) {
+			r.repeats(s)
+		}
+		if s.isOpen() && !s.RecordOnly() {
+			p.check(s)
 			s.Deferred = s.Verdict != triage.Do
 		}
 	}
 	return true
 }
 
-// record returns what the memory has of the issue; ok is false when it has to be read first.
+// slack is how far our clock may be from GitHub's.
+const slack = 5 * time.Minute
+
+// still reports whether the issue's own fields prove that our earlier actions are within the
+// limits: it did not change for long enough, or has few comments.
+func (r *reviewer) still(limits policy.RateLimits) bool {
+	if !r.a.Read || r.Resumed || r.issue.UpdatedAt.IsZero() {
+		return false
+	}
+	window := max(limits.Interval, writeWindow)
+	comments := r.issue.Comments
+	for i := range r.Steps {
+		if _, ok := r.Steps[i].Comment(); ok {
+			comments++
+		}
+	}
+	return r.a.Now.Sub(r.issue.UpdatedAt) > window+slack && (limits.Comments <= 0 || comments <= limits.Comments)
+}
+
+// record returns the memory's record of the issue; ok is false when it has to be read first.
 func (r *reviewer) record() (rec memory.Record, ok bool) {
 	if r.seen.Record == nil {
 		r.need.Record = true
@@ -278,10 +314,10 @@ func (r *reviewer) override(s *Step) bool {
 			return false
 		}
 		if e.Title != "" {
-			giveWay(s, r.h.Override("demilestoned", "removed it", history.Milestone(e.Title)))
+			skipBecause(s, r.h.Override("demilestoned", "removed it", history.Milestone(e.Title)))
 		}
 		if r.h.Issue.Milestone != "" && s.Verdict == triage.Do {
-			giveWay(s, r.h.Override("milestoned", "set "+text.Quote(r.h.Issue.Milestone), history.Milestone("")))
+			skipBecause(s, r.h.Override("milestoned", "set "+text.Quote(r.h.Issue.Milestone), history.Milestone("")))
 		}
 	case effect.SetType:
 		return r.overrideKinds(s, "", "decided about the type", "issue_type_added", "issue_type_changed", "issue_type_removed")
@@ -300,7 +336,7 @@ func (r *reviewer) overrideKinds(s *Step, against, did string, kinds ...string) 
 	if !r.reaches(match) {
 		return false
 	}
-	giveWay(s, r.h.Override(against, did, match))
+	skipBecause(s, r.h.Override(against, did, match))
 	return true
 }
 
@@ -340,7 +376,7 @@ func (r *reviewer) undone(s *Step, o effect.Outcome) (why string, ok bool) {
 	if !ok || !r.h.UndoneByCommand(o, e, rec) {
 		return "", ok
 	}
-	return fmt.Sprintf("taken back by /foreman undo on %s, and people have the last word (override_humans)", e.At.UTC().Format(time.DateOnly)), true
+	return fmt.Sprintf("taken back by /foreman undo on %s; Foreman does not override people (override_humans)", e.At.UTC().Format(time.DateOnly)), true
 }
 
 // stayOpen skips a close when a person reopened the issue after whoever asks for it had
@@ -352,7 +388,7 @@ func (r *reviewer) stayOpen(s *Step) bool {
 	case !ok:
 		return false
 	case why != "":
-		giveWay(s, why)
+		skipBecause(s, why)
 		return true
 	case !r.h.Complete:
 		return r.overrideKinds(s, "reopened", "reopened it", "reopened") && r.overrideKinds(s, "closed", "closed it", "closed", "reopened")
@@ -370,11 +406,11 @@ func (r *reviewer) stayOpen(s *Step) bool {
 			return false
 		}
 		if closedBy(rec, closed.At, s.Source) {
-			giveWay(s, fmt.Sprintf("%s reopened it on %s, and people have the last word (override_humans)", history.Who(e), e.At.UTC().Format(time.DateOnly)))
+			skipBecause(s, fmt.Sprintf("%s reopened it on %s; Foreman does not override people (override_humans)", history.Who(e), e.At.UTC().Format(time.DateOnly)))
 			return true
 		}
 	}
-	giveWay(s, r.h.Override("closed", "closed it", history.Kinds("closed", "reopened")))
+	skipBecause(s, r.h.Override("closed", "closed it", history.Kinds("closed", "reopened")))
 	return true
 }
 
@@ -401,6 +437,18 @@ func closedBy(rec memory.Record, at time.Time, asks triage.Source) bool {
 	return !known
 }
 
+// repeats skips a comment that an earlier decision on the same event posted with the same text.
+func (r *reviewer) repeats(s *Step) {
+	c, _ := s.Comment()
+	e, found := r.h.Last(func(e triage.TimelineEvent) bool {
+		m, ok := r.h.OurComment(e)
+		return ok && r.a.Repeats(m, e.Body, c.Body)
+	})
+	if found {
+		skipBecause(s, fmt.Sprintf("an earlier decision on this event said the same on %s", e.At.UTC().Format(time.DateOnly)))
+	}
+}
+
 // postedOnce skips a comment that was posted on the issue before, also when it was deleted
 // since.
 func (r *reviewer) postedOnce(s *Step, key string) bool {
@@ -409,7 +457,7 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 		return ok && m.Once != "" && effect.SameOnce(m.Once, key) && m.Task != r.a.Task
 	})
 	if found {
-		giveWay(s, fmt.Sprintf("it was said on %s (once: %s)", e.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
+		skipBecause(s, fmt.Sprintf("it was said on %s (once: %s)", e.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
 		return true
 	}
 	rec, ok := r.record()
@@ -420,7 +468,7 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 	for _, t := range rec.Tasks {
 		for _, a := range t.Actions {
 			if t.ID != r.a.Task && a.Type == protocol.ActionComment && a.Result == triage.Done && slices.ContainsFunc(a.Values, same) {
-				giveWay(s, fmt.Sprintf("it was said on %s, and deleted since (once: %s)", t.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
+				skipBecause(s, fmt.Sprintf("it was said on %s, and deleted since (once: %s)", t.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
 				return true
 			}
 		}
@@ -429,12 +477,12 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 		return false
 	}
 	if !r.h.Complete {
-		giveWay(s, "the timeline of the issue is too long to tell whether it was said before (once: "+effect.BareKey(key)+")")
+		skipBecause(s, "the timeline of the issue is too long to tell whether it was said before (once: "+effect.BareKey(key)+")")
 	}
 	return true
 }
 
-// notes skips labels that the memory forbids, and what it has recorded already.
+// notes skips labels that the memory forbids, and deferred actions that it has already.
 func (r *reviewer) notes() bool {
 	for i := range r.Steps {
 		s := &r.Steps[i]
@@ -447,7 +495,7 @@ func (r *reviewer) notes() bool {
 				continue
 			}
 			if r.unannounced(s) {
-				s.set(triage.Skip, "what is to be said with it has to wait; nobody would be warned of the closing")
+				s.set(triage.Skip, "its comment has to wait, and issues are not closed without a warning")
 				s.Deferred = true
 				continue
 			}
@@ -481,10 +529,10 @@ func (r *reviewer) unannounced(s *Step) bool {
 	})
 }
 
-// forbidden takes out of a step the labels that the memory forbids, but for those that the
-// plan allows again.
+// forbidden removes from a step the labels that the memory forbids, except those that the plan
+// allows again.
 func (r *reviewer) forbidden(s *Step, e effect.AddLabels) bool {
-	if !r.a.Remembers || r.seen.Record == nil && !r.a.AsksMemory {
+	if !r.a.Remembers || r.seen.Record == nil && !r.a.UsesMemory {
 		return true
 	}
 	allowed := func(label string) bool {
@@ -509,7 +557,7 @@ func (r *reviewer) forbidden(s *Step, e effect.AddLabels) bool {
 	return true
 }
 
-// reviewNever compares a label that is never to be added again with what is recorded.
+// reviewNever compares a label that is never to be added again with the record.
 func reviewNever(rec memory.Record, s *Step, e effect.NeverAgain) {
 	if why := canceled(rec, s); why != "" {
 		s.set(triage.Skip, why)
@@ -525,7 +573,7 @@ func reviewNever(rec memory.Record, s *Step, e effect.NeverAgain) {
 	}
 }
 
-// reviewSchedule compares a close that is due later with what is recorded.
+// reviewSchedule compares a scheduled close with the record.
 func (r *reviewer) reviewSchedule(rec memory.Record, s *Step) {
 	if why := canceled(rec, s); why != "" {
 		s.set(triage.Skip, why)
@@ -535,7 +583,7 @@ func (r *reviewer) reviewSchedule(rec memory.Record, s *Step) {
 	switch {
 	case planned && c.Vetoed && s.Source.OverrideHumans: // it is asked for anew
 	case planned && c.Vetoed:
-		s.set(triage.Skip, "people stood against it before, and have the last word (override_humans)")
+		s.set(triage.Skip, "people vetoed it before; Foreman does not override people (override_humans)")
 	case planned && c.Task == r.a.Task:
 		s.Landed = true
 	case planned && Lost(c, r.a.Now): // it is scheduled anew
@@ -551,10 +599,11 @@ const lostAfter = 48 * time.Hour
 
 // Lost reports whether no scheduled run seems to find a close: an artifact that announces it
 // expires. Scheduled anew, it is announced anew.
-func Lost(c memory.Closing, now time.Time) bool { return !c.Vetoed && now.Sub(c.Due) > lostAfter }
+func Lost(c memory.ScheduledClose, now time.Time) bool {
+	return !c.Vetoed && now.Sub(c.Due) > lostAfter
+}
 
-// canceled returns when a person canceled by command what a step would record for later;
-// empty: nobody did.
+// canceled returns when a person canceled a step's deferred action by command; empty: never.
 func canceled(rec memory.Record, s *Step) string {
 	if s.Source.OverrideHumans {
 		return ""
@@ -569,7 +618,7 @@ func canceled(rec memory.Record, s *Step) string {
 		default: // not recorded for later
 		}
 		if same && !m.There && m.ByUndo() {
-			return "taken back by /foreman undo on " + m.At.UTC().Format(time.DateOnly) + ", and people have the last word (override_humans)"
+			return "taken back by /foreman undo on " + m.At.UTC().Format(time.DateOnly) + "; Foreman does not override people (override_humans)"
 		}
 	}
 	return ""
@@ -655,8 +704,8 @@ func filter(s *Step, list []string, against func(name string) string) []string {
 	return kept
 }
 
-// giveWay skips a step when there is a reason to.
-func giveWay(s *Step, reason string) {
+// skipBecause skips a step when there is a reason to.
+func skipBecause(s *Step, reason string) {
 	if reason != "" {
 		s.set(triage.Skip, reason)
 	}

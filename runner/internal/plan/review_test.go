@@ -21,15 +21,16 @@ import (
 // maxReads is how often a review may ask for something to be read.
 const maxReads = 6
 
-// TestReview reviews the plan of every file in testdata/review, and compares what it asks for,
-// one read after another, and the verdicts. The parts of a case:
+// TestReview reviews the plan of every file in testdata/review, and compares the data it asks
+// for, one read after another, and the verdicts. The parts of a case:
 //
 //	setup     a line for each thing:
 //	          decision TYPE                 else label_and_respond
 //	          event [label=L] [assignee=L] [milestone=T] [type=N] [closed] [locked] [author=L]
+//	                [updated=48h] [comments=N]
 //	                                        the issue as the event has it
 //	          now …                         the issue as it is now; else as the event has it
-//	          resumed, fresh, remembers, asks
+//	          resumed, fresh, read, remembers, asks
 //	                                        see [Attempt]
 //	          ledger INDEX STATE [VALUE…]   what the journal of an earlier attempt has
 //	          rules ID…                     those that exist, for the journal
@@ -133,12 +134,14 @@ func (c *reviewCase) setUp(t *testing.T, f []string) {
 		c.attempt.Resumed = true
 	case "fresh":
 		c.attempt.Fresh = true
+	case "read":
+		c.attempt.Read = true
 	case "uncommented": // the event has no comment that commands stand in
 		c.input.CommentID = 0
 	case "remembers":
 		c.attempt.Remembers = true
 	case "asks":
-		c.attempt.AsksMemory = true
+		c.attempt.UsesMemory = true
 	case "scope":
 		c.attempt.Scope = f[1]
 	case "nonce":
@@ -185,6 +188,18 @@ func issueOf(t *testing.T, fields []string) triage.Issue {
 			i.State = "closed"
 		case "locked":
 			i.Locked = true
+		case "updated":
+			ago, err := time.ParseDuration(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i.UpdatedAt = noon.Add(-ago)
+		case "comments":
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i.Comments = n
 		case "open":
 		default:
 			t.Fatalf("unknown field %q of an issue", f)
@@ -279,13 +294,13 @@ func readRecord(t *testing.T, src string) memory.Record {
 			r.Forbid(f[1])
 		case "closing":
 			due, rest := clockOf(t, f[3:])
-			r.Closings = append(r.Closings, memory.Closing{Rule: strings.Trim(f[1], "-"), Task: f[2], Due: due, Vetoed: len(rest) > 0})
+			r.Closings = append(r.Closings, memory.ScheduledClose{Rule: strings.Trim(f[1], "-"), Task: f[2], Due: due, Vetoed: len(rest) > 0})
 		case "full":
 			for i := range memory.MaxNever {
 				r.Forbid(fmt.Sprint("never-", i))
 			}
 			for i := range memory.MaxClosings {
-				r.Closings = append(r.Closings, memory.Closing{Rule: fmt.Sprint("rule-", i), Due: noon})
+				r.Closings = append(r.Closings, memory.ScheduledClose{Rule: fmt.Sprint("rule-", i), Due: noon})
 			}
 		default:
 			t.Fatalf("record: unknown line %q", line)
@@ -303,7 +318,7 @@ func (c *reviewCase) plan() Plan {
 }
 
 // seen reads what the review of a plan asks for, and returns that and the list of reads.
-func (c *reviewCase) seen(t *testing.T, p Plan) (seen Seen, needs string) {
+func (c *reviewCase) seen(t *testing.T, p Plan) (seen Snapshot, needs string) {
 	t.Helper()
 	var b strings.Builder
 	for range maxReads {
@@ -335,7 +350,7 @@ func showNeed(n Need) string {
 }
 
 // give reads one need.
-func (c *reviewCase) give(need Need, seen *Seen) {
+func (c *reviewCase) give(need Need, seen *Snapshot) {
 	if need.Issue {
 		seen.Issue = &c.now
 	}
@@ -393,7 +408,7 @@ func showReview(p Plan) string {
 	return b.String()
 }
 
-// TestLost says how long a scheduled close may be overdue.
+// TestLost checks how long a scheduled close may be overdue.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -407,7 +422,7 @@ func TestLost(t *testing.T) {
 		{480 * time.Hour, true, false},
 	}
 	for _, tt := range tests {
-		if got := Lost(memory.Closing{Due: noon.Add(-tt.overdue), Vetoed: tt.vetoed}, noon); got != tt.want {
+		if got := Lost(memory.ScheduledClose{Due: noon.Add(-tt.overdue), Vetoed: tt.vetoed}, noon); got != tt.want {
 			t.Errorf("%s overdue, vetoed %v: got %v", tt.overdue, tt.vetoed, got)
 		}
 	}

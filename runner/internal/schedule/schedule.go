@@ -1,5 +1,5 @@
-// Package schedule has what a scheduled run decides: which of the issues that its scans found
-// are still as they were found, and whether a close whose grace period is over may happen.
+// Package schedule makes the decisions of a scheduled run: which issues still match the scans
+// that found them, and whether a close whose grace period is over may happen.
 package schedule
 
 import (
@@ -25,20 +25,25 @@ type Candidate struct {
 	Scans []string // the queries
 }
 
-// Merge adds what a scan found to the candidates: each issue stands there once.
-func Merge(list []Candidate, query string, found []triage.Issue) []Candidate {
+// Merge adds the issues of a search to the candidates, each once.
+func Merge(list []Candidate, s Search, found []triage.Issue) []Candidate {
 	for _, issue := range found {
 		i := slices.IndexFunc(list, func(c Candidate) bool { return c.Issue.Number == issue.Number })
-		if i < 0 {
-			i, list = len(list), append(list, Candidate{Issue: issue})
+		for _, scan := range s.scans {
+			if !scan.finds(issue) {
+				continue
+			}
+			if i < 0 {
+				i, list = len(list), append(list, Candidate{Issue: issue})
+			}
+			list[i].Scans = append(list[i].Scans, scan.query)
 		}
-		list[i].Scans = append(list[i].Scans, query)
 	}
 	return list
 }
 
-// Stale returns what changed of a candidate since it was found, as far as a scan may have
-// asked for it; empty: nothing.
+// Stale returns the change of a candidate since the search that could affect its scan; empty:
+// none.
 func (c Candidate) Stale(now triage.Issue) string {
 	was, is := effect.NamesOf(c.Issue.Labels), effect.NamesOf(now.Labels)
 	switch {
@@ -52,14 +57,14 @@ func (c Candidate) Stale(now triage.Issue) string {
 
 // Due returns the closes of a record that are not vetoed, and those of them whose grace
 // period is over.
-func Due(r memory.Record, now time.Time) (open, due []memory.Closing) {
-	open = slices.DeleteFunc(slices.Clone(r.Closings), func(c memory.Closing) bool { return c.Vetoed })
-	due = slices.DeleteFunc(slices.Clone(open), func(c memory.Closing) bool { return c.Due.After(now) })
+func Due(r memory.Record, now time.Time) (open, due []memory.ScheduledClose) {
+	open = slices.DeleteFunc(slices.Clone(r.Closings), func(c memory.ScheduledClose) bool { return c.Vetoed })
+	due = slices.DeleteFunc(slices.Clone(open), func(c memory.ScheduledClose) bool { return c.Due.After(now) })
 	return open, due
 }
 
 // Forget takes closes out of a record.
-func Forget(r *memory.Record, list []memory.Closing) {
+func Forget(r *memory.Record, list []memory.ScheduledClose) {
 	for _, c := range list {
 		r.Drop(c.Rule)
 	}
@@ -67,7 +72,7 @@ func Forget(r *memory.Record, list []memory.Closing) {
 
 // Close returns the decision to close an issue whose grace period is over. by is who decided
 // it, and from the source.
-func Close(task, by string, from triage.Source, c memory.Closing) (plan.Decision, error) {
+func Close(task, by string, from triage.Source, c memory.ScheduledClose) (plan.Decision, error) {
 	params := map[string]any{}
 	if c.Reason != "" {
 		params["reason"] = c.Reason
@@ -78,15 +83,15 @@ func Close(task, by string, from triage.Source, c memory.Closing) (plan.Decision
 	}
 	return plan.Decision{By: by, Sources: []triage.Source{from}, Message: protocol.DecisionMessage{
 		TaskID: task, Decision: protocol.Close, Actions: []protocol.ActionItem{item},
-		Rationale: "it was decided on " + c.At.UTC().Format(time.DateOnly) + ", and nobody stood against it",
+		Rationale: "it was decided on " + c.At.UTC().Format(time.DateOnly) + ", and not vetoed",
 	}}, nil
 }
 
 // ClosedUnrecorded returns which of the closes that are due an earlier run carried out without
 // recording it; ok is false when none was.
-func ClosedUnrecorded(h history.History, r memory.Record, due []memory.Closing) (c memory.Closing, at time.Time, ok bool) {
+func ClosedUnrecorded(h history.History, r memory.Record, due []memory.ScheduledClose) (c memory.ScheduledClose, at time.Time, ok bool) {
 	last, found := h.Last(history.Kinds("closed"))
-	i := slices.IndexFunc(due, func(c memory.Closing) bool { return !last.At.Before(c.Due) })
+	i := slices.IndexFunc(due, func(c memory.ScheduledClose) bool { return !last.At.Before(c.Due) })
 	recorded := slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
 		return t.At.Sub(last.At).Abs() <= plan.CloseSlack && slices.ContainsFunc(t.Actions, func(a memory.Action) bool {
 			made := effect.Outcomes(a.Type, a.Values, a.Rule, false)
@@ -94,7 +99,7 @@ func ClosedUnrecorded(h history.History, r memory.Record, due []memory.Closing) 
 		})
 	})
 	if !found || !h.Ours(last) || i < 0 || recorded {
-		return memory.Closing{}, time.Time{}, false
+		return memory.ScheduledClose{}, time.Time{}, false
 	}
 	return due[i], last.At, true
 }
@@ -103,8 +108,8 @@ func ClosedUnrecorded(h history.History, r memory.Record, due []memory.Closing) 
 // id.
 type Reactions func(ctx context.Context, comment int64) ([]triage.Reaction, error)
 
-// Vetoed returns why people stand against a close; empty: nobody does.
-func Vetoed(ctx context.Context, h history.History, c memory.Closing, read Reactions) (string, error) {
+// Vetoed returns the people's veto against a close; empty: there is none.
+func Vetoed(ctx context.Context, h history.History, c memory.ScheduledClose, read Reactions) (string, error) {
 	if !h.Complete && (len(h.Events) == 0 || !h.Events[0].At.Before(c.At)) {
 		return "the timeline of the issue is too long to tell whether people stand against it", nil
 	}
@@ -130,7 +135,7 @@ func Vetoed(ctx context.Context, h history.History, c memory.Closing, read React
 // thumbsDown looks for a person's reaction to the issue since the close was decided, or to a
 // comment of ours: of the task that decided it, or one that was written since. Another task
 // may have written the notice, or written it anew.
-func thumbsDown(ctx context.Context, h history.History, c memory.Closing, read Reactions) (string, error) {
+func thumbsDown(ctx context.Context, h history.History, c memory.ScheduledClose, read Reactions) (string, error) {
 	targets := []int64{0}
 	notice := map[int64]bool{} // of the task itself
 	for _, e := range h.Events {

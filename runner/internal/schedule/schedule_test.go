@@ -20,15 +20,102 @@ import (
 
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	issue := func(n int) triage.Issue { return triage.Issue{Number: n} }
-	list := schedule.Merge(nil, "one", []triage.Issue{issue(3), issue(1)})
-	list = schedule.Merge(list, "two", []triage.Issue{issue(2), issue(3)})
-	list = schedule.Merge(list, "none", nil)
+	issue := func(n int, labels ...string) triage.Issue { return triage.Issue{Number: n, Labels: labels} }
+	searches := schedule.Searches([]string{"one", "two", "none", "is:open -label:a", "is:open label:a"})
+	list := schedule.Merge(nil, searches[0], []triage.Issue{issue(3), issue(1)})
+	list = schedule.Merge(list, searches[1], []triage.Issue{issue(2), issue(3)})
+	list = schedule.Merge(list, searches[2], nil)
+	list = schedule.Merge(list, searches[3], []triage.Issue{issue(4, "b", "A"), issue(1), issue(5)})
 	want := []schedule.Candidate{
-		{Issue: issue(3), Scans: []string{"one", "two"}}, {Issue: issue(1), Scans: []string{"one"}}, {Issue: issue(2), Scans: []string{"two"}},
+		{Issue: issue(3), Scans: []string{"one", "two"}},
+		{Issue: issue(1), Scans: []string{"one", "is:open -label:a"}},
+		{Issue: issue(2), Scans: []string{"two"}},
+		{Issue: issue(4, "b", "A"), Scans: []string{"is:open label:a"}},
+		{Issue: issue(5), Scans: []string{"is:open -label:a"}},
 	}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestSearches: scans that find all issues together are one search, and each gets what it asks
+// for.
+func TestSearches(t *testing.T) {
+	t.Parallel()
+	bug := triage.Issue{Number: 1, Labels: []string{"Needs Info", "bug"}}
+	plain := triage.Issue{Number: 2, Labels: []string{"docs"}}
+	tests := []struct {
+		name     string
+		scans    []string
+		searches []string
+		bug      []string // the scans that find it, when every search does
+		plain    []string
+	}{
+		{"none", nil, nil, nil, nil},
+		{"one", []string{"is:open label:bug"}, []string{"is:open label:bug"}, []string{"is:open label:bug"}, []string{"is:open label:bug"}},
+		{
+			"with a label and without", []string{"is:open -label:bug", "is:open label:bug"}, []string{"is:open"},
+			[]string{"is:open label:bug"}, []string{"is:open -label:bug"},
+		},
+		{
+			"a phrase is no label", []string{`is:open "label:bug"`, "is:open -label:bug"}, []string{`is:open "label:bug"`, "is:open -label:bug"},
+			[]string{`is:open "label:bug"`, "is:open -label:bug"}, []string{`is:open "label:bug"`, "is:open -label:bug"},
+		},
+		{
+			"in other words", []string{`label:"needs info" is:open`, `is:Open   -label:"NEEDS INFO"`}, []string{"is:open"},
+			[]string{`label:"needs info" is:open`}, []string{`is:Open   -label:"NEEDS INFO"`},
+		},
+		{
+			"a third one within them", []string{"label:stale is:pr", "-label:stale is:pr", "is:pr -label:stale label:bug", "is:issue label:bug"},
+			[]string{"is:pr", "is:issue label:bug"},
+			[]string{"-label:stale is:pr", "is:pr -label:stale label:bug", "is:issue label:bug"}, []string{"-label:stale is:pr", "is:issue label:bug"},
+		},
+		{
+			"a label in common", []string{"label:docs -label:x", "label:docs label:x"}, []string{"label:docs"},
+			[]string{"label:docs -label:x"}, []string{"label:docs -label:x"},
+		},
+		{
+			"two labels", []string{"label:a label:b", "-label:a -label:b"}, []string{"label:a label:b", "-label:a -label:b"},
+			[]string{"label:a label:b", "-label:a -label:b"}, []string{"label:a label:b", "-label:a -label:b"},
+		},
+		{
+			"another kind", []string{"is:issue label:a", "is:pr -label:a"}, []string{"is:issue label:a", "is:pr -label:a"},
+			[]string{"is:issue label:a", "is:pr -label:a"}, []string{"is:issue label:a", "is:pr -label:a"},
+		},
+		{
+			"alternatives", []string{"label:a OR is:open", "-label:a OR is:open"}, []string{"label:a OR is:open", "-label:a OR is:open"},
+			[]string{"label:a OR is:open", "-label:a OR is:open"}, []string{"label:a OR is:open", "-label:a OR is:open"},
+		},
+		{
+			"one of two labels", []string{"label:a,b", "-label:a,b"}, []string{"label:a,b", "-label:a,b"},
+			[]string{"label:a,b", "-label:a,b"}, []string{"label:a,b", "-label:a,b"},
+		},
+	}
+	for _, tt := range tests {
+		searches := schedule.Searches(tt.scans)
+		var queries []string
+		var list []schedule.Candidate
+		for _, s := range searches {
+			queries = append(queries, s.Query)
+			list = schedule.Merge(list, s, []triage.Issue{bug, plain})
+		}
+		if diff := cmp.Diff(tt.searches, queries); diff != "" {
+			t.Errorf("%s: searches (-want +got):\n%s", tt.name, diff)
+		}
+		for _, one := range []struct {
+			issue triage.Issue
+			want  []string
+		}{{bug, tt.bug}, {plain, tt.plain}} {
+			var got []string
+			for _, c := range list {
+				if c.Issue.Number == one.issue.Number {
+					got = c.Scans
+				}
+			}
+			if diff := cmp.Diff(one.want, got); diff != "" {
+				t.Errorf("%s: scans of #%d (-want +got):\n%s", tt.name, one.issue.Number, diff)
+			}
+		}
 	}
 }
 
@@ -56,7 +143,7 @@ func TestStale(t *testing.T) {
 
 var noon = time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC)
 
-func rulesOf(list []memory.Closing) string {
+func rulesOf(list []memory.ScheduledClose) string {
 	var ids []string
 	for _, c := range list {
 		ids = append(ids, c.Rule)
@@ -66,7 +153,7 @@ func rulesOf(list []memory.Closing) string {
 
 func TestDue(t *testing.T) {
 	t.Parallel()
-	r := memory.Record{Closings: []memory.Closing{
+	r := memory.Record{Closings: []memory.ScheduledClose{
 		{Rule: "past", Due: noon.Add(-time.Hour)}, {Rule: "now", Due: noon}, {Rule: "vetoed", Due: noon, Vetoed: true},
 		{Rule: "soon", Due: noon.Add(1)}, {Rule: "", Due: noon.Add(-time.Hour)},
 	}}
@@ -87,7 +174,7 @@ func TestDue(t *testing.T) {
 func TestClose(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"", "not_planned"} {
-		d, err := schedule.Close("task", "rules", triage.Source{Rule: "r"}, memory.Closing{At: noon, Reason: reason})
+		d, err := schedule.Close("task", "rules", triage.Source{Rule: "r"}, memory.ScheduledClose{At: noon, Reason: reason})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +183,7 @@ func TestClose(t *testing.T) {
 			t.Errorf("got %v", d.Message.Actions)
 		}
 		if d.Message.TaskID != "task" || d.Message.Decision != protocol.Close || d.By != "rules" || d.Source(0).Rule != "r" ||
-			d.Message.Rationale != "it was decided on 2026-04-10, and nobody stood against it" {
+			d.Message.Rationale != "it was decided on 2026-04-10, and not vetoed" {
 			t.Errorf("got %+v", d)
 		}
 	}
@@ -113,7 +200,7 @@ func historyOf(complete bool, events ...triage.TimelineEvent) history.History {
 
 func TestClosedUnrecorded(t *testing.T) {
 	t.Parallel()
-	due := []memory.Closing{{Rule: "r", Due: noon.Add(-30 * time.Minute)}, {Rule: "s", Due: noon.Add(-2 * time.Hour)}}
+	due := []memory.ScheduledClose{{Rule: "r", Due: noon.Add(-30 * time.Minute)}, {Rule: "s", Due: noon.Add(-2 * time.Hour)}}
 	recorded := func(minute int, typ string, result triage.State) memory.Record {
 		return memory.Record{Tasks: []memory.Task{{At: noon.Add(-time.Duration(minute) * time.Minute), Actions: []memory.Action{{Type: typ, Result: result, Values: []string{"x"}}}}}}
 	}
@@ -202,7 +289,7 @@ func TestVetoed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var asked []string
-			c := memory.Closing{At: noon.Add(-30 * time.Minute), Task: "t", Veto: strings.Fields(tt.veto)}
+			c := memory.ScheduledClose{At: noon.Add(-30 * time.Minute), Task: "t", Veto: strings.Fields(tt.veto)}
 			got, err := schedule.Vetoed(t.Context(), historyOf(tt.complete, tt.events...), c, func(_ context.Context, comment int64) ([]triage.Reaction, error) {
 				asked = append(asked, fmt.Sprint(comment))
 				return tt.reactions[comment], tt.errs[comment]

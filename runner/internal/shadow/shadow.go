@@ -1,5 +1,5 @@
-// Package shadow keeps the score of shadow mode: what would have been done, and whether people
-// did the same. It does no I/O.
+// Package shadow keeps the score of shadow mode: it predicts actions, and compares them with
+// those of people. It does no I/O.
 package shadow
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Predict returns what the planned actions would have done and people may do as well: labels,
-// and closing.
+// Predict returns predictions for the planned actions that people may take as well: labels, and
+// closing.
 func Predict(list []triage.ActionResult, issue int, at time.Time) []memory.Prediction {
 	var out []memory.Prediction
 	for _, a := range list {
@@ -52,7 +52,7 @@ func Predict(list []triage.ActionResult, issue int, at time.Time) []memory.Predi
 type Settled struct {
 	memory.Prediction
 
-	Agreed bool // the issue is as it says
+	Agreed bool // the issue is as predicted
 	Gone   bool // there is no such issue any more
 }
 
@@ -61,7 +61,7 @@ func Settle(p memory.Prediction, issue *triage.Issue) Settled {
 	return Settled{Prediction: p, Gone: issue == nil, Agreed: issue != nil && shows(*issue, p)}
 }
 
-// shows reports whether an issue is as a prediction says.
+// shows reports whether an issue's state matches a prediction.
 func shows(i triage.Issue, p memory.Prediction) bool {
 	has := slices.ContainsFunc(i.Labels, func(l string) bool { return text.Fold(l) == text.Fold(p.Value) })
 	switch p.Type {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/batch"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
@@ -21,11 +22,13 @@ type claiming struct {
 	probes             bool // probe is run before a claim, when the one before found nothing
 	delayed            delayed
 	tasks              tasks
+	claimAll           string // claim for several callers
+	joint              *batch.Kind[*sqlstore.ClaimRequest]
 }
 
-func newClaiming(d sqlstore.Dialect) claiming {
+func newClaiming(d sqlstore.Dialect) *claiming {
 	const pending = "WHERE t.state = 0 AND t.agent = $2 ORDER BY t.priority DESC, t.seq LIMIT "
-	c := claiming{
+	c := &claiming{
 		claimedBody: "SELECT b.origin, b.message FROM task t JOIN task_body b ON b.seq = t.seq WHERE t.task_id = $1",
 		probe:       "SELECT 1 FROM task WHERE state = 0 AND agent = $1 LIMIT 1",
 		probes:      d.ReadFirst,
@@ -34,6 +37,10 @@ func newClaiming(d sqlstore.Dialect) claiming {
 	}
 	if d.ModifyingCTE {
 		c.claim = d.Expand(claimChained)
+		if d.Batches {
+			c.claimAll = d.Expand(claimAll)
+			c.joint = &batch.Kind[*sqlstore.ClaimRequest]{Order: 1, Join: c.claimTogether}
+		}
 		return c
 	}
 	c.offer = d.Expand(`SELECT t.task_id, t.attempt + 1, {now} + $3, t.created_at, b.origin, b.message, CASE WHEN t.behind = '' THEN 0 ELSE 1 END
@@ -61,26 +68,91 @@ FROM pick LEFT JOIN task_body b ON b.seq = pick.seq WHERE task.seq = pick.seq
 RETURNING task_id, attempt, lease_until, created_at, b.origin, b.message, CASE WHEN behind = '' THEN 0 ELSE 1 END,
   CASE WHEN joinable = (SELECT s.joinable FROM task s WHERE s.seq = task.seq) THEN 0 ELSE 1 END`
 
+// claimAll is claimChained for several callers, each row with the number of the caller's kind.
+// It passes over agents that have due tasks, of which one may come first.
+const claimAll = `
+WITH want AS MATERIALIZED (
+  SELECT w.agent, w.lease, w.claimant, w.callers, w.kind FROM unnest($2::text[], $3::bigint[], $4::text[], $5::bigint[]) WITH ORDINALITY AS w(agent, lease, claimant, callers, kind)
+  WHERE NOT EXISTS (SELECT 1 FROM task d WHERE d.state = 6 AND d.run_at <= {now} AND d.agent = w.agent)
+), pick AS MATERIALIZED (
+  SELECT r.seq, w.lease, w.claimant, w.kind FROM want w CROSS JOIN LATERAL (
+    SELECT t.seq FROM task t WHERE t.state = 0 AND t.agent = w.agent ORDER BY t.priority DESC, t.seq LIMIT w.callers{skip}
+  ) r
+)
+UPDATE task SET state = 1, attempt = attempt + 1, claims = claims + 1, claimed_by = pick.claimant, claimed_at = {now}, lease_until = {now} + pick.lease, run_at = 0
+FROM pick LEFT JOIN task_body b ON b.seq = pick.seq WHERE task.seq = pick.seq
+RETURNING task_id, attempt, lease_until, created_at, b.origin, b.message, CASE WHEN behind = '' THEN 0 ELSE 1 END,
+  CASE WHEN joinable = (SELECT s.joinable FROM task s WHERE s.seq = task.seq) THEN 0 ELSE 1 END, pick.kind`
+
 // next hands out the next task, if there is one, without a look at its message.
-func (c *claiming) next(ctx context.Context, e sqlstore.Engine, w *sqlstore.ClaimRequest) error {
+func (c *claiming) next(ctx context.Context, e batch.Engine, w *sqlstore.ClaimRequest) error {
 	if c.claim == "" {
 		return e.WriteBatch(ctx, c.handOut, w)
 	}
-	got := &w.Claim
-	var waited, renewed int
-	err := e.WriteOne(ctx, func(tx sqlstore.Tx) (err error) {
-		var until, enqueued int64
-		w.Found, err = sqlstore.One(tx, c.claim, sqlstore.Into(&got.ID, &got.Attempt, &until, &enqueued, &got.Origin, &got.Message, &waited, &renewed), tx.Now(), w.Agent, w.Lease, w.By)
-		got.Until, got.Enqueued, got.Waited = sqlstore.Time(until), sqlstore.Time(enqueued), waited == 1
-		return err
+	err := batch.Do(ctx, e, c.joint, w, func() error {
+		return e.WriteOne(ctx, func(tx sqlstore.Tx) (err error) {
+			w.Found, err = sqlstore.One(tx, c.claim, func(r sqlstore.Row) error { return scanClaim(r, w) }, tx.Now(), w.Agent, w.Lease, w.By)
+			return err
+		})
 	})
-	if err != nil || !w.Found || renewed == 0 {
+	if err != nil || !w.Found || !w.Renewed {
 		return err
 	}
 	return e.ReadOne(ctx, func(tx sqlstore.Tx) error {
-		_, err := sqlstore.One(tx, c.claimedBody, sqlstore.Into(&got.Origin, &got.Message), got.ID)
+		_, err := sqlstore.One(tx, c.claimedBody, sqlstore.Into(&w.Claim.Origin, &w.Claim.Message), w.Claim.ID)
 		return err
 	})
+}
+
+// scanClaim reads the result of a claim, and more columns behind it.
+func scanClaim(r sqlstore.Row, w *sqlstore.ClaimRequest, more ...any) error {
+	var until, enqueued int64
+	var waited, renewed int
+	got := &w.Claim
+	err := r.Scan(append([]any{&got.ID, &got.Attempt, &until, &enqueued, &got.Origin, &got.Message, &waited, &renewed}, more...)...)
+	got.Until, got.Enqueued, got.Waited = sqlstore.Time(until), sqlstore.Time(enqueued), waited == 1
+	w.Found, w.Renewed = true, renewed == 1
+	return err
+}
+
+// claimTogether answers requests as far as there are pending tasks.
+func (c *claiming) claimTogether(now any, requests []*sqlstore.ClaimRequest) batch.Joined {
+	type kind struct {
+		agent, by string
+		lease     int64
+	}
+	numbers := map[kind]int{}
+	var alike [][]int // the numbers of requests that are equal
+	var agents, claimants []string
+	var leases, callers []int64
+	for i, w := range requests {
+		w.Found = false
+		k := kind{w.Agent, w.By, w.Lease}
+		n, there := numbers[k]
+		if !there {
+			n = len(alike)
+			numbers[k] = n
+			alike, callers = append(alike, nil), append(callers, 0)
+			agents, claimants, leases = append(agents, k.agent), append(claimants, k.by), append(leases, k.lease)
+		}
+		alike[n] = append(alike[n], i)
+		callers[n]++
+	}
+	served := make([]bool, len(requests))
+	each := func(r sqlstore.Row) error {
+		var got sqlstore.ClaimRequest
+		var n int
+		if err := scanClaim(r, &got, &n); err != nil {
+			return err
+		}
+		i := alike[n-1][0]
+		alike[n-1] = alike[n-1][1:]
+		w := requests[i]
+		w.Claim, w.Found, w.Renewed, served[i] = got.Claim, true, got.Renewed, true
+		return nil
+	}
+	args := []any{now, agents, leases, claimants, callers}
+	return batch.Joined{Statement: sqlstore.Statement{Query: c.claimAll, Args: args, Each: each}, Served: served}
 }
 
 // handOut answers all requests of a group. One statement serves those that are equal.
@@ -127,7 +199,7 @@ func (c *claiming) handOutAlike(tx sqlstore.Tx, requests []*sqlstore.ClaimReques
 	}
 	taken, err := tx.Exec(c.take, now, w.Agent, w.Lease, w.By, int64(n))
 	if err == nil && taken != int64(n) {
-		err = fmt.Errorf("%d tasks were there and %d could be taken; the database is damaged", n, taken)
+		err = fmt.Errorf("found %d pending tasks and claimed %d; the database is damaged", n, taken)
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/batch"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
@@ -14,15 +15,23 @@ type completing struct {
 	chained          bool // complete keeps the decision too: $5
 	tasks            tasks
 	logbook          logbook
+	completeAll      string // complete for several decisions
+	joint            *batch.Kind[completion]
 }
 
-func newCompleting(d sqlstore.Dialect) completing {
-	const complete = `
-UPDATE task SET state = 2, completed_at = {now}, lease_until = NULL, run_at = 0, reason = ''
-WHERE task_id = $2 AND (state IN (0, 6, 12) OR state = 1 AND ($3 = 0 OR attempt = $3)) AND ($4 = '' OR claimed_by = $4)
+// A completion is a decision on a task.
+type completion struct {
+	ref      queue.Ref
+	decision []byte
+}
+
+func newCompleting(d sqlstore.Dialect) *completing {
+	const set = "UPDATE task SET state = 2, completed_at = {now}, lease_until = NULL, run_at = 0, reason = ''"
+	const complete = "\n" + set + `
+WHERE task_id = $2 AND (state IN (0, 6, 12) AND attempt > asked_attempt AND ($3 = 0 OR $3 > asked_attempt) OR state = 1 AND ($3 = 0 OR attempt = $3)) AND ($4 = '' OR claimed_by = $4)
 RETURNING seq`
 	const kept = " ON CONFLICT (seq) DO UPDATE SET decision = excluded.decision"
-	c := completing{
+	c := &completing{
 		complete: d.Expand(complete),
 		result:   "INSERT INTO task_result (seq, decision) VALUES ($1, $2)" + kept,
 		chained:  d.ModifyingCTE,
@@ -32,6 +41,22 @@ RETURNING seq`
 	if c.chained {
 		c.complete = d.Expand("WITH t AS (" + complete + ") INSERT INTO task_result (seq, decision) SELECT seq, $5 FROM t" + kept + " RETURNING seq")
 	}
+	if d.Batches {
+		c.completeAll = d.Expand(`
+WITH want AS (
+  SELECT w.id, w.claim, w.claimant, w.decision FROM unnest($2::text[], $3::bigint[], $4::text[], $5::bytea[]) AS w(id, claim, claimant, decision)
+), pick AS MATERIALIZED (
+  SELECT t.seq, w.decision FROM want w JOIN task t ON t.task_id = w.id
+  WHERE (t.state IN (0, 6, 12) AND t.attempt > t.asked_attempt AND (w.claim = 0 OR w.claim > t.asked_attempt) OR t.state = 1 AND (w.claim = 0 OR t.attempt = w.claim))
+    AND (w.claimant = '' OR t.claimed_by = w.claimant){skip}
+), t AS (
+  ` + set + ` FROM pick WHERE task.seq = pick.seq RETURNING task.seq, task_id, decision
+), r AS (
+  INSERT INTO task_result (seq, decision) SELECT seq, decision FROM t` + kept + `
+)
+SELECT task_id FROM t`)
+		c.joint = &batch.Kind[completion]{Order: 2, Join: c.keepAll}
+	}
 	return c
 }
 
@@ -39,7 +64,7 @@ RETURNING seq`
 const noSuchTask = "there is no such task"
 
 // decide stores a decision, or returns the reason for rejecting it.
-func (c *completing) decide(ctx context.Context, e sqlstore.Engine, ref queue.Ref, decision []byte) (queue.Receipt, error) {
+func (c *completing) decide(ctx context.Context, e batch.Engine, ref queue.Ref, decision []byte) (queue.Receipt, error) {
 	if !queue.IsText(ref.ID) {
 		return queue.Receipt{Reason: noSuchTask}, nil
 	}
@@ -48,7 +73,11 @@ func (c *completing) decide(ctx context.Context, e sqlstore.Engine, ref queue.Re
 	if c.chained {
 		do = e.WriteOne
 	}
-	accepted, err := sqlstore.Value(ctx, do, func(tx sqlstore.Tx) (bool, error) { return c.keep(tx, ref, decision) })
+	accepted := true // if it is accepted together with others
+	err := batch.Do(ctx, e, c.joint.Fitting(len(decision)), completion{ref, decision}, func() (err error) {
+		accepted, err = sqlstore.Value(ctx, do, func(tx sqlstore.Tx) (bool, error) { return c.keep(tx, ref, decision) })
+		return err
+	})
 	if err != nil || accepted {
 		return queue.Receipt{Accepted: err == nil}, err
 	}
@@ -67,6 +96,20 @@ func (c *completing) keep(tx sqlstore.Tx, ref queue.Ref, decision []byte) (accep
 		_, err = tx.Exec(c.result, seq, decision)
 	}
 	return accepted, err
+}
+
+// keepAll stores decisions on tasks that wait for them and are not locked.
+func (c *completing) keepAll(now any, list []completion) batch.Joined {
+	r := batch.NewRoll(list, func(one completion) string { return one.ref.ID })
+	var ids, claimants []string
+	var claims []int64
+	var decisions [][]byte
+	for _, one := range r.First {
+		ids, claims, claimants = append(ids, one.ref.ID), append(claims, attemptOf(one.ref)), append(claimants, one.ref.By)
+		decisions = append(decisions, one.decision)
+	}
+	args := []any{now, ids, claims, claimants, decisions}
+	return batch.Joined{Statement: sqlstore.Statement{Query: c.completeAll, Args: args, Each: r.ServeRow}, Served: r.Served}
 }
 
 // refuse finds the reason for rejecting a decision, and logs it with the task.
@@ -89,6 +132,11 @@ func (c *completing) refuse(ctx context.Context, e sqlstore.Engine, ref queue.Re
 			receipt.Reason = "the task failed before"
 		case t.state == stateClaimed:
 			receipt.Reason, why = "the task was given to another attempt", queue.ErrLost
+		case stateOf(t.state) == queue.Pending:
+			receipt.Reason = "the task was asked again since"
+			if ref.Attempt != 0 {
+				why = queue.ErrLost
+			}
 		default:
 			receipt.Reason = "the task is decided on already"
 		}

@@ -74,21 +74,21 @@ func (d *delayed) overlooked(tx sqlstore.Tx) (o followUp, err error) {
 	return o, nil
 }
 
-// promoteAll makes due tasks ready, in transactions of its own. It returns the work that
-// follows them, also with an error.
-func (d *delayed) promoteAll(ctx context.Context, e sqlstore.Engine) (o followUp, err error) {
-	some, err := sqlstore.Value(ctx, e.ReadOne, d.any)
-	if err != nil || !some {
-		return followUp{}, err
+// promoteAll makes due tasks ready, in transactions of its own, and reports whether there were
+// any. It returns the work that follows them, also with an error.
+func (d *delayed) promoteAll(ctx context.Context, e sqlstore.Engine) (o followUp, due bool, err error) {
+	due, err = sqlstore.Value(ctx, e.ReadOne, d.any)
+	if err != nil || !due {
+		return followUp{}, false, err
 	}
 	agents, err := sqlstore.Value(ctx, e.WriteOne, d.ready)
 	if err != nil {
-		return followUp{}, err
+		return followUp{}, true, err
 	}
 	o, err = sqlstore.Value(ctx, e.Write, d.overlooked)
 	if err != nil {
 		o = followUp{} // of a transaction that was rolled back
 	}
 	o.agents = append(agents, o.agents...)
-	return o, err
+	return o, true, err
 }

@@ -1,36 +1,70 @@
 package sqlqueue
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/batch"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // draining are the statements of DrainCompleted, which leases decisions.
 type draining struct {
 	lease      string
+	leaseFirst string // lease, unless a task is due
 	concurrent bool
 	delayed    delayed
+	leaseAll   string // lease for several callers
+	joint      *batch.Kind[*leaseRequest]
 }
 
-func newDraining(d sqlstore.Dialect) draining {
-	return draining{
-		lease: d.Expand(`
-UPDATE task SET state = 3, epoch = epoch + 1, owner = $3, lease_until = {now} + $2, run_at = 0
-WHERE seq = (SELECT t.seq FROM task t WHERE t.state = 2 AND t.seq > $4
-    AND (t.issue = 0 OR NOT EXISTS (SELECT 1 FROM task b WHERE b.state = 3 AND b.issue > 0 AND b.lane = t.lane))
-  ORDER BY t.seq LIMIT 1{skip})
-RETURNING seq, task_id, epoch, lease_until, agent, repo, issue, tries, created_at, completed_at,
-  (SELECT b.origin FROM task_body b WHERE b.seq = task.seq), (SELECT b.message FROM task_body b WHERE b.seq = task.seq),
-  (SELECT r.decision FROM task_result r WHERE r.seq = task.seq)`),
+func newDraining(d sqlstore.Dialect) *draining {
+	const (
+		set   = "UPDATE task SET state = 3, epoch = epoch + 1, owner = $3, holder = $5, lease_until = {now} + $2, run_at = 0\n"
+		ready = `t.state = 2
+    AND (t.issue = 0 OR NOT EXISTS (SELECT 1 FROM task b WHERE b.state = 3 AND b.issue > 0 AND b.lane = t.lane))`
+		returned = "RETURNING task.seq, task_id, epoch, lease_until, agent, repo, task.issue, tries, created_at, completed_at, asks, epoch - asked_epoch,\n  "
+		// A decision whose wait is over may come first.
+		undue = "\n    AND NOT EXISTS (SELECT 1 FROM task d WHERE d.state >= 6 AND d.run_at <= {now})"
+	)
+	q := &draining{
+		lease: set + "WHERE seq = (SELECT t.seq FROM task t WHERE " + ready + " AND t.seq > $4{undue}\n  ORDER BY t.seq LIMIT 1{skip})\n" + returned +
+			`(SELECT b.origin FROM task_body b WHERE b.seq = task.seq), (SELECT b.message FROM task_body b WHERE b.seq = task.seq),
+  (SELECT r.decision FROM task_result r WHERE r.seq = task.seq)`,
 		concurrent: d.ConcurrentWrites(),
 		delayed:    newDelayed(d),
 	}
+	q.leaseFirst, q.lease = d.Expand(strings.Replace(q.lease, "{undue}", undue, 1)), d.Expand(strings.Replace(q.lease, "{undue}", "", 1))
+	if !q.concurrent {
+		q.leaseFirst = ""
+	}
+	if d.Batches {
+		// Of several decisions on an issue the oldest is leased. They are changed in the order of
+		// their issues, so that of two that wait for each other's issues none waits for ever.
+		q.leaseAll = d.Expand("WITH pick AS MATERIALIZED (\n  SELECT t.seq, t.lane, t.issue FROM task t WHERE " + ready + undue + `
+  ORDER BY t.seq LIMIT $4{skip}
+), oldest AS MATERIALIZED (
+  SELECT DISTINCT ON (lane, CASE WHEN issue = 0 THEN seq ELSE 0 END) seq FROM pick ORDER BY lane, CASE WHEN issue = 0 THEN seq ELSE 0 END, seq
+)
+` + set + `FROM oldest LEFT JOIN task_body b ON b.seq = oldest.seq LEFT JOIN task_result r ON r.seq = oldest.seq WHERE task.seq = oldest.seq
+` + returned + "b.origin, b.message, r.decision")
+		q.joint = &batch.Kind[*leaseRequest]{Order: 4, Join: q.together, Forget: func(r *leaseRequest) { r.list = nil }}
+	}
+	return q
+}
+
+// leaseOptions are the options of DrainCompleted, and the process that leases.
+type leaseOptions struct {
+	queue.DrainOptions
+
+	holder string // see holderOf
 }
 
 // all leases decisions in one transaction.
-func (q *draining) all(ctx context.Context, e sqlstore.Engine, o queue.DrainOptions) (list []queue.Decision, after followUp, err error) {
+func (q *draining) all(ctx context.Context, e sqlstore.Engine, o leaseOptions) (list []queue.Decision, after followUp, err error) {
 	err = e.Write(ctx, func(tx sqlstore.Tx) (err error) {
 		list = nil
 		if after.agents, err = q.delayed.promoteNow(tx); err != nil {
@@ -38,14 +72,14 @@ func (q *draining) all(ctx context.Context, e sqlstore.Engine, o queue.DrainOpti
 		}
 		var behind int64
 		for len(list) < o.Limit {
-			d, seq, found, err := q.one(tx, o, behind)
+			d, found, err := one(tx, q.lease, o, behind)
 			if err != nil {
 				return err
 			}
 			if !found {
 				break
 			}
-			list, behind = append(list, d), seq
+			list, behind = append(list, d.Decision), d.seq
 		}
 		return nil
 	})
@@ -55,34 +89,121 @@ func (q *draining) all(ctx context.Context, e sqlstore.Engine, o queue.DrainOpti
 	return list, after, nil
 }
 
+// A leaseRequest is a call of DrainCompleted, with its result.
+type leaseRequest struct {
+	leaseOptions
+
+	list []leased
+}
+
+// add leases decisions where transactions run concurrently. promote makes due tasks ready, and
+// reports whether there were any.
+func (q *draining) add(ctx context.Context, e batch.Engine, o leaseOptions, promote func(context.Context) (bool, error)) ([]queue.Decision, error) {
+	r := &leaseRequest{leaseOptions: o}
+	err := batch.Do(ctx, e, q.joint, r, func() (err error) {
+		if r.Limit > 1 && len(r.list) == 0 {
+			err = batch.Run(ctx, e, q.joint, r)
+		}
+		if err == nil {
+			err = q.each(ctx, e, q.leaseFirst, r)
+		}
+		if err == nil && len(r.list) < r.Limit {
+			var due bool
+			if due, err = promote(ctx); due && err == nil {
+				err = q.each(ctx, e, q.lease, r)
+			}
+		}
+		if len(r.list) > 0 {
+			return nil // the caller must carry out those that were leased
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return decisions(r.list), nil
+}
+
 // each leases every decision in a transaction of its own. A lease may have to wait for
 // another one of the same issue; with several in one transaction, two callers could wait for
 // each other (deadlock).
-func (q *draining) each(ctx context.Context, e sqlstore.Engine, o queue.DrainOptions) (list []queue.Decision, err error) {
-	for behind := int64(0); len(list) < o.Limit; {
-		var d queue.Decision
-		var seq int64
+func (q *draining) each(ctx context.Context, e batch.Engine, lease string, r *leaseRequest) error {
+	for behind := int64(0); len(r.list) < r.Limit; {
+		var d leased
 		var found bool
 		err := e.WriteOne(ctx, func(tx sqlstore.Tx) (err error) {
-			d, seq, found, err = q.one(tx, o, behind)
+			d, found, err = one(tx, lease, r.leaseOptions, behind)
 			return err
 		})
-		if err != nil && len(list) == 0 {
-			return nil, err
-		}
 		if err != nil || !found {
-			return list, nil //nolint:nilerr // the caller must carry out those that were leased
+			return err
 		}
-		list, behind = append(list, d), seq
+		r.list, behind = append(r.list, d), d.seq
 	}
-	return list, nil
+	return nil
+}
+
+// maxLeases bounds the decisions that one statement leases.
+const maxLeases = 128
+
+// together leases decisions for several callers with the same options, in turns.
+func (q *draining) together(now any, requests []*leaseRequest) batch.Joined {
+	o, want := requests[0].leaseOptions, 0
+	var open []int // the callers that want more, the next one first
+	for i, r := range requests {
+		r.list = nil
+		if r.Owner == o.Owner && r.Lease == o.Lease && r.holder == o.holder {
+			open = append(open, i)
+			want += min(r.Limit, maxLeases)
+		}
+	}
+	served := make([]bool, len(requests))
+	each := func(row sqlstore.Row) error {
+		d, err := scanDecision(row)
+		if err != nil {
+			return err
+		}
+		i := open[0]
+		open = open[1:]
+		r := requests[i]
+		r.list = append(r.list, d)
+		if served[i] = len(r.list) == r.Limit; !served[i] {
+			open = append(open, i)
+		}
+		return nil
+	}
+	args := []any{now, sqlstore.Millis(o.Lease), queue.CleanText(o.Owner), int64(min(want, maxLeases)), o.holder}
+	return batch.Joined{Statement: sqlstore.Statement{Query: q.leaseAll, Args: args, Each: each}, Served: served}
 }
 
 // one leases the oldest decision after the task with the number behind.
-func (q *draining) one(tx sqlstore.Tx, o queue.DrainOptions, behind int64) (d queue.Decision, seq int64, found bool, err error) {
+func one(tx sqlstore.Tx, lease string, o leaseOptions, behind int64) (d leased, found bool, err error) {
+	found, err = sqlstore.One(tx, lease, func(r sqlstore.Row) (err error) {
+		d, err = scanDecision(r)
+		return err
+	}, tx.Now(), sqlstore.Millis(o.Lease), queue.CleanText(o.Owner), behind, o.holder)
+	return d, found, err
+}
+
+// A leased is a leased decision, with the number of its task.
+type leased struct {
+	queue.Decision
+
+	seq int64
+}
+
+func scanDecision(r sqlstore.Row) (d leased, err error) {
 	var until, enqueued, completed int64
-	found, err = sqlstore.One(tx, q.lease, sqlstore.Into(&seq, &d.ID, &d.Epoch, &until, &d.Agent, &d.Repo, &d.Issue, &d.Tries, &enqueued, &completed,
-		&d.Origin, &d.Message, &d.Result), tx.Now(), sqlstore.Millis(o.Lease), queue.CleanText(o.Owner), behind)
+	err = r.Scan(&d.seq, &d.ID, &d.Epoch, &until, &d.Agent, &d.Repo, &d.Issue, &d.Tries, &enqueued, &completed, &d.Asks, &d.Leases, &d.Origin, &d.Message, &d.Result)
 	d.Until, d.Enqueued, d.Completed = sqlstore.Time(until), sqlstore.Time(enqueued), sqlstore.Time(completed)
-	return d, seq, found, err
+	return d, err
+}
+
+// decisions returns leased decisions in the order of their tasks.
+func decisions(leases []leased) (list []queue.Decision) {
+	slices.SortFunc(leases, func(a, b leased) int { return cmp.Compare(a.seq, b.seq) })
+	for _, d := range leases {
+		list = append(list, d.Decision)
+	}
+	return list
 }

@@ -1,12 +1,15 @@
 package sqlqueue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/batch"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
@@ -16,16 +19,18 @@ type enqueuing struct {
 	exclusive            string
 	chained              bool // insert adds the texts too: $15 the message, $16 the origin
 	coalescing           coalescing
+	insertAll            string // insert for several tasks without anything to wait for
+	joint                *batch.Kind[queue.Task]
 }
 
-func newEnqueuing(d sqlstore.Dialect) enqueuing {
+func newEnqueuing(d sqlstore.Dialect) *enqueuing {
 	const insert = `
 INSERT INTO task (task_id, agent, repo, issue, lane, dedup, hourly, state, priority, joinable, run_at, slot, created_at, completed_at, reason)
 SELECT $2, $3, $4, $5, $6, $7, $8, CAST($9 AS BIGINT), $10, $11, CASE WHEN CAST($9 AS BIGINT) < 6 THEN 0 WHEN $12 > {now} + $13 THEN $12 ELSE {now} + $13 END,
   CASE WHEN $12 > {now} + $13 THEN $12 ELSE {now} + $13 END, {now}, CASE WHEN CAST($9 AS BIGINT) IN (2, 8) THEN {now} ELSE 0 END, $14
 WHERE NOT EXISTS (SELECT 1 FROM task_also a WHERE a.dedup = $7)
 ON CONFLICT DO NOTHING RETURNING seq`
-	q := enqueuing{
+	q := &enqueuing{
 		insert:     d.Expand(insert),
 		body:       "INSERT INTO task_body (seq, origin, message) VALUES ($1, $2, $3)",
 		hourly:     d.Expand("SELECT slot, {now} FROM task WHERE hourly = $2 ORDER BY slot DESC LIMIT 1 OFFSET $3"),
@@ -36,16 +41,72 @@ ON CONFLICT DO NOTHING RETURNING seq`
 	if q.chained {
 		q.insert = d.Expand("WITH t AS (" + insert + ") INSERT INTO task_body (seq, origin, message) SELECT seq, $16, $15 FROM t RETURNING seq")
 	}
+	if d.Batches {
+		q.insertAll = d.Expand(insertAll)
+		q.joint = &batch.Kind[queue.Task]{Order: 0, Join: q.addAll}
+	}
 	return q
 }
+
+// insertAll returns the ids of the tasks that it added.
+const insertAll = `
+WITH want AS MATERIALIZED (
+  SELECT w.task_id, w.agent, w.repo, w.issue, w.lane, w.dedup, w.priority, w.message, w.origin, w.n
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], $9::bytea[], $10::bytea[])
+    WITH ORDINALITY AS w(task_id, agent, repo, issue, lane, dedup, priority, message, origin, n)
+), t AS (
+  INSERT INTO task (task_id, agent, repo, issue, lane, dedup, state, priority, joinable, slot, created_at, completed_at)
+  SELECT w.task_id, w.agent, w.repo, w.issue, w.lane, NULLIF(w.dedup, ''), CASE WHEN w.agent = '' THEN 2 ELSE 0 END, w.priority, 0, {now}, {now}, CASE WHEN w.agent = '' THEN {now} ELSE 0 END
+  FROM want w WHERE NOT EXISTS (SELECT 1 FROM task_also a WHERE a.dedup = w.dedup) ORDER BY w.n
+  ON CONFLICT DO NOTHING RETURNING seq, task_id
+), b AS (
+  INSERT INTO task_body (seq, origin, message) SELECT t.seq, w.origin, w.message FROM t JOIN want w ON w.task_id = t.task_id
+)
+SELECT task_id FROM t`
 
 // maxTries bounds the attempts to add a task that was neither new nor a duplicate.
 const maxTries = 10
 
 // enqueue adds a task, unless it is a duplicate or joined to another one.
-func (q *enqueuing) enqueue(ctx context.Context, e sqlstore.Engine, t queue.Task) (out queue.Enqueued, err error) {
-	do := e.Write
+func (q *enqueuing) enqueue(ctx context.Context, e batch.Engine, t queue.Task) (queue.Enqueued, error) {
 	alone := q.chained && !t.Coalesce && t.HourlyLimit == 0 && t.Wait == 0
+	if !alone {
+		return q.enqueueOne(ctx, e, t, false)
+	}
+	out := queue.Enqueued{Outcome: queue.Added, ID: t.ID} // if it is added together with others
+	err := batch.Do(ctx, e, q.joint.Fitting(len(t.Message)+len(t.Origin)), t, func() (err error) {
+		out, err = q.enqueueOne(ctx, e, t, true)
+		return err
+	})
+	if err != nil {
+		return queue.Enqueued{}, err
+	}
+	return out, nil
+}
+
+// addAll adds tasks that are no duplicates. It waits for callers that add tasks with the same
+// ids or keys, and all add them in the same order.
+func (q *enqueuing) addAll(now any, tasks []queue.Task) batch.Joined {
+	r := batch.NewRoll(tasks, func(t queue.Task) string { return t.ID })
+	sorted := slices.SortedFunc(slices.Values(r.First), func(a, b queue.Task) int {
+		return cmp.Or(cmp.Compare(a.Dedup, b.Dedup), cmp.Compare(a.ID, b.ID))
+	})
+	var ids, agents, repos, names, dedups []string
+	var issues, priorities []int64
+	var messages, origins [][]byte
+	for _, t := range sorted {
+		ids, agents, repos = append(ids, t.ID), append(agents, t.Agent), append(repos, t.Repo)
+		names, dedups = append(names, Lane(t.Repo, t.Issue)), append(dedups, t.Dedup)
+		issues, priorities = append(issues, int64(t.Issue)), append(priorities, int64(t.Priority))
+		messages, origins = append(messages, slices.Concat([]byte{}, t.Message)), append(origins, t.Origin)
+	}
+	args := []any{now, ids, agents, repos, issues, names, dedups, priorities, messages, origins}
+	return batch.Joined{Statement: sqlstore.Statement{Query: q.insertAll, Args: args, Each: r.ServeRow}, Served: r.Served}
+}
+
+// enqueueOne adds a task that is alone in its statement or not, as in add.
+func (q *enqueuing) enqueueOne(ctx context.Context, e sqlstore.Engine, t queue.Task, alone bool) (out queue.Enqueued, err error) {
+	do := e.Write
 	if alone {
 		do = e.WriteOne
 	}
@@ -58,7 +119,7 @@ func (q *enqueuing) enqueue(ctx context.Context, e sqlstore.Engine, t queue.Task
 			})
 		}
 		if err == nil && out.Outcome == "" && tries == maxTries {
-			err = fmt.Errorf("%w: tasks of its id or key come and go", queue.ErrUnavailable)
+			err = fmt.Errorf("%w: tasks with its id or key are added and deleted meanwhile", queue.ErrUnavailable)
 		}
 	}
 	if err != nil {

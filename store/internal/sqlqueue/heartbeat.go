@@ -101,7 +101,7 @@ func (h *heartbeating) free(ctx context.Context, e sqlstore.Engine, ref queue.Re
 		if err != nil || !found {
 			return err
 		}
-		return h.logbook.note(tx, seq, queue.Entry{What: "given back", Who: owner, Text: fmt.Sprintf("claim %d", attempt)})
+		return h.logbook.note(tx, seq, queue.Entry{What: "released", Who: owner, Text: fmt.Sprintf("claim %d", attempt)})
 	})
 	if err == nil && !found {
 		err = h.whyNot(ctx, e, ref)

@@ -115,14 +115,19 @@ func (o *followUp) add(more followUp) {
 // concurrently, that is left to a transaction of its own after this one: the waiting task
 // may be locked by a transaction that waits for this one.
 func (l *lanes) ended(tx sqlstore.Tx, at lane) (o followUp, err error) {
-	switch {
-	case at.followed == 0:
-		return followUp{}, nil
-	case l.concurrent:
-		return followUp{lanes: []lane{at}}, nil
+	if l.concurrent || at.followed == 0 {
+		return l.endedConcurrently(at), nil
 	}
 	o.agents, err = l.releaseNext(tx, at)
 	return o, err
+}
+
+// endedConcurrently is ended where transactions run concurrently.
+func (*lanes) endedConcurrently(at lane) followUp {
+	if at.followed == 0 {
+		return followUp{}
+	}
+	return followUp{lanes: []lane{at}}
 }
 
 // releaseAll releases the next task of each lane after a transaction, and returns the

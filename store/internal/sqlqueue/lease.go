@@ -2,30 +2,65 @@ package sqlqueue
 
 import (
 	"context"
+	"crypto/rand"
 	"time"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/batch"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // leasing are the statements about leases on decisions: Renew, MarkDone, Fail and Release.
 type leasing struct {
 	renew, finish, release, report string
+	chained                        bool // finish keeps the report too: $6
 	logbook                        logbook
 	lanes                          lanes
+	finishAll                      string // finish for several leases
+	joint                          *batch.Kind[*finishing]
 }
 
-func newLeasing(d sqlstore.Dialect) leasing {
-	return leasing{
+// A finishing is the end of a lease, with its result.
+type finishing struct {
+	lease queue.Lease
+	how   ending
+
+	found bool
+	after followUp
+}
+
+func newLeasing(d sqlstore.Dialect) *leasing {
+	const set = "UPDATE task SET ended_at = {now}, lease_until = NULL, run_at = 0, "
+	const kept = " ON CONFLICT (seq) DO UPDATE SET report = excluded.report"
+	l := &leasing{
 		renew: d.Expand("UPDATE task SET lease_until = {now} + $4 WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING lease_until"),
-		finish: d.Expand(`UPDATE task SET state = $4, reason = $5, ended_at = {now}, lease_until = NULL, run_at = 0
+		finish: d.Expand(set + `state = $4, reason = $5
 WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING seq, agent, lane, followed`),
 		release: d.Expand(`UPDATE task SET state = CAST($4 AS BIGINT), run_at = CASE WHEN CAST($4 AS BIGINT) < 6 THEN 0 ELSE {now} + $5 END, tries = tries + $6, reason = $7, lease_until = NULL
 WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING seq, owner`),
-		report:  "INSERT INTO task_report (seq, report) VALUES ($1, $2) ON CONFLICT (seq) DO UPDATE SET report = excluded.report",
+		report:  "INSERT INTO task_report (seq, report) VALUES ($1, $2)" + kept,
+		chained: d.ModifyingCTE,
 		logbook: newLogbook(d),
 		lanes:   newLanes(d),
 	}
+	if l.chained {
+		l.finish = "WITH t AS (" + l.finish + "), r AS (INSERT INTO task_report (seq, report) SELECT seq, CAST($6 AS BYTEA) FROM t WHERE CAST($6 AS BYTEA) IS NOT NULL" + kept + ") SELECT seq, agent, lane, followed FROM t"
+	}
+	if d.Batches {
+		l.finishAll = d.Expand(`
+WITH want AS (
+  SELECT w.id, w.number, w.result, w.why, w.report FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bytea[]) AS w(id, number, result, why, report)
+), pick AS MATERIALIZED (
+  SELECT t.seq, w.result, w.why, w.report FROM want w JOIN task t ON t.task_id = w.id WHERE t.state = 3 AND t.epoch = w.number{skip}
+), t AS (
+  ` + set + `state = pick.result, reason = pick.why FROM pick WHERE task.seq = pick.seq RETURNING task.seq, task_id, agent, lane, followed, report
+), r AS (
+  INSERT INTO task_report (seq, report) SELECT seq, report FROM t WHERE report IS NOT NULL` + kept + `
+)
+SELECT task_id, agent, lane, followed FROM t`)
+		l.joint = &batch.Kind[*finishing]{Order: 3, Join: l.finishTogether}
+	}
+	return l
 }
 
 // extend renews a lease, and returns its new end.
@@ -53,38 +88,73 @@ type ending struct {
 }
 
 // end ends the task of a lease.
-func (l *leasing) end(ctx context.Context, e sqlstore.Engine, lease queue.Lease, how ending) (followUp, error) {
+func (l *leasing) end(ctx context.Context, e batch.Engine, lease queue.Lease, how ending) (followUp, error) {
 	if err := queue.CheckSize("report", how.report); err != nil {
 		return followUp{}, err
 	}
 	if !queue.IsText(lease.ID) {
 		return followUp{}, queue.ErrLost
 	}
+	how.reason = queue.CleanText(how.reason)
+	f := &finishing{lease: lease, how: how}
 	do := e.WriteOne
-	if how.report != nil {
+	if how.report != nil && !l.chained {
 		do = e.Write
 	}
-	var found bool
-	var ended followUp
-	err := do(ctx, func(tx sqlstore.Tx) (err error) {
-		var seq int64
-		var at lane
-		found, err = sqlstore.One(tx, l.finish, sqlstore.Into(&seq, &at.agent, &at.name, &at.followed),
-			tx.Now(), lease.ID, lease.Epoch, how.state, queue.CleanText(how.reason))
-		if err == nil && found && how.report != nil {
-			_, err = tx.Exec(l.report, seq, how.report)
-		}
-		if err == nil {
-			ended, err = l.lanes.ended(tx, at)
-		}
-		return err
+	err := batch.Do(ctx, e, l.joint.Fitting(len(how.report)), f, func() error {
+		return do(ctx, func(tx sqlstore.Tx) error { return l.finishOne(tx, f) })
 	})
-	if err := lostUnless(found, err); err != nil {
+	if err != nil {
+		return followUp{}, err
+	}
+	if err := lostUnless(f.found, nil); err != nil {
 		return followUp{}, err
 	}
 	o := followUp{agents: []string{""}} // the next decision on the issue is ready
-	o.add(ended)
+	o.add(f.after)
 	return o, nil
+}
+
+// finishOne ends the task of a lease, if it still has it.
+func (l *leasing) finishOne(tx sqlstore.Tx, f *finishing) (err error) {
+	var seq int64
+	var at lane
+	args := []any{tx.Now(), f.lease.ID, f.lease.Epoch, f.how.state, f.how.reason}
+	if l.chained {
+		args = append(args, sqlstore.Blob(f.how.report))
+	}
+	f.found, err = sqlstore.One(tx, l.finish, sqlstore.Into(&seq, &at.agent, &at.name, &at.followed), args...)
+	if err == nil && f.found && f.how.report != nil && !l.chained {
+		_, err = tx.Exec(l.report, seq, f.how.report)
+	}
+	if err == nil {
+		f.after, err = l.lanes.ended(tx, at)
+	}
+	return err
+}
+
+// finishTogether ends the tasks of leases that are still valid and not locked.
+func (l *leasing) finishTogether(now any, list []*finishing) batch.Joined {
+	r := batch.NewRoll(list, func(f *finishing) string { return f.lease.ID })
+	var ids, reasons []string
+	var epochs, states []int64
+	var reports [][]byte
+	for _, f := range r.First {
+		ids, epochs, states = append(ids, f.lease.ID), append(epochs, f.lease.Epoch), append(states, f.how.state)
+		reasons, reports = append(reasons, f.how.reason), append(reports, f.how.report)
+	}
+	each := func(row sqlstore.Row) error {
+		var id string
+		var at lane
+		if err := row.Scan(&id, &at.agent, &at.name, &at.followed); err != nil {
+			return err
+		}
+		f := list[r.Serve(id)]
+		f.found, f.after = true, l.lanes.endedConcurrently(at)
+		return nil
+	}
+	args := []any{now, ids, epochs, states, reasons, reports}
+	return batch.Joined{Statement: sqlstore.Statement{Query: l.finishAll, Args: args, Each: each}, Served: r.Served}
 }
 
 // postpone releases a lease: the decision is ready again after a wait.
@@ -102,7 +172,42 @@ func (l *leasing) postpone(ctx context.Context, e sqlstore.Engine, lease queue.L
 		if err != nil || !found {
 			return err
 		}
-		return l.logbook.note(tx, seq, queue.Entry{What: "given back", Who: owner, Text: p.Reason})
+		return l.logbook.note(tx, seq, queue.Entry{What: "released", Who: owner, Text: p.Reason})
 	})
 	return lostUnless(found, err)
+}
+
+// Holders identify the processes that have leases on decisions. They are safe for concurrent
+// use.
+type Holders interface {
+	// Own returns the id of this process, which no other process ever has. provable means that
+	// Ended of other processes reports it once this process has ended.
+	Own() (id string, provable bool)
+	// Ended returns those of other processes that have certainly ended, such as by SIGKILL. ids
+	// are all of those that have leases.
+	Ended(ctx context.Context, ids []string) ([]string, error)
+}
+
+// Unprovable are holders whose end no other process can detect: their leases have to expire.
+type Unprovable string
+
+// NewUnprovable returns the holder of this process.
+func NewUnprovable() Unprovable { return Unprovable(rand.Text()) }
+
+// Own implements [Holders].
+func (u Unprovable) Own() (id string, provable bool) { return string(u), false }
+
+// Ended implements [Holders].
+func (u Unprovable) Ended(context.Context, []string) ([]string, error) { return nil, nil }
+
+// unproven begins the stored ids of holders whose end cannot be detected.
+const unproven = "~"
+
+// holderOf returns the stored id of this process.
+func holderOf(h Holders) string {
+	id, provable := h.Own()
+	if !provable {
+		return unproven + id
+	}
+	return id
 }

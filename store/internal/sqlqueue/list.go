@@ -3,6 +3,7 @@ package sqlqueue
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +21,7 @@ func newReading(d sqlstore.Dialect) reading {
 	// The columns of Info, in the order of scanInfo.
 	info := d.Expand(`
 SELECT seq, task_id, agent, repo, issue, state, CASE WHEN state >= 6 AND (state = 12 OR run_at > {now}) THEN 1 ELSE 0 END, attempt, tries, priority,
-  reason, created_at, CASE WHEN state = 12 THEN 0 ELSE run_at END, claimed_at, lease_until, completed_at, ended_at, claimed_by, owner, behind
+  reason, created_at, CASE WHEN state = 12 THEN 0 ELSE run_at END, claimed_at, lease_until, completed_at, ended_at, claimed_by, owner, behind, asks
 FROM task `)
 	return reading{
 		info:    info,
@@ -32,54 +33,129 @@ FROM task `)
 
 // list returns the tasks that match a filter.
 func (s *reading) list(ctx context.Context, e sqlstore.Engine, f queue.Filter) ([]queue.Info, error) {
-	where, args := conditions(f)
-	limit := min(cmp.Or(max(f.Limit, 0), 100), 1000)
-	query := s.info + "WHERE " + strings.Join(where, " AND ") + " ORDER BY seq DESC LIMIT " + strconv.Itoa(limit)
+	query, args := s.selection(f)
 	return sqlstore.Value(ctx, e.ReadOne, func(tx sqlstore.Tx) ([]queue.Info, error) {
 		args[0] = tx.Now()
 		return sqlstore.All(tx, query, scanInfo, args...)
 	})
 }
 
-// conditions returns the conditions of a filter, with their parameters after the time.
-func conditions(f queue.Filter) (where []string, args []any) {
-	args = []any{nil}
-	add := func(condition string, values ...any) {
-		for _, v := range values {
-			args = append(args, v)
-			condition = strings.Replace(condition, "?", "$"+strconv.Itoa(len(args)), 1)
-		}
-		where = append(where, condition)
+// selection returns the statement for a filter, with its parameters; the first one is the time.
+//
+// Each page costs the same, however many tasks there are: where one index does not have the
+// tasks that match in their order, the newest ones of several indexes are merged.
+func (s *reading) selection(f queue.Filter) (query string, args []any) {
+	limit := strconv.Itoa(min(cmp.Or(max(f.Limit, 0), 100), 1000))
+	args = []any{nil, cmp.Or(max(f.Before, 0), int64(1)<<62)}
+	param := func(v any) string {
+		args = append(args, v)
+		return "$" + strconv.Itoa(len(args))
 	}
-	add("seq < ?", cmp.Or(max(f.Before, 0), 1<<62))
-	switch f.State {
-	case "":
-	case queue.Pending:
-		add("state IN (0, 6, 12)")
-	case queue.Claimed:
-		add("state = 1")
-	case queue.Completed:
-		add("state IN (2, 3, 8)")
-	case queue.Done:
-		add("state = 4")
-	case queue.Failed:
-		add("state = 5")
-	default:
-		add("state < 0")
+	const end = " ORDER BY seq DESC LIMIT "
+	condition := "" // beside those of the index
+	if f.Agent != "" && f.Repo != "" {
+		condition += " AND agent || '' = " + param(f.Agent)
 	}
-	if f.Agent != "" {
-		add("agent = ?", f.Agent)
+	if f.Issue != 0 {
+		condition += " AND +issue = " + param(int64(f.Issue))
 	}
-	repo := strings.ToLower(f.Repo)
+	var sources []source
 	switch {
 	case f.Repo != "" && f.Issue != 0:
-		add("lane = ?", Lane(f.Repo, f.Issue))
+		return s.info + "WHERE seq < $2 AND lane = " + param(Lane(f.Repo, f.Issue)) + condition + stored(f.State) + end + limit, args
+	case f.Repo != "" && (f.State == queue.Claimed || f.State == queue.Completed):
+		condition += " AND " + sameRepo(param(f.Repo)) // there are few in these states
+		sources = agentSources(f.State, "")
 	case f.Repo != "":
-		add("lane >= ? AND lane < ?", repo+"#", repo+"$") // '$' follows '#'
-	case f.Issue != 0:
-		add("issue = ?", int64(f.Issue))
+		sources = repoSources(f.State, sameRepo(param(f.Repo)))
+	case f.Agent != "":
+		sources = agentSources(f.State, param(f.Agent))
+	case f.State != "":
+		sources = agentSources(f.State, "")
+	default:
+		return s.info + "WHERE seq < $2" + condition + end + limit, args
 	}
-	return where, args
+	var parts []string
+	for i, from := range sources {
+		parts = append(parts, "SELECT seq FROM (SELECT seq FROM task WHERE "+from.condition+" AND "+from.order+" < $2"+condition+" ORDER BY "+from.order+" DESC LIMIT "+limit+") AS s"+strconv.Itoa(i))
+	}
+	if len(parts) == 0 { // an unknown state
+		return s.info + "WHERE seq < $2 AND state < 0" + end + limit, args[:2]
+	}
+	return s.info + "WHERE seq IN (" + strings.Join(parts, "\nUNION ALL ") + ")" + end + limit, args
+}
+
+// A source is a condition that one index covers.
+type source struct {
+	condition string
+	order     string // seq, or +seq if that is not the order of the index: then the tasks are sorted
+}
+
+// storedStates returns the stored states of a state; empty text: all.
+func storedStates(state queue.State) []int {
+	var list []int
+	for _, n := range []int{statePending, stateClaimed, stateCompleted, stateDraining, stateDone, stateFailed, stateDelayed, stateHeld, stateBehind} {
+		if state == "" || stateOf(n) == state && slices.Contains(queue.States(), state) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// stored returns a condition for a state.
+func stored(state queue.State) string {
+	if state == "" {
+		return ""
+	}
+	var list []string
+	for _, n := range storedStates(state) {
+		list = append(list, strconv.Itoa(n))
+	}
+	return " AND state IN (" + cmp.Or(strings.Join(list, ", "), "-1") + ")"
+}
+
+// sameRepo is the condition for the repository in a parameter, as the indexes have it.
+func sameRepo(param string) string { return "lower(repo) = lower(" + param + ")" }
+
+// repoSources are those of the tasks of a repository. Those that have not ended come from one
+// index, without regard to their state.
+func repoSources(state queue.State, named string) (list []source) {
+	open := false
+	for _, n := range storedStates(state) {
+		if n == stateDone || n == stateFailed {
+			list = append(list, source{"ended_at IS NOT NULL AND " + named + " AND state = " + strconv.Itoa(n), "seq"})
+			continue
+		}
+		open = true
+	}
+	if open {
+		list = append(list, source{"ended_at IS NULL AND " + named + strings.Replace(stored(state), "state", "+state", 1), "seq"})
+	}
+	return list
+}
+
+// agentSources are those of the tasks in a state, or of the agent in a parameter; empty text:
+// any. Tasks that have not ended come from the index of their state. Where that has another
+// order they are sorted.
+func agentSources(state queue.State, agent string) (list []source) {
+	indexed, filtered := "", ""
+	if agent != "" {
+		indexed, filtered = " AND agent = "+agent, " AND agent || '' = "+agent
+	}
+	for _, n := range storedStates(state) {
+		number := strconv.Itoa(n)
+		switch n {
+		case stateDone, stateFailed:
+			list = append(list, source{"ended_at IS NOT NULL AND state = " + number + indexed, "seq"})
+		case statePending, stateCompleted:
+			list = append(list, source{"state = " + number + filtered, "seq"})
+		case stateClaimed, stateDraining:
+			list = append(list, source{"lease_until > 0 AND +state = " + number + filtered, "+seq"})
+		default:
+			list = append(list, source{"state >= 6 AND run_at >= 0 AND +state = " + number + filtered, "+seq"})
+		}
+	}
+	return list
 }
 
 // scanInfo reads the columns of reading.info.
@@ -89,7 +165,7 @@ func scanInfo(r sqlstore.Row) (queue.Info, error) {
 	var enqueued, runAt, claimedAt, until, completedAt, ended int64
 	var claimedBy, owner, behind string
 	err := r.Scan(&i.Seq, &i.ID, &i.Agent, &i.Repo, &i.Issue, &state, &isHeld, &i.Attempt, &i.Tries, &i.Priority,
-		&i.Reason, &enqueued, &runAt, &claimedAt, &until, &completedAt, &ended, &claimedBy, &owner, &behind)
+		&i.Reason, &enqueued, &runAt, &claimedAt, &until, &completedAt, &ended, &claimedBy, &owner, &behind, &i.Asks)
 	i.State, i.Held, i.Draining, i.Owner = stateOf(state), isHeld == 1, state == stateDraining, claimedBy
 	if i.Draining {
 		i.Owner = owner

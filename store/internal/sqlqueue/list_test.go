@@ -1,38 +1,48 @@
 package sqlqueue
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-func TestConditions(t *testing.T) {
+// TestSelection has the parameters of a filter, and from how many indexes its tasks come.
+func TestSelection(t *testing.T) {
 	t.Parallel()
 	newest := any(int64(1 << 62))
 	tests := []struct {
-		name   string
-		filter queue.Filter
-		where  []string
-		args   []any
+		name    string
+		filter  queue.Filter
+		sources int
+		args    []any
 	}{
-		{"all", queue.Filter{Before: -1}, []string{"seq < $2"}, []any{nil, newest}},
-		{"a page", queue.Filter{Before: 7}, []string{"seq < $2"}, []any{nil, int64(7)}},
-		{"state", queue.Filter{State: queue.Completed}, []string{"seq < $2", "state IN (2, 3, 8)"}, []any{nil, newest}},
-		{"unknown state", queue.Filter{State: "odd"}, []string{"seq < $2", "state < 0"}, []any{nil, newest}},
-		{
-			"agent and issue", queue.Filter{Agent: "http://a/", Repo: "O/r", Issue: 7},
-			[]string{"seq < $2", "agent = $3", "lane = $4"}, []any{nil, newest, "http://a/", "o/r#7"},
-		},
-		{"repository", queue.Filter{Repo: "O/r"}, []string{"seq < $2", "lane >= $3 AND lane < $4"}, []any{nil, newest, "o/r#", "o/r$"}},
-		{"number alone", queue.Filter{Issue: 7}, []string{"seq < $2", "issue = $3"}, []any{nil, newest, int64(7)}},
+		{"all", queue.Filter{Before: -1}, 0, []any{nil, newest}},
+		{"a page", queue.Filter{Before: 7}, 0, []any{nil, int64(7)}},
+		{"completed", queue.Filter{State: queue.Completed}, 3, []any{nil, newest}},
+		{"done", queue.Filter{State: queue.Done}, 1, []any{nil, newest}},
+		{"unknown state", queue.Filter{State: "odd"}, 0, []any{nil, newest}},
+		{"unknown state of a repository", queue.Filter{State: "odd", Repo: "o/r"}, 0, []any{nil, newest}},
+		{"agent and issue", queue.Filter{Agent: "http://a/", Repo: "O/r", Issue: 7}, 0, []any{nil, newest, "http://a/", int64(7), "o/r#7"}},
+		{"agent", queue.Filter{Agent: "http://a/"}, 9, []any{nil, newest, "http://a/"}},
+		{"repository", queue.Filter{Repo: "O/r"}, 3, []any{nil, newest, "O/r"}},
+		{"failed ones of a repository", queue.Filter{Repo: "O/r", State: queue.Failed}, 1, []any{nil, newest, "O/r"}},
+		{"pending ones of a repository", queue.Filter{Repo: "O/r", State: queue.Pending}, 1, []any{nil, newest, "O/r"}},
+		{"completed ones of a repository", queue.Filter{Repo: "O/r", State: queue.Completed}, 3, []any{nil, newest, "O/r"}},
+		{"number alone", queue.Filter{Issue: 7}, 0, []any{nil, newest, int64(7)}},
 	}
+	reading := newReading(sqlstore.SQLite())
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			where, args := conditions(tt.filter)
-			if diff := cmp.Diff(tt.where, where) + cmp.Diff(tt.args, args); diff != "" {
+			query, args := reading.selection(tt.filter)
+			if got := strings.Count(query, " AS s"); got != tt.sources {
+				t.Errorf("got %d sources:\n%s", got, query)
+			}
+			if diff := cmp.Diff(tt.args, args); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 // purging are the statements of Purge.
 type purging struct {
 	purge, purgeAside string
+	foldCounts        string // empty: not needed
 	purgeTexts        [5]string
 }
 
@@ -18,6 +19,7 @@ func newPurging(d sqlstore.Dialect) purging {
 	p := purging{
 		purge: d.Expand(`DELETE FROM task WHERE seq IN (
 SELECT t.seq FROM task t WHERE t.state = $2 AND t.ended_at < $1 ORDER BY t.ended_at LIMIT $3{skip}) RETURNING seq`),
+		foldCounts: d.FoldCounts,
 		purgeAside: "DELETE FROM memory_aside WHERE id > 0 AND at < $1", // a small table
 	}
 	for i, table := range []string{"task_body", "task_result", "task_report", "task_log", "task_also"} {
@@ -31,6 +33,11 @@ func (p *purging) some(ctx context.Context, e sqlstore.Engine, before time.Time,
 	return sqlstore.Value(ctx, e.Write, func(tx sqlstore.Tx) (int, error) {
 		if _, err := tx.Exec(p.purgeAside, before.UnixMilli()); err != nil {
 			return 0, err
+		}
+		if p.foldCounts != "" {
+			if _, err := tx.Exec(p.foldCounts); err != nil {
+				return 0, err
+			}
 		}
 		var gone []int64
 		for _, state := range []int64{stateDone, stateFailed} {

@@ -2,16 +2,19 @@ package sqlqueue
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/batch"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // A Queue is a queue.Queue over an engine. It is safe for concurrent use. Each method checks
 // its arguments, runs the verb, and announces the tasks that became ready.
 type Queue struct {
-	engine   sqlstore.Engine
+	engine   batch.Engine
+	holders  Holders
 	verbs    verbs
 	idle     *idle
 	watchers *watchers
@@ -19,9 +22,10 @@ type Queue struct {
 
 var _ queue.Queue = (*Queue)(nil)
 
-// New returns the queue of a database that sqlstore.Migrate was run on.
-func New(e sqlstore.Engine, d sqlstore.Dialect) *Queue {
-	return &Queue{e, newVerbs(d), &idle{agents: map[string]bool{}}, &watchers{chans: map[chan queue.Change]bool{}}}
+// New returns the queue of a database that sqlstore.Migrate was run on. The holders are
+// the processes that use it.
+func New(e sqlstore.Engine, d sqlstore.Dialect, h Holders) *Queue {
+	return &Queue{batch.NewEngine(e), h, newVerbs(d), &idle{agents: map[string]bool{}}, &watchers{chans: map[chan queue.Change]bool{}}}
 }
 
 // Watch implements queue.Queue.
@@ -51,11 +55,12 @@ func (q *Queue) after(ctx context.Context, o followUp) {
 	q.notify(q.verbs.lanes.releaseAll(ctx, q.engine, o.lanes)...)
 }
 
-// promote makes due tasks ready, in transactions of its own.
-func (q *Queue) promote(ctx context.Context) error {
-	o, err := q.verbs.delayed.promoteAll(ctx, q.engine)
+// promote makes due tasks ready, in transactions of its own, and reports whether there were
+// any.
+func (q *Queue) promote(ctx context.Context) (due bool, err error) {
+	o, due, err := q.verbs.delayed.promoteAll(ctx, q.engine)
 	q.after(ctx, o)
-	return err
+	return due, err
 }
 
 // Enqueue implements queue.Queue.
@@ -148,13 +153,13 @@ func (q *Queue) GiveUp(ctx context.Context, ref queue.Ref, reason string) error 
 // GiveBack implements queue.Queue.
 func (q *Queue) GiveBack(ctx context.Context, ref queue.Ref, wait time.Duration) error {
 	if !queue.IsText(ref.ID) {
-		return sqlstore.Wrap("give back a claim", queue.ErrNotFound)
+		return sqlstore.Wrap("release a claim", queue.ErrNotFound)
 	}
 	o, err := q.verbs.heartbeat.free(ctx, q.engine, ref, wait)
 	if err == nil {
 		q.after(ctx, o)
 	}
-	return sqlstore.Wrap("give back the claim of task "+ref.ID, err)
+	return sqlstore.Wrap("release the claim of task "+ref.ID, err)
 }
 
 // Complete implements queue.Queue.
@@ -174,15 +179,13 @@ func (q *Queue) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]que
 	if err := o.Check(); err != nil {
 		return nil, sqlstore.Wrap("lease decisions", err)
 	}
+	lo := leaseOptions{o, holderOf(q.holders)}
 	if !q.verbs.drain.concurrent {
-		list, ready, err := q.verbs.drain.all(ctx, q.engine, o)
+		list, ready, err := q.verbs.drain.all(ctx, q.engine, lo)
 		q.after(ctx, ready)
 		return list, sqlstore.Wrap("lease decisions", err)
 	}
-	if err := q.promote(ctx); err != nil {
-		return nil, sqlstore.Wrap("lease decisions", err)
-	}
-	list, err := q.verbs.drain.each(ctx, q.engine, o)
+	list, err := q.verbs.drain.add(ctx, q.engine, lo, q.promote)
 	return list, sqlstore.Wrap("lease decisions", err)
 }
 
@@ -219,18 +222,18 @@ func (q *Queue) end(ctx context.Context, l queue.Lease, how ending) error {
 // Release implements queue.Queue.
 func (q *Queue) Release(ctx context.Context, l queue.Lease, p queue.Postponement) error {
 	if !queue.IsText(l.ID) {
-		return sqlstore.Wrap("give back a task", queue.ErrLost)
+		return sqlstore.Wrap("release a task", queue.ErrLost)
 	}
 	err := q.verbs.lease.postpone(ctx, q.engine, l, p)
 	if err == nil {
 		q.notify("")
 	}
-	return sqlstore.Wrap("give back task "+l.ID, err)
+	return sqlstore.Wrap("release task "+l.ID, err)
 }
 
 // RequeueStale implements queue.Queue. Many tasks are several transactions.
 func (q *Queue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Requeued, error) {
-	err := q.promote(ctx)
+	_, err := q.promote(ctx)
 	var all []queue.Requeued
 	for more := true; err == nil && more; {
 		var r requeued
@@ -242,6 +245,22 @@ func (q *Queue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Reque
 	return all, sqlstore.Wrap("requeue stale tasks", err)
 }
 
+// RequeueLeases implements queue.Queue.
+func (q *Queue) RequeueLeases(ctx context.Context, drains int) (out queue.LeaseCheck, err error) {
+	state, err := q.verbs.holdings.look(ctx, q.engine, q.holders)
+	out.Others = state.others
+	for more := state.expired || len(state.ended) > 0; more; {
+		r, failed := q.verbs.holdings.some(ctx, q.engine, state.ended, drains)
+		if failed != nil {
+			err = errors.Join(err, failed)
+			break
+		}
+		q.after(ctx, r.followUp)
+		out.Requeued, more = append(out.Requeued, r.tasks...), r.more
+	}
+	return out, sqlstore.Wrap("requeue leased decisions", err)
+}
+
 // ExtendClaims implements queue.Queue.
 func (q *Queue) ExtendClaims(ctx context.Context, d time.Duration) (int, error) {
 	n, err := q.verbs.requeue.extend(ctx, q.engine, d)
@@ -250,7 +269,7 @@ func (q *Queue) ExtendClaims(ctx context.Context, d time.Duration) (int, error) 
 
 // Stats implements queue.Queue.
 func (q *Queue) Stats(ctx context.Context) (queue.Stats, error) {
-	if err := q.promote(ctx); err != nil {
+	if _, err := q.promote(ctx); err != nil {
 		return queue.Stats{}, sqlstore.Wrap("count tasks", err)
 	}
 	out, err := q.verbs.count.count(ctx, q.engine)
@@ -259,7 +278,7 @@ func (q *Queue) Stats(ctx context.Context) (queue.Stats, error) {
 
 // Backlog implements queue.Queue.
 func (q *Queue) Backlog(ctx context.Context, n int) ([]queue.Backlog, error) {
-	if err := q.promote(ctx); err != nil {
+	if _, err := q.promote(ctx); err != nil {
 		return nil, sqlstore.Wrap("look for waiting tasks", err)
 	}
 	list, err := q.verbs.count.waiting(ctx, q.engine, n)
@@ -289,12 +308,21 @@ func (q *Queue) Inspect(ctx context.Context, id string) (queue.Details, error) {
 
 // Retry implements queue.Queue.
 func (q *Queue) Retry(ctx context.Context, id, by string) (queue.State, error) {
-	if err := q.promote(ctx); err != nil { // a task that is due is not held back
+	if _, err := q.promote(ctx); err != nil { // a task that is due is not held back
 		return "", sqlstore.Wrap("retry task "+id, err)
 	}
-	state, agent, err := q.verbs.retry.restart(ctx, q.engine, id, by)
+	return q.restart(ctx, "retry task "+id, restart{id: id, by: by})
+}
+
+// AskAgain implements queue.Queue.
+func (q *Queue) AskAgain(ctx context.Context, id, by, reason string) (queue.State, error) {
+	return q.restart(ctx, "ask again about task "+id, restart{id: id, by: by, asks: true, reason: reason})
+}
+
+func (q *Queue) restart(ctx context.Context, what string, c restart) (queue.State, error) {
+	state, agent, err := q.verbs.retry.restart(ctx, q.engine, c)
 	if err != nil {
-		return "", sqlstore.Wrap("retry task "+id, err)
+		return "", sqlstore.Wrap(what, err)
 	}
 	q.notify(agent)
 	return stateOf(state), nil

@@ -3,6 +3,9 @@ package sqlqueue
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/org/foreman-action/queue"
@@ -48,43 +51,51 @@ func newRequeuing(d sqlstore.Dialect) requeuing {
 func (s *requeuing) some(ctx context.Context, e sqlstore.Engine, l queue.Limits) (requeued, error) {
 	return sqlstore.Value(ctx, e.Write, func(tx sqlstore.Tx) (r requeued, err error) {
 		claims := fmt.Sprintf("given up: handed out %d times, and no decision came", l.Claims)
-		drains := fmt.Sprintf("given up: could not be carried out in %d tries: ", l.Drains)
 		for _, step := range []failStep{
 			{s.exhaustPending, claims, l.Claims},
 			{s.exhaustClaimed, claims, l.Claims},
-			{s.exhaustCompleted, drains, l.Drains},
-			{s.exhaustDraining, drains, l.Drains},
+			{s.exhaustCompleted, drainsReason(l.Drains), l.Drains},
 		} {
-			if step.limit <= 0 {
-				continue
-			}
 			if err := s.fail(tx, &r, step); err != nil {
 				return requeued{}, err
 			}
 		}
-		for _, step := range []requeueStep{
-			{s.requeueClaimed, queue.Pending, l.Claims},
-			{s.requeueDraining, queue.Completed, l.Drains},
-		} {
-			if err := s.requeue(tx, &r, step); err != nil {
-				return requeued{}, err
-			}
+		if err := s.requeue(tx, &r, requeueStep{s.requeueClaimed, queue.Pending, l.Claims}); err != nil {
+			return requeued{}, err
 		}
-		for _, t := range r.tasks {
-			if t.State != queue.Pending {
-				t.Agent = "" // the next decision on the issue is ready
-			}
-			r.followUp.agents = append(r.followUp.agents, t.Agent)
-		}
-		return r, nil
+		err = s.leases(tx, &r, l.Drains)
+		return r, err
 	})
+}
+
+// drainsReason is why a task fails that could not be carried out in so many tries.
+func drainsReason(limit int) string {
+	return fmt.Sprintf("given up: could not be carried out in %d tries: ", limit)
+}
+
+// leases ends the leases that expired, and completes the result of the transaction.
+func (s *requeuing) leases(tx sqlstore.Tx, r *requeued, limit int) error {
+	if err := s.fail(tx, r, failStep{s.exhaustDraining, drainsReason(limit), limit}); err != nil {
+		return err
+	}
+	if err := s.requeue(tx, r, requeueStep{s.requeueDraining, queue.Completed, limit}); err != nil {
+		return err
+	}
+	for _, t := range r.tasks {
+		if t.State != queue.Pending {
+			t.Agent = "" // the next decision on the issue is ready
+		}
+		r.followUp.agents = append(r.followUp.agents, t.Agent)
+	}
+	return nil
 }
 
 // A requeued is the result of one transaction.
 type requeued struct {
 	tasks    []queue.Requeued
 	followUp followUp
-	more     bool // a statement reached maxStale
+	more     bool           // a statement reached maxStale
+	ended    map[int64]bool // tasks whose server has certainly ended
 }
 
 // A failStep fails the tasks that were handed out limit times.
@@ -93,8 +104,11 @@ type failStep struct {
 	limit         int
 }
 
-// fail runs a step, and logs it with each task.
+// fail runs a step, and logs it with each task. Without a limit, there is none to fail.
 func (s *requeuing) fail(tx sqlstore.Tx, all *requeued, step failStep) error {
+	if step.limit <= 0 {
+		return nil
+	}
 	list, err := sqlstore.All(tx, step.query, func(r sqlstore.Row) (staleTask, error) {
 		t := staleTask{Requeued: queue.Requeued{State: queue.Failed}}
 		err := r.Scan(&t.seq, &t.ID, &t.Agent, &t.who, &t.text, &t.lane.name, &t.lane.followed)
@@ -156,7 +170,9 @@ func (s *requeuing) requeue(tx sqlstore.Tx, all *requeued, step requeueStep) err
 		t := staleTask{Requeued: queue.Requeued{State: step.state}}
 		var count int64
 		err := r.Scan(&t.seq, &t.ID, &t.Agent, &t.who, &count)
-		t.text = fmt.Sprintf(format, count)
+		if t.text = fmt.Sprintf(format, count); all.ended[t.seq] {
+			t.text += ": the server that had it has ended"
+		}
 		return t, err
 	}, tx.Now(), int64(max(0, step.limit)))
 	if err != nil {
@@ -171,4 +187,91 @@ func (s *requeuing) extend(ctx context.Context, e sqlstore.Engine, d time.Durati
 		return tx.Exec(s.extendClaims, tx.Now(), sqlstore.Millis(d))
 	})
 	return int(n), err
+}
+
+// holdings are the statements of RequeueLeases.
+type holdings struct {
+	held, expire string
+	requeue      requeuing
+}
+
+func newHoldings(d sqlstore.Dialect) holdings {
+	return holdings{
+		held: d.Expand(`SELECT task_id, epoch, holder, owner, lease_until - {now} FROM task
+WHERE lease_until IS NOT NULL AND state = 3 ORDER BY lease_until LIMIT $2`),
+		expire:  d.Expand("UPDATE task SET lease_until = {now} WHERE " + d.Unlocked("lease_until > {now} AND state = 3 AND holder = $2") + " RETURNING seq"),
+		requeue: newRequeuing(d),
+	}
+}
+
+// A leaseRow is a lease as it is stored.
+type leaseRow struct {
+	queue.HeldLease
+
+	holder string
+}
+
+// all returns the leases, those that end first at the beginning.
+func (s *holdings) all(ctx context.Context, e sqlstore.Engine) ([]leaseRow, error) {
+	return sqlstore.Value(ctx, e.ReadOne, func(tx sqlstore.Tx) ([]leaseRow, error) {
+		return sqlstore.All(tx, s.held, func(r sqlstore.Row) (l leaseRow, err error) {
+			var left int64
+			err = r.Scan(&l.ID, &l.Epoch, &l.holder, &l.Owner, &left)
+			l.Left = time.Duration(left) * time.Millisecond
+			return l, err
+		}, tx.Now(), int64(queue.MaxLeases))
+	})
+}
+
+// A leaseState is the result of a look at all leases.
+type leaseState struct {
+	expired bool
+	ended   []string // holders that have ended
+	others  []queue.HeldLease
+}
+
+// look reads the leases, and finds out which of their holders have ended.
+func (s *holdings) look(ctx context.Context, e sqlstore.Engine, h Holders) (state leaseState, err error) {
+	rows, err := s.all(ctx, e)
+	if err != nil {
+		return leaseState{}, err
+	}
+	own, _ := h.Own()
+	ids := map[string]bool{}
+	for _, l := range rows {
+		if l.holder != "" && l.holder != own && !strings.HasPrefix(l.holder, unproven) {
+			ids[l.holder] = true
+		}
+	}
+	// Without an answer, the leases still expire.
+	if state.ended, err = h.Ended(ctx, slices.Sorted(maps.Keys(ids))); err != nil {
+		state.ended = nil
+	}
+	for _, l := range rows {
+		switch {
+		case l.Left <= 0:
+			state.expired = true
+		case l.holder != own && l.holder != unproven+own && !slices.Contains(state.ended, l.holder):
+			state.others = append(state.others, l.HeldLease)
+		}
+	}
+	return state, err
+}
+
+// some ends leases, as many as one transaction may.
+func (s *holdings) some(ctx context.Context, e sqlstore.Engine, ended []string, limit int) (requeued, error) {
+	return sqlstore.Value(ctx, e.Write, func(tx sqlstore.Tx) (r requeued, err error) {
+		r.ended = map[int64]bool{}
+		for _, id := range ended {
+			list, err := sqlstore.All(tx, s.expire, sqlstore.Column[int64], tx.Now(), id)
+			if err != nil {
+				return requeued{}, err
+			}
+			for _, seq := range list {
+				r.ended[seq] = true
+			}
+		}
+		err = s.requeue.leases(tx, &r, limit)
+		return r, err
+	})
 }

@@ -8,9 +8,10 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// retrying are the statements of Retry and Cancel, which people call.
+// retrying are the statements of Retry, AskAgain and Cancel, which people call.
 type retrying struct {
 	retry, unreport, decided string
+	ask, undecide, earlier   string
 	tasks                    tasks
 	logbook                  logbook
 	lanes                    lanes
@@ -20,6 +21,10 @@ func newRetrying(d sqlstore.Dialect) retrying {
 	return retrying{
 		retry: `UPDATE task SET state = $2, claims = 0, tries = 0, reason = '', run_at = 0, ended_at = NULL, followed = 1,
   slot = CASE WHEN hourly IS NULL THEN 0 ELSE slot END WHERE seq = $1`,
+		ask: `UPDATE task SET asks = asks + 1, asked_attempt = attempt, asked_epoch = epoch,
+  completed_at = CASE WHEN agent = '' THEN completed_at ELSE 0 END WHERE seq = $1`,
+		undecide: "DELETE FROM task_result WHERE seq = $1",
+		earlier:  "SELECT t.reason, r.decision FROM task t LEFT JOIN task_result r ON r.seq = t.seq WHERE t.seq = $1",
 		unreport: "DELETE FROM task_report WHERE seq = $1",
 		decided:  "SELECT 1 FROM task_result WHERE seq = $1",
 		tasks:    newTasks(d),
@@ -28,11 +33,18 @@ func newRetrying(d sqlstore.Dialect) retrying {
 	}
 }
 
-// restart retries a task in the name of by, and returns its new state and its agent; "" for a
+// A restart is a call of Retry or AskAgain.
+type restart struct {
+	id, by string
+	asks   bool   // AskAgain
+	reason string // of AskAgain
+}
+
+// restart makes a task ready again, and returns its new state and its agent; "" for a
 // decision.
-func (r *retrying) restart(ctx context.Context, e sqlstore.Engine, id, by string) (state int, agent string, err error) {
+func (r *retrying) restart(ctx context.Context, e sqlstore.Engine, c restart) (state int, agent string, err error) {
 	err = e.Write(ctx, func(tx sqlstore.Tx) error {
-		before, err := r.tasks.look(tx, id)
+		before, err := r.tasks.look(tx, c.id)
 		if err != nil {
 			return err
 		}
@@ -40,11 +52,11 @@ func (r *retrying) restart(ctx context.Context, e sqlstore.Engine, id, by string
 		if err != nil {
 			return err
 		}
-		t, err := r.tasks.take(tx, id)
+		t, err := r.tasks.take(tx, c.id)
 		if err != nil {
 			return err
 		}
-		if state, err = r.next(tx, t); err != nil {
+		if state, err = r.next(tx, t, c.asks); err != nil {
 			return err
 		}
 		if agent = t.agent; state != statePending {
@@ -53,7 +65,7 @@ func (r *retrying) restart(ctx context.Context, e sqlstore.Engine, id, by string
 		if _, err := tx.Exec(r.retry, t.seq, int64(state)); err != nil {
 			return err
 		}
-		if behind != "" && t.state == stateFailed && state == statePending {
+		if behind != "" && (t.state == stateFailed || t.state == stateDone) && state == statePending {
 			if err := r.lanes.keepBehind(tx, t.seq, behind); err != nil {
 				return err
 			}
@@ -61,21 +73,50 @@ func (r *retrying) restart(ctx context.Context, e sqlstore.Engine, id, by string
 		if _, err := tx.Exec(r.unreport, t.seq); err != nil {
 			return err
 		}
-		return r.logbook.note(tx, t.seq, queue.Entry{What: "retried", Who: by})
+		entry := queue.Entry{What: "retried", Who: c.by}
+		if c.asks {
+			entry = queue.Entry{What: "asked again", Who: c.by, Text: queue.AskText(t.attempt, c.reason)}
+		}
+		return r.logbook.note(tx, t.seq, entry)
 	})
 	return state, agent, err
 }
 
-// next returns the state of a task that is retried.
-func (r *retrying) next(tx sqlstore.Tx, t taskRow) (state int, err error) {
-	switch t.state {
-	case stateBehind:
+// forget deletes the decision on a task that is asked again, and logs its result.
+func (r *retrying) forget(tx sqlstore.Tx, t taskRow) error {
+	var reason string
+	var decision []byte
+	if _, err := sqlstore.One(tx, r.earlier, sqlstore.Into(&reason, &decision), t.seq); err != nil {
+		return err
+	}
+	entry := queue.Entry{What: "earlier result", Text: queue.EarlierText(stateOf(t.state), reason, decision)}
+	if err := r.logbook.note(tx, t.seq, entry); err != nil {
+		return err
+	}
+	for _, query := range []string{r.undecide, r.ask} {
+		if _, err := tx.Exec(query, t.seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next returns the state of a task that is retried, or asked again; then its decision is
+// forgotten.
+func (r *retrying) next(tx sqlstore.Tx, t taskRow, asks bool) (state int, err error) {
+	switch {
+	case t.state == stateDone && asks, t.state == stateFailed:
+	case t.state == stateBehind && !asks:
 		return statePending, nil
-	case stateDelayed, stateHeld:
+	case (t.state == stateDelayed || t.state == stateHeld) && !asks:
 		return t.state - holding, nil
-	case stateFailed:
 	default:
 		return 0, fmt.Errorf("%w: it is %s", queue.ErrState, stateOf(t.state))
+	}
+	if asks {
+		if err := r.forget(tx, t); err != nil {
+			return 0, err
+		}
 	}
 	if t.agent == "" {
 		return stateCompleted, nil

@@ -1,21 +1,20 @@
 package sqlqueue
 
 import (
-	"strings"
-
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // verbs are the statements of all verbs of the queue.
 type verbs struct {
-	enqueue   enqueuing
-	claim     claiming
+	enqueue   *enqueuing
+	claim     *claiming
 	heartbeat heartbeating
-	complete  completing
-	drain     draining
-	lease     leasing
+	complete  *completing
+	drain     *draining
+	lease     *leasing
 	requeue   requeuing
+	holdings  holdings
 	retry     retrying
 	purge     purging
 	count     counting
@@ -27,7 +26,7 @@ type verbs struct {
 func newVerbs(d sqlstore.Dialect) verbs {
 	return verbs{
 		enqueue: newEnqueuing(d), claim: newClaiming(d), heartbeat: newHeartbeating(d), complete: newCompleting(d), drain: newDraining(d),
-		lease: newLeasing(d), requeue: newRequeuing(d), retry: newRetrying(d), purge: newPurging(d), count: newCounting(), read: newReading(d),
+		lease: newLeasing(d), requeue: newRequeuing(d), holdings: newHoldings(d), retry: newRetrying(d), purge: newPurging(d), count: newCounting(d), read: newReading(d),
 		delayed: newDelayed(d), lanes: newLanes(d),
 	}
 }
@@ -35,9 +34,15 @@ func newVerbs(d sqlstore.Dialect) verbs {
 // Statements returns every statement of this package by its name, for tests of the query
 // plans.
 func Statements(d sqlstore.Dialect) map[string]string {
-	out := sqlstore.Named(newVerbs(d))
-	where, _ := conditions(queue.Filter{})
-	out["list"] = out["info"] + "WHERE " + strings.Join(where, " AND ") + " ORDER BY seq DESC LIMIT 100"
+	v := newVerbs(d)
+	out := sqlstore.Named(v)
+	for name, f := range map[string]queue.Filter{
+		"list": {}, "listRepo": {Repo: "o/r"}, "listIssue": {Repo: "o/r", Issue: 1}, "listRepoFailed": {Repo: "o/r", State: queue.Failed},
+		"listRepoPending": {Repo: "o/r", State: queue.Pending}, "listAgent": {Agent: "a"}, "listFailed": {State: queue.Failed},
+		"listCompleted": {State: queue.Completed},
+	} {
+		out[name], _ = v.read.selection(f)
+	}
 	out["info"] += "WHERE seq = $2"
 	return out
 }

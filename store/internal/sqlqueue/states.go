@@ -8,12 +8,16 @@
 //	heartbeat.go  Heartbeat, GiveUp, GiveBack
 //	complete.go   Complete
 //	drain.go      DrainCompleted
-//	lease.go      Renew, MarkDone, Fail, Release
-//	requeue.go    RequeueStale, ExtendClaims
-//	retry.go      Retry, Cancel
+//	lease.go      Renew, MarkDone, Fail, Release, and the processes that have leases
+//	requeue.go    RequeueStale, RequeueLeases, ExtendClaims
+//	retry.go      Retry, AskAgain, Cancel
 //	stats.go      Stats, Backlog
 //	list.go       List, Inspect
 //	purge.go      Purge
+//
+// Where the database serves concurrent transactions, calls of the five verbs of a task's way
+// (Enqueue, ClaimNext, Complete, DrainCompleted, MarkDone) that are made at the same time share
+// one: see package batch. Each has one statement for a caller that is alone, and one for several.
 //
 // Shared by several verbs: task.go (the row of one task), delayed.go (tasks held back until
 // a time), lanes.go (tasks that wait for others of their issue), log.go (the log of a task).

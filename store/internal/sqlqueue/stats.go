@@ -13,24 +13,26 @@ import (
 
 // counting are the statements of Stats and Backlog.
 type counting struct {
-	counts, oldest, agents              string
+	counts, oldest                      string
 	backlog, backlogClaimed, backlogIDs string
 }
 
-func newCounting() counting {
+func newCounting(d sqlstore.Dialect) counting {
+	// Triggers keep task_count: see Dialect.Count.
+	counts := "SELECT state, agent, CAST(sum(n) AS BIGINT) FROM task_count GROUP BY state, agent"
+	if !d.CountsOpen {
+		counts = `SELECT 0, agent, count(*) FROM task WHERE state = 0 GROUP BY agent
+UNION ALL SELECT 2, '', count(*) FROM task WHERE state = 2
+UNION ALL SELECT state, agent, count(*) FROM task WHERE lease_until IS NOT NULL GROUP BY state, agent
+UNION ALL SELECT state, agent, count(*) FROM task WHERE state >= 6 GROUP BY state, agent
+UNION ALL ` + counts
+	}
 	return counting{
-		counts: `SELECT 0, count(*) FROM task WHERE state = 0
-UNION ALL SELECT 2, count(*) FROM task WHERE state = 2
-UNION ALL SELECT state, count(*) FROM task WHERE lease_until IS NOT NULL GROUP BY state
-UNION ALL SELECT state, count(*) FROM task WHERE state >= 6 GROUP BY state
-UNION ALL SELECT state, count(*) FROM task WHERE ended_at IS NOT NULL GROUP BY state`,
+		counts: counts,
 		// The plus keeps databases from looking for the first one among all, from the oldest on.
 		oldest: `SELECT created_at FROM task WHERE seq IN (
-(SELECT min(+seq) FROM task WHERE state = 0), (SELECT min(+seq) FROM task WHERE state >= 6 AND state IN (6, 12))) ORDER BY seq LIMIT 1`,
-		agents: `SELECT 0, agent, count(*) FROM task WHERE state = 0 GROUP BY agent
-UNION ALL SELECT 1, agent, count(*) FROM task WHERE lease_until IS NOT NULL AND state = 1 GROUP BY agent
-UNION ALL SELECT 6, agent, count(*) FROM task WHERE state >= 6 AND state IN (6, 12) GROUP BY agent`,
-		// From one agent to the next one, past all that wait for it.
+(SELECT min(seq) FROM task WHERE state = 0), (SELECT min(+seq) FROM task WHERE state >= 6 AND state IN (6, 12))) ORDER BY seq LIMIT 1`,
+		// From one agent to the next one, without reading its other tasks.
 		backlog: `WITH RECURSIVE w(agent) AS (
   SELECT (SELECT t.agent FROM task t WHERE t.state = 0 AND t.agent > '' ORDER BY t.agent LIMIT 1)
   UNION ALL
@@ -46,60 +48,50 @@ FROM w WHERE w.agent IS NOT NULL`,
 // count counts the tasks.
 func (s *counting) count(ctx context.Context, e sqlstore.Engine) (queue.Stats, error) {
 	return sqlstore.Value(ctx, e.Read, func(tx sqlstore.Tx) (queue.Stats, error) {
-		out := queue.Stats{States: map[queue.State]int{}}
+		out, agents := queue.Stats{States: map[queue.State]int{}}, map[string]queue.AgentStats{}
 		err := tx.Query(s.counts, func(r sqlstore.Row) error {
 			var state, n int
-			if err := r.Scan(&state, &n); err != nil {
+			var agent string
+			if err := r.Scan(&state, &agent, &n); err != nil || n == 0 {
 				return err
 			}
-			if n > 0 {
-				out.States[stateOf(state)] += n
-			}
+			out.States[stateOf(state)] += n
 			switch state {
 			case stateDelayed, stateHeld, stateBehind:
 				out.Held += n
 			case stateDraining:
 				out.Draining += n
 			}
+			countAgent(agents, agent, state, n)
 			return nil
 		})
 		if err != nil {
 			return out, err
 		}
+		out.Agents = slices.SortedFunc(maps.Values(agents), func(a, b queue.AgentStats) int { return cmp.Compare(a.Agent, b.Agent) })
 		var at int64
-		if _, err := sqlstore.One(tx, s.oldest, sqlstore.Into(&at)); err != nil {
-			return out, err
-		}
+		_, err = sqlstore.One(tx, s.oldest, sqlstore.Into(&at))
 		out.Oldest = sqlstore.Time(at)
-		out.Agents, err = s.byAgent(tx)
 		return out, err
 	})
 }
 
-// byAgent counts the tasks of each agent that are pending or claimed.
-func (s *counting) byAgent(tx sqlstore.Tx) ([]queue.AgentStats, error) {
-	byName := map[string]queue.AgentStats{}
-	err := tx.Query(s.agents, func(r sqlstore.Row) error {
-		var state, n int
-		var agent string
-		if err := r.Scan(&state, &agent, &n); err != nil {
-			return err
-		}
-		a := byName[agent]
-		a.Agent = agent
-		switch state {
-		case stateClaimed:
-			a.Claimed += n
-		case stateDelayed:
-			a.Held += n
-			a.Pending += n
-		default:
-			a.Pending += n
-		}
-		byName[agent] = a
-		return nil
-	})
-	return slices.SortedFunc(maps.Values(byName), func(a, b queue.AgentStats) int { return cmp.Compare(a.Agent, b.Agent) }), err
+// countAgent counts tasks of an agent that are pending or claimed.
+func countAgent(agents map[string]queue.AgentStats, agent string, state, n int) {
+	a := agents[agent]
+	a.Agent = agent
+	switch state {
+	case stateClaimed:
+		a.Claimed += n
+	case stateDelayed, stateBehind:
+		a.Held += n
+		a.Pending += n
+	case statePending:
+		a.Pending += n
+	default:
+		return
+	}
+	agents[agent] = a
 }
 
 // waiting returns the agents that have tasks waiting, each with the ids of at most n.

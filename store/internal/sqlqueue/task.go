@@ -17,6 +17,7 @@ type taskRow struct {
 
 	seq, epoch, issue        int64
 	state, attempt, joinable int
+	askedAttempt             int // of AskAgain: only later claims give the decision; -1: it was not asked again
 	claimedBy                string
 }
 
@@ -28,7 +29,7 @@ const enqueuedColumns = "seq, task_id, CASE WHEN state IN (6, 8) AND run_at > {n
 type tasks struct{ find, hold, fail, texts string }
 
 func newTasks(d sqlstore.Dialect) tasks {
-	const find = "SELECT seq, state, attempt, claimed_by, epoch, agent, issue, joinable, lane, followed FROM task WHERE task_id = $1"
+	const find = "SELECT seq, state, attempt, claimed_by, epoch, agent, issue, joinable, lane, followed, asked_attempt FROM task WHERE task_id = $1"
 	return tasks{
 		find: find,
 		hold: d.Expand(find + "{lock}"),
@@ -48,7 +49,7 @@ func lookup(tx sqlstore.Tx, query, id string) (t taskRow, err error) {
 	if !queue.IsText(id) {
 		return t, queue.ErrNotFound
 	}
-	found, err := sqlstore.One(tx, query, sqlstore.Into(&t.seq, &t.state, &t.attempt, &t.claimedBy, &t.epoch, &t.agent, &t.issue, &t.joinable, &t.name, &t.followed), id)
+	found, err := sqlstore.One(tx, query, sqlstore.Into(&t.seq, &t.state, &t.attempt, &t.claimedBy, &t.epoch, &t.agent, &t.issue, &t.joinable, &t.name, &t.followed, &t.askedAttempt), id)
 	if err == nil && !found {
 		err = queue.ErrNotFound
 	}

@@ -28,9 +28,21 @@ type Dialect struct {
 	// ReadFirst is true if reading before a write that mostly changes no row is faster, because
 	// writes are serialized.
 	ReadFirst bool
+	// Count are statements that fill the table task_count and make the triggers which keep it:
+	// the number of tasks in each stored state, or only of those that ended. A semicolon at the
+	// end of a line ends a statement.
+	Count string
+	// CountsOpen is true if task_count also has tasks that have not ended, by agent.
+	CountsOpen bool
+	// FoldCounts is a statement that adds up the rows of task_count which no transaction
+	// changes any more; empty: there are none.
+	FoldCounts string
 	// ModifyingCTE is true if one statement can change several tables (WITH … INSERT), and that is
 	// faster than several statements.
 	ModifyingCTE bool
+	// Batches is true if calls that are made at the same time are joined into one statement, which
+	// is for an engine that is a batch.Writer. Parameters may be slices then.
+	Batches bool
 }
 
 // SQLite returns the dialect of SQLite.
@@ -40,6 +52,12 @@ func SQLite() Dialect {
 		List:     "(SELECT value FROM json_each(%s))",
 		Identity: "INTEGER PRIMARY KEY AUTOINCREMENT", Blob: "BLOB", Text: "TEXT", Int: "INTEGER",
 		ReadFirst: true,
+		Count: `INSERT INTO task_count (state, agent, shard, n) SELECT state, agent, 0, count(*) FROM task GROUP BY state, agent;
+CREATE TRIGGER task_count_insert AFTER INSERT ON task BEGIN INSERT INTO task_count (state, agent, shard, n) VALUES (NEW.state, NEW.agent, 0, 1) ON CONFLICT (state, agent, shard) DO UPDATE SET n = n + 1; END;
+CREATE TRIGGER task_count_update AFTER UPDATE OF state ON task WHEN OLD.state <> NEW.state BEGIN UPDATE task_count SET n = n - 1 WHERE state = OLD.state AND agent = OLD.agent AND shard = 0; INSERT INTO task_count (state, agent, shard, n) VALUES (NEW.state, NEW.agent, 0, 1) ON CONFLICT (state, agent, shard) DO UPDATE SET n = n + 1; END;
+CREATE TRIGGER task_count_delete AFTER DELETE ON task BEGIN UPDATE task_count SET n = n - 1 WHERE state = OLD.state AND agent = OLD.agent AND shard = 0; END;
+`,
+		CountsOpen: true,
 	}
 }
 
@@ -53,15 +71,26 @@ func PostgreSQL() Dialect {
 		List:      "(SELECT value::bigint FROM json_array_elements_text(%s::json))",
 		Identity:  "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", Blob: "BYTEA", Text: `TEXT COLLATE "C"`, Int: "BIGINT",
 		ModifyingCTE: true,
+		Batches:      true,
+		// Only the tasks that ended are counted so: the triggers take time from every change. Each
+		// connection has rows of its own, so that transactions do not wait for each other.
+		Count: `INSERT INTO task_count (state, agent, shard, n) SELECT state, '', 0, count(*) FROM task WHERE ended_at IS NOT NULL GROUP BY state;
+CREATE FUNCTION task_count_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF TG_OP <> 'INSERT' AND OLD.state IN (4, 5) THEN INSERT INTO task_count AS c (state, agent, shard, n) VALUES (OLD.state, '', pg_backend_pid(), -1) ON CONFLICT (state, agent, shard) DO UPDATE SET n = c.n - 1; END IF; IF TG_OP <> 'DELETE' AND NEW.state IN (4, 5) THEN INSERT INTO task_count AS c (state, agent, shard, n) VALUES (NEW.state, '', pg_backend_pid(), 1) ON CONFLICT (state, agent, shard) DO UPDATE SET n = c.n + 1; END IF; RETURN NULL; END $$;
+CREATE TRIGGER task_count_insert AFTER INSERT ON task FOR EACH ROW WHEN (NEW.state IN (4, 5)) EXECUTE FUNCTION task_count_change();
+CREATE TRIGGER task_count_update AFTER UPDATE OF state ON task FOR EACH ROW WHEN (OLD.state <> NEW.state AND (OLD.state IN (4, 5) OR NEW.state IN (4, 5))) EXECUTE FUNCTION task_count_change();
+CREATE TRIGGER task_count_delete AFTER DELETE ON task FOR EACH ROW WHEN (OLD.state IN (4, 5)) EXECUTE FUNCTION task_count_change();
+`,
+		FoldCounts: `WITH gone AS (DELETE FROM task_count t WHERE t.shard <> 0 AND NOT EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.pid = t.shard) RETURNING t.state, t.n)
+INSERT INTO task_count AS c (state, agent, shard, n) SELECT state, '', 0, sum(n)::bigint FROM gone GROUP BY state ORDER BY state ON CONFLICT (state, agent, shard) DO UPDATE SET n = c.n + excluded.n`,
 	}
 }
 
 // Expand writes a statement for the dialect: it puts its own words in the place of {now},
-// {skip}, {lock}, {identity}, {blob}, {text} and {int}. The parameter $1 of a statement is
+// {skip}, {lock}, {identity}, {blob}, {text}, {int} and {count}. The parameter $1 of a statement is
 // the time wherever {now} stands in it, and there alone.
 func (d Dialect) Expand(query string) string {
 	return strings.NewReplacer("{now}", d.Now, "{skip}", d.Skip, "{lock}", d.Lock,
-		"{identity}", d.Identity, "{blob}", d.Blob, "{text}", d.Text, "{int}", d.Int,
+		"{identity}", d.Identity, "{blob}", d.Blob, "{text}", d.Text, "{int}", d.Int, "{count}", d.Count,
 	).Replace(query)
 }
 

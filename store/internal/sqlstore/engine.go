@@ -1,12 +1,12 @@
 // Package sqlstore is the part of the SQL stores that does not depend on the database.
 //
-// The statements depend on the database in two values: an [Engine], an interface of six
+// The statements depend on the database in two values: an [Engine], an interface of a few
 // methods that runs transactions, and a [Dialect], the expressions and types that differ in
 // the text of statements. A few verbs of package sqlqueue branch on a field of the Dialect,
 // where one database is faster with another statement.
 //
-// A new database is a package beside sqlite and postgres with one of each, and with what
-// database.Store asks for besides: the election of a leader, a check of its health, and Close.
+// A new database is a package beside sqlite and postgres with one of each, and with the other
+// methods of database.Store: the election of a leader, a check of its health, and Close.
 // It passes the suites of packages queuetest/conformance and memorytest. Its locations are
 // recognized in config/serverconfig (the scheme of queue.url) and internal/server/database,
 // and checked in internal/cli/foremand/deployment.
@@ -48,8 +48,16 @@ type Engine interface {
 	Announce(c queue.Change)
 }
 
+// A Statement is a statement with its parameters and the function for its rows: see Tx.Query.
+type Statement struct {
+	Query string
+	Args  []any
+	Each  func(Row) error
+}
+
 // A Tx runs statements. Parameters are written $1, $2, …; they are int64, string,
-// []byte or nil, and so are the columns of a row.
+// []byte or nil, and so are the columns of a row. With Dialect.Batches parameters may also be
+// slices of int64, string and []byte; a nil []byte is NULL.
 type Tx interface {
 	// Exec runs a statement that returns no rows, and returns how many it changed.
 	Exec(query string, args ...any) (int64, error)
@@ -75,5 +83,6 @@ type ClaimRequest struct {
 	// The result.
 	Claim    queue.Claim
 	Found    bool     // there was a task
+	Renewed  bool     // its texts are older than it: another task was joined to it meanwhile
 	Promoted []string // the agents whose held back tasks became ready; empty text: decisions
 }

@@ -23,6 +23,9 @@ func Named(parts ...any) map[string]string {
 
 func name(out map[string]string, part reflect.Value) {
 	for field, value := range part.Fields() {
+		if value.Kind() == reflect.Pointer {
+			value = value.Elem() // invalid, if it is nil
+		}
 		switch value.Kind() {
 		case reflect.Struct:
 			name(out, value)

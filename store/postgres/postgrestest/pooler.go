@@ -48,7 +48,7 @@ func (c *Cluster) Pooler(tb testing.TB) *Pooler {
 }
 
 // URL returns the URL that leads to a database of the cluster by way of the pooler. The database
-// is told nothing else that the URL has, such as a search path.
+// does not receive the other settings of the URL, such as a search path.
 func (p *Pooler) URL(direct string) string { return direct + "&port=" + poolerPort }
 
 // Schema is Cluster.Schema by way of the pooler. The user has the schema's name, and gets there

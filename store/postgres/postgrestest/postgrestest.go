@@ -1,5 +1,5 @@
-// Package postgrestest starts a PostgreSQL for tests: a cluster of its own in a folder of
-// its own, which goes when the process does. It needs the server's programs (Debian:
+// Package postgrestest starts a PostgreSQL server for tests: a cluster of its own in a folder
+// of its own, which is removed when the process ends. It needs the server's programs (Debian:
 // postgresql), and neither a service nor a port.
 package postgrestest
 
@@ -24,7 +24,7 @@ import (
 )
 
 // ErrMissing means that the programs of a server are not installed, or that there is
-// nobody to run them as.
+// no user to run them as.
 var ErrMissing = errors.New("no PostgreSQL server is installed")
 
 // A Cluster is a server. It is safe for concurrent use, but for Stop and Start.
@@ -102,7 +102,7 @@ func programs() (string, error) {
 	return filepath.Dir(list[len(list)-1]), nil
 }
 
-// drop prepares for running the server as somebody else, for it refuses to be root's.
+// drop prepares to run the server as another user, because it refuses to run as root.
 func (c *Cluster) drop() error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -141,7 +141,7 @@ func (c *Cluster) run(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// watch starts what ends the server when this process is gone, however it went.
+// watch starts a process that ends the server when this one has ended, even if it was killed.
 func (c *Cluster) watch() error {
 	c.guard = exec.Command("sh", "-c", `cat >/dev/null; "$@"; rm -rf "$0"`, c.dir)
 	c.guard.Args = append(c.guard.Args, c.command(context.Background(), "pg_ctl", "-D", c.data(), "-m", "immediate", "stop").Args...)

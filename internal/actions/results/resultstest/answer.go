@@ -16,7 +16,7 @@ type request struct {
 	job  Job
 }
 
-// An answer is what a service answers. Either problem is set, or fields, or the rest.
+// An answer is a service's answer. Either problem is set, or fields, or the rest.
 type answer struct {
 	status  int
 	header  http.Header
@@ -74,13 +74,13 @@ func twirp(r request, call method, camelCase bool) answer {
 	}
 	a := call(r)
 	if a.fields != nil {
-		return reply(http.StatusOK, spell(a.fields, camelCase))
+		return reply(http.StatusOK, convertNames(a.fields, camelCase))
 	}
 	return a
 }
 
-// spell returns a value in one of the two spellings of protocol buffers.
-func spell(v any, camelCase bool) any {
+// convertNames returns a value in one of the two spellings of protocol buffers.
+func convertNames(v any, camelCase bool) any {
 	switch v := v.(type) {
 	case object:
 		out := object{}
@@ -88,13 +88,13 @@ func spell(v any, camelCase bool) any {
 			if camelCase {
 				name = camel(name)
 			}
-			out[name] = spell(field, camelCase)
+			out[name] = convertNames(field, camelCase)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			out[i] = spell(item, camelCase)
+			out[i] = convertNames(item, camelCase)
 		}
 		return out
 	case int64:

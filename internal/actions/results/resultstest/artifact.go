@@ -190,7 +190,7 @@ func (s *artifacts) delete(r request, in artifactRef) answer {
 
 func restToken() string { return "ghs_the_token_of_the_rest_api" }
 
-// rest serves the documented API of artifacts; path is what follows its root.
+// rest serves the documented API of artifacts; path is relative to its root.
 func (s *artifacts) rest(r request, path string) answer {
 	switch {
 	case r.Method != http.MethodGet:

@@ -71,9 +71,8 @@ func Start(c Config) (*Server, error) {
 	return s, nil
 }
 
-// Front serves GitHub's REST API at one address, as GITHUB_API_URL names it: calls
-// about artifacts are answered by s, whatever their token, and all others by github.
-// The caller closes the server.
+// Front serves GitHub's REST API at one address, as GITHUB_API_URL names it: s answers calls
+// about artifacts with any token, and github all others. The caller closes the server.
 func (s *Server) Front(github http.Handler) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.URL.Path, "/actions/artifacts") {

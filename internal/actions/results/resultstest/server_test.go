@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
 )
 
-// A client sends what a test says, and nothing else.
+// A client sends exactly the requests of a test.
 type client struct {
 	t *testing.T
 	s *resultstest.Server

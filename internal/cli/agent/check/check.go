@@ -1,4 +1,4 @@
-// Package check is the command that reports what an agent does wrong.
+// Package check is the command that reports the mistakes of an agent.
 package check
 
 import (
@@ -21,18 +21,18 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
-const help = `Plays the harness against an agent at URL, and tells what the agent does wrong: over the
-queue, where it is nudged and claims its tasks, and by whole tasks, where it answers with the
-decision. Which of the two it speaks is found out, unless --wire says it.
+const help = `Acts as the harness for an agent at URL, and reports the agent's mistakes. It checks agents of
+a queue, which are nudged and claim their tasks, and agents that answer a whole task with the
+decision. It detects the form of the wire protocol unless --wire names it.
 
-An agent of the queue must find the kit where FOREMAN_HARNESS_URL says. With a command behind
+An agent of the queue must use the kit's address as FOREMAN_HARNESS_URL. With a command behind
 "--" the kit starts the agent with the variables FOREMAN_HARNESS_URL and AGENT_URL, and ends it
-with SIGTERM; what waits at the start, and the end, are looked at then too. Otherwise the address
-is printed, and the kit waits for the agent.
+with SIGTERM; it then also checks the start and the end. Otherwise it prints its address and
+waits for the agent.
 
-A line begins with ok, FAILED (a harness loses tasks or time by it), advice (better otherwise)
-or skipped (could not be looked at). The text of an issue that the kit sends tries to give
-orders; nothing is written on GitHub.
+A line begins with ok, FAILED (a harness loses tasks or time), advice (an improvement)
+or skipped (not checkable). The issues that the kit sends contain prompt injections; nothing is
+written on GitHub.
 
 Exit codes: 0 nothing failed, 1 something failed, 2 a mistake in the arguments.`
 
@@ -43,7 +43,7 @@ const example = `  foreman agent check http://localhost:9001 -- python3 agent.py
 // Options are all that the command depends on.
 type Options struct {
 	Env     process.Env
-	Check   agentcheck.Options // without what starts the agent, and what it reports to
+	Check   agentcheck.Options // without the functions that start the agent and report
 	Command []string           // starts the agent; empty: it is started by somebody else
 	JSON    bool               // print the report as JSON
 }
@@ -53,7 +53,7 @@ func Command(env process.Env) *cobra.Command {
 	o := Options{Env: env}
 	c := &cobra.Command{
 		Use:     "check URL [-- COMMAND [ARG…]]",
-		Short:   "Tell what an agent does wrong, in whatever language it is written",
+		Short:   "Report the mistakes of an agent, in any language",
 		Long:    help,
 		Example: example,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -69,7 +69,7 @@ func Command(env process.Env) *cobra.Command {
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&o.Check.Wire, "wire", "", "`FORM` of the wire: queue or sync (default: what the agent speaks)")
+	fl.StringVar(&o.Check.Wire, "wire", "", "`FORM` of the wire: queue or sync (default: detected)")
 	fl.StringVar(&o.Check.Listen, "listen", "", "`ADDRESS` for the kit's harness (default: a free port of 127.0.0.1)")
 	fl.StringVar(&o.Check.Harness, "harness", "", "`URL` under which the agent reaches that, if it is another one")
 	fl.DurationVar(&o.Check.Patience, "patience", agentcheck.DefaultPatience, "how long the agent may take to start, and for one task")
@@ -125,7 +125,7 @@ func classify(err error) error {
 	return command.Usage(err)
 }
 
-// printCheck writes a line on a check, and a second one where there is more to say.
+// printCheck writes a line on a check, and a second one for its details.
 func printCheck(w io.Writer, c agentcheck.Check, p format.Painter) {
 	word, colour := map[agentcheck.Result]string{agentcheck.OK: "ok", agentcheck.Failed: "FAILED", agentcheck.Skipped: "skipped"}[c.Result], "32"
 	switch {
@@ -156,11 +156,11 @@ func sumUp(r agentcheck.Report) string {
 		sanitize.Line(r.Agent), strings.Join(r.Wires, ", "), n["ok"], n["failed"], n["advice"], n["skipped"])
 }
 
-// startAgent returns what starts a program as the agent.
+// startAgent returns the function that starts a program as the agent.
 func startAgent(env process.Env, self string, argv []string) func(context.Context, string) (func(context.Context) error, error) {
 	return func(ctx context.Context, harness string) (func(context.Context) error, error) {
 		// It is asked to end, and not killed with ctx.
-		cmd := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...) //nolint:gosec // it is what the user asks for
+		cmd := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...) //nolint:gosec // the user's own command
 		cmd.Env = append(env.Environ(), "FOREMAN_HARNESS_URL="+harness, "AGENT_URL="+self)
 		cmd.Dir = env.Dir
 		cmd.Stdout, cmd.Stderr = env.Stderr, env.Stderr
@@ -177,7 +177,7 @@ func startAgent(env process.Env, self string, argv []string) func(context.Contex
 	}
 }
 
-// A onceError does something once, and keeps what came of it.
+// A onceError runs a function once, and keeps its error.
 type onceError struct {
 	done bool
 	err  error

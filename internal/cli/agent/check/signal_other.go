@@ -7,5 +7,5 @@ import "os"
 // terminate ends a program: there is no way to ask it.
 func terminate(p *os.Process) error { return p.Kill() }
 
-// terminated reports whether a program ended because it was told to.
+// terminated reports whether a program ended by our signal.
 func terminated(*os.ProcessState) bool { return true }

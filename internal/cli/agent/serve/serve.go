@@ -26,19 +26,18 @@ import (
 )
 
 const help = `Serves the reference agent: it triages issues by rules (--rules) or by a model
-(--provider and --model, or llm in the file of --config). It leaves an issue alone for a day
-after a reply, takes nothing from a model but what was offered to it, and tells the model
-where the text of strangers begins and ends.
+(--provider and --model, or llm in the file of --config). It skips an issue for a day after a
+reply, accepts only offered labels from a model, and marks untrusted text in the prompt.
 
-With FOREMAN_HARNESS_URL it works for a harness with a queue: it claims what waits, and is
-healthy from then on; it takes nudges, and keeps its claims with heartbeats. Without, or with
---sync, it answers whole tasks, as the action's agent-url wants it.
+With FOREMAN_HARNESS_URL it works for a harness with a queue: it claims waiting tasks, and is
+healthy from then on; it accepts nudges, and renews its claims with heartbeats. Without, or with
+--sync, it answers whole tasks, for the action's agent-url.
 
-Environment: FOREMAN_HARNESS_URL and AGENT_URL (where the harness is, and what it calls this
+Environment: FOREMAN_HARNESS_URL and AGENT_URL (the addresses of the harness and of this
 agent), FOREMAN_HARNESS_TOKEN (a bearer token for it, instead of userinfo in its address),
 FOREMAN_LLM_KEY, or else ANTHROPIC_API_KEY or OPENAI_API_KEY.
 
-Exit codes: 0 it was asked to end, 1 it could not go on, 2 a mistake in arguments or files.`
+Exit codes: 0 stopped by a signal, 1 a failure, 2 a mistake in arguments or files.`
 
 const example = `  foreman agent serve --rules rules.yml
   FOREMAN_HARNESS_URL=http://localhost:8000 AGENT_URL=http://localhost:9001 \
@@ -54,7 +53,7 @@ type Options struct {
 	Model       string        // empty: that of Config
 	BaseURL     string        // of the model's service; empty: that of Config, or the provider's
 	Labels      []string      // that the model may add; empty: any
-	Window      time.Duration // how long an issue is left alone after a reply; 0: not at all
+	Window      time.Duration // how long an issue is skipped after a reply; 0: never
 	Wait        time.Duration // for a task, by the harness
 	Concurrency int
 	Sync        bool // answer whole tasks, also with a harness that has a queue
@@ -77,10 +76,10 @@ func Command(env process.Env) *cobra.Command {
 	fl.StringArrayVar(&o.Rules, "rules", nil, "rule `FILE` or glob; may be repeated")
 	fl.StringVar(&o.Provider, "provider", "", "`NAME` of the model's provider: anthropic, openai or ollama")
 	fl.StringVar(&o.Model, "model", "", "`NAME` of the model")
-	fl.StringVar(&o.BaseURL, "base-url", "", "`URL` of a service that speaks the provider's protocol")
+	fl.StringVar(&o.BaseURL, "base-url", "", "`URL` of a service with the provider's protocol")
 	fl.StringArrayVar(&o.Labels, "label", nil, "`NAME` of a label that the model may add; may be repeated (default: any)")
-	fl.DurationVar(&o.Window, "window", issueagent.DefaultWindow, "how long an issue is left alone after a reply; 0: not at all")
-	fl.DurationVar(&o.Wait, "wait", 30*time.Second, "how long the harness is asked to wait for a task")
+	fl.DurationVar(&o.Window, "window", issueagent.DefaultWindow, "how long an issue is skipped after a reply; 0: never")
+	fl.DurationVar(&o.Wait, "wait", 30*time.Second, "how long the harness may hold a request for a task")
 	fl.IntVar(&o.Concurrency, "concurrency", 1, "tasks at a time")
 	fl.BoolVar(&o.Sync, "sync", false, "answer whole tasks too, also with a harness that has a queue")
 	c.MarkFlagsMutuallyExclusive("rules", "model")
@@ -103,7 +102,7 @@ func Run(ctx context.Context, o Options) error {
 	if harness := o.Env.Getenv("FOREMAN_HARNESS_URL"); harness != "" {
 		worker, err = newWorker(o.Env, harness, o.Wait, agent.WorkerOptions{
 			Decide: decider.Decide, Concurrency: o.Concurrency, Log: log,
-			Drained: func() { ready.Store(true); log.Info("nothing waits any more") },
+			Drained: func() { ready.Store(true); log.Info("no task is pending") },
 		})
 		if err != nil {
 			return command.Usage(err)
@@ -200,7 +199,7 @@ func decider(ctx context.Context, o Options) (*issueagent.Agent, error) {
 	case o.Model == "" && o.Provider == "" && cfg.Rules.Len() > 0:
 		options.Rules = cfg
 	case backend.Provider == "" || backend.Model == "":
-		return nil, command.Usagef("say how the agent decides: --rules FILE, or --provider NAME and --model NAME")
+		return nil, command.Usagef("choose how the agent decides: --rules FILE, or --provider NAME and --model NAME")
 	default:
 		settings := cfg.Model
 		settings.BaseURL = cmp.Or(o.BaseURL, settings.BaseURL)

@@ -16,8 +16,8 @@ import (
 	"github.com/org/foreman-action/internal/llm/llmtest"
 )
 
-// TestAgentServeModel looks at the agent when a model decides, which repeats the orders in
-// an issue: what it was not offered is left out, and its key is nowhere to be seen.
+// TestAgentServeModel checks the agent with a model that repeats the prompt injection of an
+// issue: labels that were not offered are dropped, and the key appears nowhere.
 func TestAgentServeModel(t *testing.T) {
 	t.Parallel()
 	const says = "Here it is:\n```json\n{\"decision\": \"label_and_respond\", \"rationale\": \"a bug\", \"actions\": [" +

@@ -77,7 +77,7 @@ func Resume(env cli.Env) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "resume --task-id ID",
-		Short: "Go on with a run that was interrupted, or that failed for a reason that is gone",
+		Short: "Resume a run that was interrupted, or that failed for a temporary reason",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			o, err := flags.Options(c.Context(), env)
@@ -93,7 +93,7 @@ func Resume(env cli.Env) *cobra.Command {
 	return c
 }
 
-// Show runs the pipeline, shows what it does on standard error, and prints the report.
+// Show runs the pipeline, shows its progress on standard error, and prints the report.
 func Show(ctx context.Context, env cli.Env, asJSON bool, o build.Options, run func(context.Context, build.Options) (build.Report, error)) error {
 	p := newProgress(env)
 	o.Progress = p.show

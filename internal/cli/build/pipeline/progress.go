@@ -12,8 +12,8 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// A progress shows what a run does: one line that is rewritten on a terminal, else a line
-// for each step.
+// A progress shows the current step: one line that is rewritten on a terminal, else a line for
+// each step.
 type progress struct {
 	env     cli.Env
 	started time.Time

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
-// headline returns what a run came to, in a sentence.
+// headline returns the result of a run, in a sentence.
 func headline(r build.Report) string {
 	rounds := fmt.Sprintf("%d rounds", r.Round)
 	if r.Round == 1 {

@@ -81,7 +81,7 @@ func run(ctx context.Context, env cli.Env, o options) error {
 	return command.Reported(result.ExitCode())
 }
 
-// parse returns what is to be published where.
+// parse returns the run to publish, and its destination.
 func parse(env cli.Env, o options) (publish.Options, error) {
 	var p publish.Options
 	if o.taskID == "" {

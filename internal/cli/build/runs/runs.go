@@ -90,7 +90,7 @@ func table(all []build.Status, now time.Time) string {
 	return b.String()
 }
 
-// Prompt returns the command that prints what an agent would get.
+// Prompt returns the command that prints the prompt of an agent.
 func Prompt(env cli.Env) *cobra.Command {
 	var flags task.Flags
 	c := &cobra.Command{
@@ -170,7 +170,7 @@ func Doctor(env cli.Env) *cobra.Command {
 	var flags task.Flags
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check what a run needs: git, the base, the configuration, the agents",
+		Short: "Check the requirements of a run: git, the base, the configuration, the agents",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			flags.TaskID = "doctor"

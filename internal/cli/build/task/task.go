@@ -1,5 +1,5 @@
-// Package task finds out, for the commands of build, what a run is about: the repository,
-// the task and where its text comes from.
+// Package task reads the repository and the task of a run, with the source of its text, for the
+// commands of build.
 package task
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/org/foreman-action/internal/command"
 )
 
-// Flags are what people give.
+// Flags are the flags of the commands.
 type Flags struct {
 	TaskID     string
 	Prompt     string
@@ -51,14 +51,14 @@ func (f *Flags) RegisterBundle(c *cobra.Command) {
 
 // RegisterText adds the flags of commands that begin a run.
 func (f *Flags) RegisterText(c *cobra.Command) {
-	c.Flags().StringVar(&f.Prompt, "prompt", "", "what is to be done")
-	c.Flags().StringVar(&f.PromptFile, "prompt-file", "", "file with what is to be done; - is standard input")
+	c.Flags().StringVar(&f.Prompt, "prompt", "", "the task")
+	c.Flags().StringVar(&f.PromptFile, "prompt-file", "", "file with the task; - is standard input")
 	c.Flags().StringVar(&f.Issue, "issue", "", "issue that describes it, owner/repo#N or its address")
 	c.Flags().StringVar(&f.Event, "event", "", "payload of the event; its issue is taken as it was then")
 	c.Flags().StringVar(&f.Base, "base", "", "branch or commit to start from (default: origin's default branch, else HEAD)")
 }
 
-// Options returns what a run needs, without its text.
+// Options returns the options of a run, without its text.
 func (f *Flags) Options(ctx context.Context, env cli.Env) (build.Options, error) {
 	dir, err := env.WorkDir()
 	if err != nil {
@@ -101,8 +101,8 @@ func worktrees(ctx context.Context, o build.Options) (string, error) {
 // maxText is the most bytes of a task's text.
 const maxText = 1 << 20
 
-// Text returns what is to be done, and where that comes from. With a payload, the issue is
-// taken as it was at the event: nobody can change it afterwards.
+// Text returns the task, and its source. With a payload it uses the issue as of the event, so
+// that a later edit has no effect.
 func (f *Flags) Text(ctx context.Context, env cli.Env) (prompt, source string, err error) {
 	given := 0
 	for _, value := range []string{f.Prompt, f.PromptFile, f.Issue} {
@@ -133,7 +133,7 @@ func (f *Flags) Text(ctx context.Context, env cli.Env) (prompt, source string, e
 		prompt, source, err = f.issue(ctx, env)
 	}
 	if err == nil && strings.TrimSpace(prompt) == "" {
-		err = command.Usagef("what is to be done is empty, from %s", source)
+		err = command.Usagef("the task from %s is empty", source)
 	}
 	return prompt, source, err
 }

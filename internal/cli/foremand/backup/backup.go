@@ -63,7 +63,7 @@ func Run(ctx context.Context, o Options) error {
 	for _, db := range []struct{ location, name string }{{at.Queue, "queue.db"}, {at.Memory, "memory.db"}} {
 		from, ok := database.File(db.location)
 		if !ok { // its URL may hold a password
-			fmt.Fprintf(o.Env.Stderr, "what %s would hold is in PostgreSQL: back it up with pg_dump\n", db.name)
+			fmt.Fprintf(o.Env.Stderr, "the data of %s is in PostgreSQL: back it up with pg_dump\n", db.name)
 			continue
 		}
 		if _, err := os.Stat(from); errors.Is(err, os.ErrNotExist) {

@@ -21,28 +21,46 @@ type changeOptions struct {
 }
 
 func retryCommand(shared *sharedOptions) *cobra.Command {
-	o := changeOptions{sharedOptions: shared, Done: "is taken up again"}
-	o.Change = func(ctx context.Context, q queue.Queue, id, by string) error {
-		_, err := q.Retry(ctx, id, by)
-		return err
+	var asks bool
+	var reason string
+	o := changeOptions{sharedOptions: shared}
+	c := changeCommand(&o, "retry TASK…", "Retry failed tasks, or release held ones; with --ask-again let the agent decide anew")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if reason != "" && !asks {
+			return errors.New("--reason is for --ask-again")
+		}
+		o.Done, o.Change = "is retried", func(ctx context.Context, q queue.Queue, id, by string) error {
+			_, err := q.Retry(ctx, id, by)
+			return err
+		}
+		if asks {
+			o.Done, o.Change = "is asked again", func(ctx context.Context, q queue.Queue, id, by string) error {
+				_, err := q.AskAgain(ctx, id, by, reason)
+				return err
+			}
+		}
+		return nil
 	}
-	return changeCommand(o, "retry TASK…", "Take failed tasks up again, or let held ones go")
+	fl := c.Flags()
+	fl.BoolVar(&asks, "ask-again", false, "forget the decisions on failed or done tasks, and ask the agent again")
+	fl.StringVar(&reason, "reason", "", "why it is asked again: a `text` for the log of the task")
+	return c
 }
 
 func cancelCommand(shared *sharedOptions) *cobra.Command {
 	o := changeOptions{sharedOptions: shared, Done: "is cancelled"}
 	o.Change = func(ctx context.Context, q queue.Queue, id, by string) error { return q.Cancel(ctx, id, by) }
-	return changeCommand(o, "cancel TASK…", "Give tasks up that are not done")
+	return changeCommand(&o, "cancel TASK…", "Cancel tasks that are not done")
 }
 
-func changeCommand(o changeOptions, use, short string) *cobra.Command {
+func changeCommand(o *changeOptions, use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use:   use,
 		Short: short,
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Tasks = args
-			return runChange(c.Context(), o)
+			return runChange(c.Context(), *o)
 		},
 	}
 }

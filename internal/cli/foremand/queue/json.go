@@ -25,6 +25,7 @@ type row struct {
 	Owner     string     `json:"owner,omitempty"`
 	Attempt   int        `json:"attempt"`
 	Tries     int        `json:"tries"`
+	Asks      int        `json:"asks"` // how often it was asked again
 	Priority  int        `json:"priority"`
 	Reason    string     `json:"reason,omitempty"`
 	Enqueued  time.Time  `json:"enqueued"`
@@ -45,7 +46,7 @@ func rowOf(t queue.Info) row {
 	}
 	return row{
 		ID: t.ID, State: string(t.State), Agent: t.Agent, Repo: t.Repo, Issue: t.Issue, Held: t.Held, Behind: t.Behind, Draining: t.Draining,
-		Owner: t.Owner, Attempt: t.Attempt, Tries: t.Tries, Priority: t.Priority, Reason: t.Reason, Enqueued: t.Enqueued.UTC(),
+		Owner: t.Owner, Attempt: t.Attempt, Tries: t.Tries, Asks: t.Asks, Priority: t.Priority, Reason: t.Reason, Enqueued: t.Enqueued.UTC(),
 		Ready: at(t.Ready), Claimed: at(t.Claimed), Until: at(t.Until), Completed: at(t.Completed), Ended: at(t.Ended),
 	}
 }

@@ -114,7 +114,7 @@ func stateText(t queue.Info) string {
 	case t.Held:
 		return string(t.State) + ", held"
 	case t.Draining:
-		return string(t.State) + ", being carried out"
+		return fmt.Sprintf("%s, held by server %s, lease ends in %s", t.State, sanitize.Line(t.Owner), max(0, time.Until(t.Until)).Round(time.Second))
 	}
 	return string(t.State)
 }

@@ -27,7 +27,7 @@ func purgeCommand(shared *sharedOptions) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return runPurge(c.Context(), o) },
 	}
-	c.Flags().StringVar(&o.Older, "older", "", "`age` of what is deleted, such as 30d or 12h")
+	c.Flags().StringVar(&o.Older, "older", "", "minimum `age` of the deleted tasks, such as 30d or 12h")
 	_ = c.MarkFlagRequired("older") // the flag is there
 	return c
 }

@@ -30,7 +30,7 @@ func showCommand(shared *sharedOptions) *cobra.Command {
 	o := showOptions{sharedOptions: shared}
 	return &cobra.Command{
 		Use:   "show [TASK]",
-		Short: "Show what became of a task, the newest one if none is named; with --json all that is kept of it",
+		Short: "Show the history of a task, by default the newest one; with --json all stored data",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.Newest = len(args) == 0; !o.Newest {

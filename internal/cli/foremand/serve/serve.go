@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,8 +18,8 @@ import (
 	"github.com/org/foreman-action/internal/server/harness"
 )
 
-const help = `Runs the server until it is told to stop (SIGINT, SIGTERM, SIGHUP): then what is under way is
-finished, what was claimed stays claimed, and the exit code is 0.
+const help = `Runs the server until SIGINT or SIGTERM. Writes under way are then finished, agents keep
+their claims, and the exit code is 0. SIGHUP is logged and ignored.
 
 Without credentials for agents in the configuration it listens on this machine only.`
 
@@ -54,7 +55,7 @@ func Command(env process.Env) *cobra.Command {
 	fl.StringVar(&o.Databases.Queue, "queue-db", "", "`file` of the queue, or postgres://… (default: as configured, else ~/.foreman/queue.db)")
 	fl.StringVar(&o.Host, "host", "", "`address` to listen on (default: as configured, else 127.0.0.1)")
 	fl.IntVar(&o.Port, "port", -1, "`port` to listen on (default: as configured, else 8000; 0: any free one)")
-	fl.Lookup("port").DefValue = "0" // the sentence says what counts
+	fl.Lookup("port").DefValue = "0" // the usage text has the default
 	fl.BoolVarP(&o.Verbose, "verbose", "v", false, "log every step")
 	return c
 }
@@ -66,6 +67,11 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	log := newLog(o.Env, o.Verbose)
+	if o.Env.Hangups != nil {
+		hangups, done := o.Env.Hangups(), make(chan struct{})
+		defer close(done)
+		go ignore(hangups, done, log)
+	}
 	for _, w := range s.Warnings {
 		log.Warn("configuration", "file", w.File, "line", w.Line, "column", w.Column, "warning", w.Msg)
 	}
@@ -86,10 +92,22 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer func() {
 		if err := h.Close(); err != nil {
-			log.Error("the stores were not closed as they should", "error", err)
+			log.Error("closing the stores failed", "error", err)
 		}
 	}()
 	return command.Failed(h.Run(ctx))
+}
+
+// ignore logs hangups until done is closed.
+func ignore(hangups <-chan os.Signal, done <-chan struct{}, log *slog.Logger) {
+	for {
+		select {
+		case <-hangups:
+			log.Warn("SIGHUP ignored: the configuration is not read again; restart the server to apply changes")
+		case <-done:
+			return
+		}
+	}
 }
 
 // newLog returns the log of the server: text on a terminal, JSON elsewhere.

@@ -33,25 +33,24 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-const help = `Replays the rules over the issues of a repository, and compares what they would have
-done with what people did: how often each rule fires, how often people agree, and where
-they do not. Nothing is written on GitHub.
+const help = `Replays the rules over the issues of a repository, and compares their decisions with
+people's: how often each rule fires, how often people agree, and where they do not.
+Nothing is written on GitHub.
 
-Every issue is taken as it was when it was opened, as far as its timeline tells; its
-body is that of today. Events other than issues.opened are not replayed, nor are rules
-that ask for actor.permission. The report says so. What counts as agreement stands in
-the report too.
+Every issue is replayed as of its opening, as far as its timeline shows that; its body
+is that of today. Events other than issues.opened, and rules that use actor.permission,
+are not replayed. The report lists them, and defines agreement.
 
 With --old the rules are compared with those of a file, or else of a branch, a tag or
-a commit of the repository on GitHub: what fires newly, and what no longer.
+a commit of the repository on GitHub: which rules fire newly, and which no longer.
 
-OWNER/REPO is the repository of the workflow when it is left out. What was read is kept
-in a folder (--cache), for you alone, and asked for again only where it changed. The
-command stops in time before the token's calls are used up; run again, it goes on.
+OWNER/REPO defaults to the repository of the workflow. Answers are cached in a folder
+(--cache) that only you can read, and read again only after a change. The command stops
+before the token's calls are used up; the next run continues.
 
 Environment: GITHUB_TOKEN (to read), GITHUB_API_URL, GITHUB_REPOSITORY.
 
-Exit codes: 0 done, 1 something failed or it stopped in time, 2 a mistake in arguments
+Exit codes: 0 done, 1 a failure or a stop before the end, 2 a mistake in arguments
 or files.`
 
 // Options are all that the command depends on.
@@ -62,7 +61,7 @@ type Options struct {
 	Old        string   // a file, or a ref of the repository, to compare with; empty: neither
 	Format     string   // of the report: text, json, html or markdown
 	Output     string   // file for the report; empty: standard output
-	Cache      string   // folder for what was read; empty: none
+	Cache      string   // folder of the cache; empty: none
 	CacheNamed bool     // by the user, who wants to know when it cannot be used
 	Bot        string   // login under which Foreman acts
 	Limit      int      // most issues; 0: all
@@ -91,13 +90,13 @@ func Command(env process.Env) *cobra.Command {
 	fl.StringVar(&o.Format, "format", "text", "`FORMAT` of the report: text, json, html or markdown")
 	fl.StringVarP(&o.Output, "output", "o", "", "`FILE` for the report (default: standard output)")
 	fl.IntVar(&o.Links, "links", 10, "most issues to name of each kind for a rule")
-	fl.StringVar(&o.Cache, "cache", cacheDir(env.Getenv), "`DIR` to keep in what was read; empty: keep nothing")
+	fl.StringVar(&o.Cache, "cache", cacheDir(env.Getenv), "`DIR` of the cache; empty: no cache")
 	fl.IntVar(&o.Reserve, "reserve", 100, "calls per hour to leave to others who use the token")
 	fl.StringVar(&o.Bot, "bot-login", runner.DefaultBot, "`LOGIN` under which Foreman acts")
 	return c
 }
 
-// cacheDir is the user's folder for what can be had again.
+// cacheDir is the user's cache folder.
 func cacheDir(getenv func(string) string) string {
 	for _, name := range []string{"XDG_CACHE_HOME", "LOCALAPPDATA"} {
 		if dir := getenv(name); filepath.IsAbs(dir) {

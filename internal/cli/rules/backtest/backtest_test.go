@@ -95,8 +95,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestBacktestInterrupted: what was replayed until then is reported, and the rest is
-// read another time.
+// TestBacktestInterrupted reports the issues replayed so far, and reads the rest in the next
+// run.
 func TestBacktestInterrupted(t *testing.T) {
 	t.Parallel()
 	gh := githubtest.New(t, githubtest.Config{Token: "s3cret-token"})

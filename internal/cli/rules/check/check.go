@@ -17,24 +17,23 @@ import (
 )
 
 const help = `Loads the files as a run would, and reports every mistake at once, with its file,
-line and column. Variables that are not set here are taken for set. Without a token a
-file that is extended is not read: a warning says so, and what hangs on it is not checked.
+line and column. Variables that are not set here count as set. Without a token an
+extended file is not read: a warning names it, and keys that depend on it are not checked.
 
 Formats: text, with the line and a caret; json, one object; sarif, for code scanning;
 github, annotations in the log of a workflow.
 
 With --repository the labels, issue forms and workflows of that repository are read over
-GitHub's API (GITHUB_TOKEN), and what the rules say of them is checked: labels that it
-does not have, labels that start a workflow, headings, types and options of forms.
-Without it the forms and workflows that lie beside the files, or in the working
-directory, are checked, and the labels that .github/labels.yml lists; the report notes when
-labels could not be checked.
+GitHub's API (GITHUB_TOKEN) and compared with the rules: missing labels, labels that start
+a workflow, headings, types and options of forms. Without it the forms and workflows beside
+the files, or in the working directory, are used, and the labels in .github/labels.yml; the
+report notes when labels could not be checked.
 
-Of the workflows that run Foreman on these files it checks what starts them, whether closing
+For the workflows that run Foreman on these files it checks their events, whether closing
 is allowed (allow-close), and whether they may read the memory (actions: read).
 
-What foreman rules import could not carry over stands in a comment of the file, and is a
-warning until that comment is removed.
+Differences that foreman rules import lists in a comment of the file are warnings until that
+comment is removed.
 
 Exit codes: 0 no mistake, or warnings only; 1 the repository cannot be read; 2 a mistake.`
 
@@ -43,7 +42,7 @@ type Options struct {
 	Env        process.Env
 	Files      []string // empty: the configuration file
 	Format     string   // of the report: text, json, sarif or github
-	Repository string   // OWNER/NAME on GitHub that the rules are for; empty: what lies beside the files
+	Repository string   // OWNER/NAME on GitHub that the rules are for; empty: the folder of the files
 }
 
 // Command returns the command with its flags.

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A writer writes the mistakes in files, and what was not checked; an empty note: all was.
+// A writer writes the mistakes in files. A note names unchecked parts; empty: there are none.
 type writer func(ps yamlfile.Problems, note string) string
 
 // formats are the ways to write the mistakes in files, for a version of the program.
@@ -36,11 +36,11 @@ func checkText(ps yamlfile.Problems, note string) string {
 	return b.String()
 }
 
-// checkReport is what check --format json prints: one object, stable.
+// checkReport is the output of check --format json: one object, stable.
 type checkReport struct {
 	Version  int            `json:"version"` // of this form
 	Problems []checkProblem `json:"problems"`
-	Notes    []string       `json:"notes"` // what was not checked
+	Notes    []string       `json:"notes"` // unchecked parts
 }
 
 type checkProblem struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// imported returns what imported files still list as different from their source.
+// imported returns the differences from their source that imported files still list.
 func imported(ctx context.Context, env process.Env, names []string) (yamlfile.Problems, error) {
 	dir, err := env.WorkDir()
 	if err != nil {

@@ -25,9 +25,8 @@ import (
 // unlisted is the note of a check that does not know the labels of the repository.
 const unlisted = "labels were not checked: name the repository with --repository OWNER/NAME (and GITHUB_TOKEN), or list its labels in .github/labels.yml"
 
-// compare compares a configuration with the repository that it is for; what that has
-// lies beside the files when it has no name. The note says what could not be compared;
-// empty: all was.
+// compare compares a configuration with its repository; without a name, with the folder of the
+// files. The note names parts that could not be compared; empty: there are none.
 func compare(ctx context.Context, env process.Env, name string, cfg *config.Config) (problems yamlfile.Problems, note string, err error) {
 	dir, err := env.WorkDir()
 	if err != nil {
@@ -56,8 +55,8 @@ func compare(ctx context.Context, env process.Env, name string, cfg *config.Conf
 	return lint.Check(cfg, parsed, repo), note, nil
 }
 
-// repository reads what rules are compared with: over the API, or without a name from
-// what lies beside the files; nil when there is nothing.
+// repository reads the data that rules are compared with: over the API, or without a name from
+// the folder of the files; nil when there is none.
 func repository(ctx context.Context, env process.Env, name string, names []string) (*lint.Repository, error) {
 	if name != "" {
 		return remoteRepository(ctx, env, name)
@@ -86,7 +85,7 @@ func localRepository(ctx context.Context, root string) (*lint.Repository, error)
 	return repo, err
 }
 
-// roots are the folders that may hold the .github of the files.
+// roots returns the folders that may contain the .github of the files.
 func roots(dir string, names []string) []string {
 	var list []string
 	for _, name := range names {
@@ -133,7 +132,7 @@ func remoteRepository(ctx context.Context, env process.Env, full string) (*lint.
 	return repo, nil
 }
 
-// unreached returns what to do about a repository that cannot be read.
+// unreached returns the remedy for a repository that cannot be read.
 func unreached(full string, err error) error {
 	hint := "try again later"
 	if p, ok := errors.AsType[*triage.PermissionError](err); ok {

@@ -20,10 +20,10 @@ import (
 )
 
 const help = `Shows the condition of every rule part by part, each with its value, for one event:
-why the rule fires, and why not. What stands in brackets was not reached. Nothing is
-written anywhere; OWNER/REPO#N is read from GitHub (GITHUB_TOKEN), as is what rules
-look up about it, and taken for a newly opened issue unless --event-name says
-otherwise. With --event nothing is looked up: what would be is said to fail.
+why the rule fires, or not. Parts in brackets were not evaluated. Nothing is written;
+OWNER/REPO#N and the look-ups of rules are read from GitHub (GITHUB_TOKEN). The issue
+counts as newly opened unless --event-name names another event. With --event there are
+no look-ups: conditions that need one fail.
 
 Exit codes: 0 done, 2 a mistake in arguments, event or files.`
 
@@ -98,7 +98,7 @@ func explanationText(e triage.Delivery, list []rules.RuleWhy, p format.Painter) 
 	return b.String()
 }
 
-// explanationJSON is what explain --json prints: one object, stable.
+// explanationJSON is the output of explain --json: one object, stable.
 type explanationJSON struct {
 	Version int               `json:"version"` // of this form
 	Event   string            `json:"event"`

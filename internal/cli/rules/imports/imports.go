@@ -22,20 +22,20 @@ import (
 )
 
 const help = `Reads another tool's configuration and writes ours to standard output, or to a file
-with -o. What has no counterpart is listed on standard error with its place, and
-stands as a comment beside the rule in the file; a rule that would do something else
-is left out and stands there as a comment.
+with -o. Settings without a counterpart are listed on standard error with their place,
+and in a comment beside the rule in the file; a rule with another effect becomes a
+comment.
 
   labeler        .github/labeler.yml of actions/labeler, before and since version 5
   issue-labeler  .github/labeler.yml of github/issue-labeler
   label-actions  .github/label-actions.yml of dessant/label-actions
   stale          the workflow that uses actions/stale, or a mapping of its inputs
 
-The inputs of the first three stand in their workflow: name it with --workflow. Its
-events and conditions count too, and so does the version of the action. FILE may be "-"
+The inputs of the first three are in their workflow: name it with --workflow. Its
+events, its conditions and the version of the action are used, too. FILE may be "-"
 for standard input.
 
-foreman rules check warns of what the comments of the file still list.
+foreman rules check warns of the differences in the comments of the file.
 
 Exit codes: 0 something was imported, 1 nothing could be, 2 a mistake in the arguments,
 or the file is no configuration of the tool.`
@@ -107,7 +107,7 @@ func Run(o Options) error {
 	if res.Rules > 0 {
 		cfg, err := config.Parse(req.File.Name, res.Config, nil)
 		if err != nil {
-			return command.Failed(fmt.Errorf("read what was imported from %s: %w", req.File.Name, err))
+			return command.Failed(fmt.Errorf("read the imported rules from %s: %w", req.File.Name, err))
 		}
 		workflow := req.Workflow
 		if o.Tool == "stale" {
@@ -146,7 +146,7 @@ func source(stdin io.Reader, dir, name string) (importer.Source, error) {
 // maxReported bounds the list on standard error; the file has more.
 const maxReported = 200
 
-// report prints what could not be imported; nothing at all is a failure.
+// report prints the parts that could not be imported; a result without rules is a failure.
 func report(w io.Writer, name string, res importer.Result) error {
 	var b strings.Builder
 	for i, p := range res.Unmapped {

@@ -1,4 +1,5 @@
-// Package permissions is the command that prints what a workflow must grant for rules.
+// Package permissions is the command that prints the permissions that a workflow must grant for
+// rules.
 package permissions
 
 import (

@@ -22,14 +22,14 @@ import (
 )
 
 const help = `Turns an issue on GitHub into a test: prints an item for the tests: of a rule file,
-with the fields of the issue and what the rules make of it today. With -o the item is
-appended to the tests of that file, which stays as it is otherwise.
+with the fields of the issue and today's results of the rules. With -o the item is
+appended to the tests of that file.
 
-The title and the text of the issue are written out as they are, comments that GitHub
-hides included: look at them before you publish those of a private repository.
+The test contains the title and the text of the issue unchanged, including hidden
+comments: review them before you publish those of a private repository.
 
-The issue is read with GITHUB_TOKEN, and taken for a newly opened one unless
---event-name says otherwise.
+The issue is read with GITHUB_TOKEN, and counts as newly opened unless --event-name
+names another event.
 
 Exit codes: 0 done, 1 something failed, 2 a mistake in arguments or files.`
 

@@ -10,7 +10,7 @@ import (
 )
 
 const help = `Prints the JSON Schema (draft 2020-12) of configuration and rule files, with which an
-editor completes keys, explains them and marks what is none. It does not look into
+editor completes and explains keys, and marks unknown ones. It does not check
 conditions: foreman rules check does.
 
 An editor with a YAML language server takes it from the first line of a file:

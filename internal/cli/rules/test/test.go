@@ -18,11 +18,11 @@ import (
 	"github.com/org/foreman-action/rules/ruletest"
 )
 
-const help = `Runs the tests that stand beside the rules, under tests:, and shows what is not as
-they expect: what was wanted and what came out, and for a rule that should have fired
-or should not have, its condition part by part. Nothing is read but the files. What
-the rules ask for counts as done, but for labels that the policy keeps. Of the scans of
-scheduled rules the simple terms are evaluated; a note lists those that count as met.
+const help = `Runs the tests beside the rules, under tests:, and prints the differences: the expected
+and the actual result, and for a rule that fired or did not fire unexpectedly, its
+condition part by part. It reads only the files. Actions of the rules count as carried
+out, except labels that the policy refuses. The simple terms of scans of scheduled rules
+are evaluated; a note lists terms that count as met.
 
 Exit codes: 0 all tests passed, 1 a test failed, 2 a mistake in arguments or files.`
 
@@ -99,7 +99,7 @@ func runTests(ctx context.Context, cfg *config.Config, wanted *regexp.Regexp) ([
 	return results, nil
 }
 
-// text returns what came out of tests for people.
+// text returns the results of tests for people.
 func text(cfg *config.Config, results []ruletest.Result, p format.Painter) string {
 	var b strings.Builder
 	for _, name := range cfg.Files {
@@ -119,7 +119,7 @@ func text(cfg *config.Config, results []ruletest.Result, p format.Painter) strin
 	return b.String()
 }
 
-// report is what test --json prints: one object, stable.
+// report is the output of test --json: one object, stable.
 type report struct {
 	Version int      `json:"version"` // of this form
 	Failed  int      `json:"failed"`

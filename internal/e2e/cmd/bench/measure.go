@@ -25,7 +25,7 @@ type command struct {
 	dir    string
 }
 
-// A sample is what one run took.
+// A sample contains the times and the memory of one run.
 type sample struct {
 	wall, cpu time.Duration
 	rssKiB    int64

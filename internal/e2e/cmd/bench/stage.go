@@ -64,7 +64,7 @@ func (s *stage) close() {
 	s.fake.Close()
 }
 
-// scenarios lists what is timed. node is left out where there is none.
+// scenarios lists the timed programs. node is left out where it is not installed.
 func (s *stage) scenarios() []scenario {
 	list := []scenario{
 		{"foreman, one label: 1 look-up, 1 write", s.on("podman-compose does not start", 2)},
@@ -107,8 +107,8 @@ func (s *stage) on(title string, calls int) func() (command, func() error, error
 	}
 }
 
-// remembering returns the preparation of runs that look a label up, add it, and keep
-// what they did in an artifact.
+// remembering returns the preparation of runs that look a label up, add it, and record that in
+// an artifact.
 func (s *stage) remembering(title string) func() (command, func() error, error) {
 	plain := s.on(title, 2)
 	return func() (command, func() error, error) {

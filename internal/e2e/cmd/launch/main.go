@@ -1,4 +1,4 @@
-// Command launch runs a program once and reports what that took:
+// Command launch runs a program once and reports its time and memory:
 //
 //	launch PROGRAM [ARGUMENT...] 3>report
 //
@@ -6,9 +6,9 @@
 // (user and system) in nanoseconds, the peak of the resident memory in KiB, and the
 // exit code. The program gets launch's own environment and streams.
 //
-// It exists because Linux counts the memory of the process that forks into the peak
-// of its child. Measured from a large process, a small program looks large; launch
-// itself stays near 2 MiB, below what is measured.
+// It exists because Linux counts the memory of the process that forks into the peak of its
+// child. Measured from a large process, a small program looks large; launch itself stays near 2
+// MiB, below the measured programs.
 package main
 
 import (

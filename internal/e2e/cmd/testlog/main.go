@@ -1,14 +1,13 @@
-// Command testlog reads what go test -json writes and prints go test's own lines:
+// Command testlog reads the output of go test -json and prints go test's own lines:
 //
 //	go test -json ./... | testlog [-v] [-skips FILE]
 //
-// Of a package that passed it prints the last line, of one that failed all that is not
-// the progress of tests that pass; with -v everything, as it comes. To FILE it appends a
-// line for each test that was skipped, with the reason. It exits with 1 when anything
-// failed.
+// For a package that passed it prints the last line. For one that failed it prints everything
+// except the progress of passing tests. With -v it prints everything at once. It appends a line
+// to FILE for each skipped test, with the reason. It exits with 1 when anything failed.
 //
-// It exists because the lines of tests that run beside each other are mixed in a plain
-// log, where a reason cannot be told from another test's.
+// It exists because the lines of tests that run beside each other are mixed in a plain log,
+// where the reasons of different tests look alike.
 package main
 
 import (

@@ -25,12 +25,12 @@ type event struct {
 // name tells a test from those of other packages.
 func (e event) name() string { return strings.TrimPrefix(e.Package, module) + " " + e.Test }
 
-// A testLog prints what a reader of a test run wants to see, and keeps what was skipped.
+// A testLog prints the relevant lines of a test run, and collects the skipped tests.
 type testLog struct {
 	out     io.Writer
 	verbose bool
 	held    map[string][]string // lines by package that has not ended yet
-	said    map[string]string   // by test: what it wrote
+	said    map[string]string   // by test: its output
 	skips   []string            // "package Test: reason"
 	failed  bool
 }
@@ -97,10 +97,10 @@ func (l *testLog) output(e event) error {
 	return nil
 }
 
-// progress is a line that says only how far a test is, or that it passed.
+// progress matches lines about a test's progress or success.
 var progress = regexp.MustCompile(`^(=== (RUN|PAUSE|CONT|NAME)|\s*--- PASS|PASS$)`)
 
-// end prints what is left to say of a package that ended.
+// end prints the remaining lines of a package that ended.
 func (l *testLog) end(e event) error {
 	held := l.held[e.Package]
 	switch e.Action {
@@ -117,7 +117,7 @@ func (l *testLog) end(e event) error {
 	return l.print(strings.Join(held, ""))
 }
 
-// cut prints what packages said that never ended.
+// cut prints the output of packages that never ended.
 func (l *testLog) cut() error {
 	for _, name := range slices.Sorted(maps.Keys(l.held)) {
 		l.failed = true
@@ -136,7 +136,7 @@ func (l *testLog) print(s string) error {
 // place is where a test wrote a line.
 var place = regexp.MustCompile(`(?m)^\s*\S+\.go:\d+: `)
 
-// reason is what a skipped test wrote last.
+// reason is the last line of a skipped test.
 func reason(said string) string {
 	places := place.FindAllStringIndex(said, -1)
 	if len(places) == 0 {

@@ -66,7 +66,7 @@ func (d *downtime) load(ctx context.Context) (ok bool) {
 	defer cancel()
 	data, err := d.cursors.Cursor(bounded, d.key())
 	if err != nil {
-		d.log.WarnContext(ctx, "it cannot be read since when an agent is out of order", "agent", d.agent, "error", err)
+		d.log.WarnContext(ctx, "reading the start of an agent's outage failed", "agent", d.agent, "error", err)
 		return false
 	}
 	d.loaded = true
@@ -83,7 +83,7 @@ func (d *downtime) save(ctx context.Context, since []byte) (ok bool) {
 	defer cancel()
 	err := d.cursors.SaveCursor(bounded, d.key(), since)
 	if err != nil {
-		d.log.WarnContext(ctx, "it cannot be kept since when an agent is out of order", "agent", d.agent, "error", err)
+		d.log.WarnContext(ctx, "storing the start of an agent's outage failed", "agent", d.agent, "error", err)
 	}
 	return err == nil
 }

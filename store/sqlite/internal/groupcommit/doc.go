@@ -43,9 +43,9 @@
 //   - Within a group, operations run in the order in which they arrived.
 //   - mu guards the queue only, and is never held while SQL runs.
 //
-// # Where to change what
+// # Where to change it
 //
-// The size of groups: maxGroup. How long a group waits for more: gather and the bounds
-// beside it. What is shared by one statement: the function that is passed to
-// [Writer.WriteBatch]. What runs between groups, such as checkpoints: Database.Maintain.
+// The size of groups: maxGroup. The time a group waits for more operations: gather and the
+// bounds beside it. The statement that several operations share: the function that is passed
+// to [Writer.WriteBatch]. The work between groups, such as checkpoints: Database.Maintain.
 package groupcommit

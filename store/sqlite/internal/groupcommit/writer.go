@@ -40,8 +40,8 @@ type Database interface {
 
 // A Writer runs operations in transactions that they share. It is safe for concurrent use.
 type Writer struct {
-	// Failure is the last error of the medium; nil: none. Whoever finds that the medium
-	// works again clears it.
+	// Failure is the last error of the medium; nil: none. A caller that finds the
+	// medium working again clears it.
 	Failure atomic.Pointer[error]
 
 	db   Database

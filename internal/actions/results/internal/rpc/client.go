@@ -194,6 +194,6 @@ func (c *Client) exchange(ctx context.Context, r Request) (Response, error) {
 	case len(body) > limit && resp.StatusCode < 300:
 		return Response{}, ErrTooLarge
 	}
-	// Of an answer other than success its status counts, whatever its size.
+	// An answer other than success is judged by its status, at any size.
 	return Response{Status: resp.StatusCode, Header: resp.Header, Body: body[:min(len(body), limit)]}, nil
 }

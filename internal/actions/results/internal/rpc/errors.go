@@ -60,8 +60,8 @@ func IsForbidden(err error) bool {
 	return ok && !e.spent && (e.status == http.StatusForbidden || e.code == "permission_denied")
 }
 
-// IsRefused reports whether the service answered and refused, for whatever reason: it is
-// certain that nothing was done.
+// IsRefused reports whether the service answered and refused: the request certainly had no
+// effect.
 func IsRefused(err error) bool {
 	e, ok := errors.AsType[*statusError](err)
 	return ok && e.status >= 300 && e.status < 500

@@ -77,7 +77,7 @@ func Event(r *state.Repository, i *state.Record, e state.Event) Object {
 	return o
 }
 
-// eventType is what an event says of an issue type.
+// eventType renders an issue type in an event.
 func eventType(r *state.Repository, name string) Object {
 	whole := Type(r, name)
 	return Object{"id": whole["id"], "name": whole["name"], "color": whole["color"]}
@@ -103,6 +103,14 @@ func Repository(r *state.Repository) Object {
 		"open_issues_count": r.Open(), "open_issues": r.Open(), "network_count": 0, "subscribers_count": 0,
 		"has_issues": true, "has_projects": true, "has_wiki": true, "has_pages": false, "has_downloads": false, "has_discussions": false,
 		"archived": false, "disabled": false, "default_branch": "main", "visibility": "public",
+	}
+	o["language"], o["topics"], o["archived"] = orNull(r.About.Language), append([]string{}, r.About.Topics...), r.About.Archived
+	o["stargazers_count"], o["watchers_count"], o["watchers"] = r.About.Stars, r.About.Stars, r.About.Stars
+	if !r.About.PushedAt.IsZero() {
+		o["pushed_at"] = Stamp(r.About.PushedAt)
+	}
+	if key := r.About.License; key != "" {
+		o["license"] = Object{"key": key, "name": key, "spdx_id": key, "url": nil, "node_id": NodeID("License", 1)}
 	}
 	for key, below := range repoLinks() {
 		o[key] = at + below

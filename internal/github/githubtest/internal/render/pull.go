@@ -56,7 +56,8 @@ func branch(r *state.Repository, name, commit string) Object {
 	return Object{"label": r.Owner + ":" + name, "ref": name, "sha": commit, "user": User(r.Owner), "repo": repo}
 }
 
-// committed is a commit in a timeline, which has the name that git was told, and no account.
+// committed renders a commit in a timeline, which has the author's name from git, and no
+// account.
 func committed(r *state.Repository, e state.Event) Object {
 	sha := fmt.Sprintf("%040x", e.ID)
 	by := Object{"name": e.Actor, "email": "x@example.com", "date": Stamp(e.Dated)}

@@ -1,5 +1,5 @@
-// Package render writes what the fake GitHub keeps as GitHub's JSON, with every field that
-// GitHub's description asks for.
+// Package render renders the state of the fake GitHub as GitHub's JSON, with every field that
+// GitHub's description requires.
 package render
 
 import (
@@ -87,7 +87,7 @@ func users(logins []string) []Object {
 	return list
 }
 
-// association is what GitHub says of an author: owner, collaborator or nobody.
+// association returns an author's association: owner, collaborator or none.
 func association(r *state.Repository, login string) string {
 	switch {
 	case strings.EqualFold(login, r.Owner):
@@ -231,7 +231,7 @@ func Folder(r *state.Repository, p string) Object {
 	return o
 }
 
-// entry is what a file and a folder have in common.
+// entry contains the common fields of a file and a folder.
 func entry(r *state.Repository, p, git, page string) Object {
 	self := API(r, "/contents/%s", (&url.URL{Path: p}).EscapedPath()) + "?ref=main"
 	return Object{

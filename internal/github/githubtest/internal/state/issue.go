@@ -1,4 +1,4 @@
-// Package state is what the fake GitHub keeps: repositories with their issues, and how they
+// Package state is the state of the fake GitHub: repositories with their issues, and how they
 // change. It knows no requests. Nothing in it is safe for concurrent use.
 package state
 
@@ -73,7 +73,7 @@ type Record struct {
 // Visible reports whether the issue is still there.
 func (i *Record) Visible() bool { return !i.Deleted && i.Transferred == "" }
 
-// Snapshot returns a copy of what tests see.
+// Snapshot returns a copy for tests.
 func (i *Record) Snapshot() Issue {
 	c := i.Issue
 	c.Labels = slices.Clone(i.Labels)
@@ -103,7 +103,7 @@ type Event struct {
 	IssueType, PrevType  string
 	Reason               string    // of a close or a lock
 	Body                 string    // of a review
-	Dated                time.Time // of a commit: what its author's machine wrote
+	Dated                time.Time // of a commit: the time of its author's machine
 	Comment              int64
 	RenamedFrom, Renamed string
 }
@@ -117,7 +117,7 @@ func (r Reaction) Add(list *[]Reaction) bool {
 	return !there
 }
 
-// Same returns a test for a name that is equal but for case.
+// Same returns a test for a name that is equal except for case.
 func Same(name string) func(string) bool {
 	return func(s string) bool { return strings.EqualFold(s, name) }
 }

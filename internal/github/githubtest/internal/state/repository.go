@@ -24,6 +24,16 @@ type Milestone struct {
 	Created      time.Time
 }
 
+// An About is a repository's description, without its content.
+type About struct {
+	Language string // empty: none
+	Topics   []string
+	Stars    int
+	PushedAt time.Time // zero: when it was made
+	Archived bool
+	License  string // the key of one, such as "mit"; empty: none
+}
+
 // A Repository of the server.
 type Repository struct {
 	clock       *Clock
@@ -38,6 +48,7 @@ type Repository struct {
 	Permissions map[string]string
 	Files       map[string]string            // of the default branch
 	Refs        map[string]map[string]string // of other refs
+	About       About
 }
 
 // NewRepository makes an empty repository.

@@ -1,0 +1,25 @@
+package queue
+
+import (
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// TestStateText reports which server has a decision, and until when.
+func TestStateText(t *testing.T) {
+	t.Parallel()
+	for want, info := range map[string]queue.Info{
+		"completed, held by server web/7, lease ends in 1h0m0s": {
+			State: queue.Completed, Draining: true, Owner: "web/7", Until: time.Now().Add(time.Hour),
+		},
+		"completed, held by server a b, lease ends in 0s": {State: queue.Completed, Draining: true, Owner: "a\nb", Until: time.Now().Add(-time.Hour)},
+		"pending, held": {State: queue.Pending, Held: true},
+		"done":          {State: queue.Done},
+	} {
+		if got := stateText(info); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

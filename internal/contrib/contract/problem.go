@@ -1,0 +1,28 @@
+package contract
+
+import "fmt"
+
+// A Problem is why a command made no document of its own. It is printed as an [Error].
+type Problem struct {
+	Code Code
+	Err  error // must not be nil
+	// Next is the recommended next step; empty: to read the message.
+	Next Next
+}
+
+// Error returns the message.
+func (p *Problem) Error() string { return p.Err.Error() }
+
+// Unwrap returns the cause.
+func (p *Problem) Unwrap() error { return p.Err }
+
+// Fail returns a Problem with a text of its own, as fmt.Errorf makes it.
+func Fail(code Code, format string, args ...any) *Problem {
+	return &Problem{Code: code, Err: fmt.Errorf(format, args...)}
+}
+
+// With sets the recommended next step of a problem.
+func (p *Problem) With(next Next) *Problem {
+	p.Next = next
+	return p
+}

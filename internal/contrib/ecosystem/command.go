@@ -1,0 +1,170 @@
+package ecosystem
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A Command is a command that a repository asks for, for the shell of a container. Its line
+// is put together from words of this package alone: no text of the repository is in it.
+type Command struct {
+	Line string
+	Dir  string // of a nested package, with slashes; empty: the root of the repository
+	// Image is the one that the command needs, and Ecosystem the key that replaces it.
+	Image, Ecosystem string
+	Env              []string // further variables, as NAME=value
+	Block            *Block   // of a setup; nil: it may run
+}
+
+// A Block is why a setup must not run before a person acted.
+type Block struct {
+	Reason string // a sentence
+	Remedy string // a sentence: the next step for a person
+}
+
+// Options are the input of a detection besides the tree.
+type Options struct {
+	// Changed are the files that a patch changes; packages that own one are detected too.
+	Changed []string
+	// AcceptLockfiles means that a person reviewed the lockfiles that the patch changes.
+	AcceptLockfiles bool
+	// Images replace those of this package, by a key of [Ecosystems]. That of a package
+	// manager counts before that of its ecosystem.
+	Images map[string]string
+	// Root is the folder in which a container has the tree; empty: "/workspace".
+	Root string
+}
+
+// A phase orders the commands of a package.
+type phase int
+
+const (
+	lint phase = iota
+	typecheck
+	test
+	build
+)
+
+// A unit is one ecosystem in one folder.
+type unit struct {
+	manager  string // the name that a plan shows
+	setup    *Command
+	env      []string // of its commands
+	commands []step
+}
+
+type step struct {
+	phase phase
+	line  string
+}
+
+// images are the images by ecosystem.
+var images = map[string]string{
+	"node":   "node:22-bookworm-slim",
+	"bun":    "oven/bun:1-debian",
+	"go":     "golang:1.26-bookworm",
+	"python": "python:3.13-bookworm",
+	"uv":     "ghcr.io/astral-sh/uv:python3.13-bookworm",
+	"rust":   "rust:1-bookworm",
+	"maven":  "maven:3-eclipse-temurin-21",
+	"gradle": "gradle:8-jdk21",
+	"make":   "buildpack-deps:bookworm",
+	"git":    "buildpack-deps:bookworm-scm",
+}
+
+// ecosystems are the ecosystems of managers, whose images they use unless they have their
+// own.
+var ecosystems = map[string]string{"npm": "node", "pnpm": "node", "yarn": "node", "bun": "node", "uv": "python", "pip": "python", "poetry": "python"}
+
+// Ecosystems returns the keys of [Options.Images].
+func Ecosystems() []string {
+	keys := slices.Concat(slices.Collect(maps.Keys(images)), slices.Collect(maps.Keys(ecosystems)))
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// image returns the image of a manager, and the key that replaces it.
+func (o Options) image(manager string) (image, key string) {
+	key = manager
+	if manager == "cargo" {
+		key = "rust"
+	}
+	for _, at := range []string{key, ecosystems[key]} {
+		if image = o.Images[at]; image != "" {
+			return image, key
+		}
+	}
+	if image = images[key]; image == "" {
+		image = images[ecosystems[key]]
+	}
+	return image, key
+}
+
+// A lock is the files that pin the dependencies of a setup.
+type lock struct {
+	files  []string // paths of the lockfiles; empty: there are none
+	wanted string   // the names of possible lockfiles, for people
+	needed bool     // there are dependencies
+	block  *Block   // why the files do not pin the dependencies
+}
+
+// setup returns the command that installs dependencies, nil where there are none. Line has
+// to be a command that installs exactly the dependencies in the lock.
+func (l lock) setup(o Options, dir, line string) *Command {
+	command := &Command{Line: line, Dir: dir}
+	where := "the repository"
+	if dir != "" {
+		where = "the package " + clean(dir)
+	}
+	if l.block != nil {
+		command.Block = l.block
+		return command
+	}
+	if len(l.files) == 0 {
+		if !l.needed {
+			return nil
+		}
+		command.Block = &Block{
+			"Dependencies are declared without a lockfile (" + l.wanted + "). Nothing is installed without one.",
+			"Ask the maintainers of " + where + " for a lockfile (" + l.wanted + "), or add it to the patch and have a person accept it.",
+		}
+		return command
+	}
+	for _, file := range l.files {
+		if slices.Contains(o.Changed, file) && !o.AcceptLockfiles {
+			command.Block = &Block{
+				"The patch changes " + clean(file) + ", which selects the installed dependencies. A person must accept it first.",
+				"Review the change of " + clean(file) + ", then run: contribflow validate --run --sandbox docker --accept lockfile --json",
+			}
+			return command
+		}
+	}
+	return command
+}
+
+// clean returns a name of the repository for a text.
+func clean(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, name)
+}
+
+// in returns the folder of a container in which a folder of the tree is.
+func (o Options) in(dir, name string) string {
+	root := o.Root
+	if root == "" {
+		root = "/workspace"
+	}
+	return path.Join(root, dir, name)
+}
+
+// variable returns a variable of a command.
+func variable(name string, values ...string) string {
+	return fmt.Sprintf("%s=%s", name, strings.Join(values, ":"))
+}

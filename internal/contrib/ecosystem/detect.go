@@ -1,0 +1,144 @@
+// Package ecosystem detects how a repository is set up and checked: its package managers, the
+// commands that validate a change, the installation of its dependencies, the lockfiles that
+// pin them, and warnings about its files for the contributor.
+//
+// Everything in a repository is hostile. No line of a command holds a text of the repository;
+// a manifest that cannot be read is reported and otherwise ignored.
+package ecosystem
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/org/foreman-action/internal/contrib/contract"
+)
+
+// A Detection is the result of [Detect].
+type Detection struct {
+	Context contract.RepositoryContext
+	// Setup are the commands that install dependencies, and Commands those that validate, in
+	// the order in which they run: the root's first; lint, type checks, tests, then builds.
+	// There is always a command.
+	Setup, Commands []Command
+	Warnings        []string // sentences about files that are ignored, and scripts that are skipped
+}
+
+// Lines returns the lines of the root's commands, as a plan lists them.
+func (d Detection) Lines() []string {
+	var lines []string
+	for _, c := range d.Commands {
+		if c.Dir == "" {
+			lines = append(lines, c.Line)
+		}
+	}
+	return lines
+}
+
+// BuiltIn is the command of repositories that have none of their own, for patches of text.
+const BuiltIn = "git diff --check"
+
+// Detect looks at a tree. The error is one of [Tree.Read], and about no file.
+func Detect(tree Tree, o Options) (Detection, error) {
+	s := newSource(tree)
+	var d Detection
+	for _, dir := range append([]string{""}, owners(s, o.Changed)...) {
+		d.add(s, o, dir)
+	}
+	if len(d.Commands) == 0 {
+		image, key := o.image("git")
+		d.Commands = []Command{{Line: BuiltIn, Image: image, Ecosystem: key}}
+	}
+	d.Context.GuidanceFiles = guidanceFiles(s)
+	d.Context.TestLayouts = testLayouts(s)
+	d.Context.GeneratedFileRules = generatedRules(s)
+	d.Context.PackageScripts = scripts(s)
+	d.Warnings = s.warnings
+	return d, s.failed
+}
+
+// units returns the ecosystems of a folder, with package.json first.
+func units(s *source, o Options, dir string) []unit {
+	var found []unit
+	for _, detect := range []func(*source, Options, string) (unit, bool){node, golang, rust, python, maven, gradle} {
+		if u, ok := detect(s, o, dir); ok {
+			found = append(found, u)
+		}
+	}
+	if u, ok := makefile(s, dir); ok && len(found) == 0 {
+		found = append(found, u)
+	}
+	return found
+}
+
+// add adds the commands of a folder, and the setups that they need.
+func (d *Detection) add(s *source, o Options, dir string) {
+	type ordered struct {
+		Command
+		phase phase
+	}
+	var commands []ordered
+	for _, u := range units(s, o, dir) {
+		if dir == "" && d.Context.PackageManager == nil {
+			d.Context.PackageManager = &u.manager
+		}
+		image, key := o.image(u.manager)
+		for _, of := range u.commands {
+			commands = append(commands, ordered{Command{Line: of.line, Dir: dir, Image: image, Ecosystem: key, Env: u.env}, of.phase})
+		}
+		if u.setup == nil || len(u.commands) == 0 {
+			continue
+		}
+		u.setup.Image, u.setup.Ecosystem = image, key
+		if !slices.ContainsFunc(d.Setup, func(c Command) bool { return c.Line == u.setup.Line && c.Dir == u.setup.Dir }) {
+			d.Setup = append(d.Setup, *u.setup)
+		}
+	}
+	slices.SortStableFunc(commands, func(a, b ordered) int { return cmp.Compare(a.phase, b.phase) })
+	for _, c := range commands {
+		d.Commands = append(d.Commands, c.Command)
+	}
+}
+
+// manifests are the files that make a folder a package of its own. Others, such as a Makefile
+// or a list of requirements, are often about the documentation of the package around them.
+var manifests = []string{
+	"package.json", "go.mod", "Cargo.toml", "pyproject.toml", "setup.py", "pom.xml",
+	"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts",
+}
+
+// owners returns the nested packages that own a changed file: those with the nearest manifest
+// above it, sorted.
+func owners(s *source, changed []string) []string {
+	const limit = 50
+	found := map[string]bool{}
+	for _, file := range changed {
+		for dir := parent(file); dir != ""; dir = parent(dir) {
+			if s.any(dir, manifests...) && !foreign(dir) {
+				found[dir] = true
+				break
+			}
+		}
+	}
+	dirs := slices.Sorted(maps.Keys(found))
+	if len(dirs) > limit {
+		s.warn("the patch changes files of %d nested packages; only %d of them are validated", len(dirs), limit)
+	}
+	return dirs[:min(len(dirs), limit)]
+}
+
+// scripts returns the names of the root's scripts, or of its targets for make.
+func scripts(s *source) []string {
+	const limit = 200
+	var names []string
+	if p, ok := nodeManifest(s, ""); ok {
+		names = scriptNames(p)
+	} else {
+		names = slices.Sorted(maps.Keys(makeTargets(s, "")))
+	}
+	names = names[:min(len(names), limit)]
+	for i, name := range names {
+		names[i] = plain(name)
+	}
+	return names
+}

@@ -1,0 +1,71 @@
+package ecosystem
+
+import (
+	"path"
+	"strings"
+)
+
+// golang returns the unit of a Go module. Targets of its Makefile replace go's own
+// commands, because maintainers know the flags that their tests need.
+func golang(s *source, o Options, dir string) (unit, bool) {
+	file, ok := s.has(dir, "go.mod")
+	if !ok {
+		return unit{}, false
+	}
+	u := unit{manager: "go", commands: []step{{lint, "go vet ./..."}, {test, "go test ./..."}}}
+	targets := makeTargets(s, dir)
+	for i, name := range []string{"lint", "test"} {
+		if targets[name] {
+			u.commands[i].line = "make " + name
+		}
+	}
+	if s.any(dir, "vendor/modules.txt") {
+		return u, true // the modules are in the repository
+	}
+	l := lock{wanted: "go.sum"}
+	for _, name := range []string{"go.sum", "go.work.sum"} {
+		if sum, ok := s.has(dir, name); ok {
+			l.files = append(l.files, sum)
+		}
+	}
+	if len(l.files) == 0 {
+		l.needed = requires(string(s.text(file, maxManifest)))
+	}
+	u.setup = l.setup(o, dir, "go mod download")
+	return u, true
+}
+
+// requires reports whether a go.mod names a module that go would download.
+func requires(mod string) bool {
+	local := map[string]bool{} // replaced by a folder
+	var required []string
+	block := ""
+	for line := range strings.Lines(mod) {
+		line, _, _ = strings.Cut(line, "//")
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0:
+		case words[0] == ")":
+			block = ""
+		case len(words) == 2 && words[1] == "(":
+			block = words[0]
+		default:
+			directive := block
+			if block == "" {
+				directive, words = words[0], words[1:]
+			}
+			if directive == "require" && len(words) > 0 {
+				required = append(required, words[0])
+			}
+			if target := words[max(0, len(words)-1):]; directive == "replace" && len(words) > 2 {
+				local[words[0]] = strings.HasPrefix(target[0], "./") || strings.HasPrefix(target[0], "../") || path.IsAbs(target[0])
+			}
+		}
+	}
+	for _, module := range required {
+		if !local[module] {
+			return true
+		}
+	}
+	return false
+}

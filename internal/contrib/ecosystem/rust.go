@@ -1,0 +1,62 @@
+package ecosystem
+
+import "strings"
+
+// rust returns the unit of a Cargo.toml.
+func rust(s *source, o Options, dir string) (unit, bool) {
+	file, ok := s.has(dir, "Cargo.toml")
+	if !ok {
+		return unit{}, false
+	}
+	manifest := s.toml(file)
+	root := dir
+	if table(manifest, "workspace") == nil {
+		root = cargoRoot(s, dir)
+	}
+	l := lock{wanted: "Cargo.lock", needed: cargoDependencies(manifest)}
+	locked := ""
+	if file, ok := s.has(root, "Cargo.lock"); ok {
+		l.files, locked = []string{file}, " --locked"
+	}
+	return unit{
+		manager:  "cargo",
+		setup:    l.setup(o, root, "cargo fetch --locked"),
+		commands: []step{{typecheck, "cargo check" + locked + " --offline"}, {test, "cargo test" + locked + " --offline"}},
+	}, true
+}
+
+// cargoRoot returns the folder of the workspace that a crate belongs to, or its own.
+func cargoRoot(s *source, dir string) string {
+	for at := dir; at != ""; {
+		at = parent(at)
+		file, ok := s.has(at, "Cargo.toml")
+		if !ok {
+			continue
+		}
+		workspace := table(s.toml(file), "workspace")
+		if workspace != nil && !members(list(workspace["exclude"]), strings.TrimPrefix(strings.TrimPrefix(dir, at), "/")) {
+			return at
+		}
+	}
+	return dir
+}
+
+// cargoDependencies reports whether a crate, or its workspace, declares dependencies.
+func cargoDependencies(manifest map[string]any) bool {
+	kinds := []string{"dependencies", "dev-dependencies", "build-dependencies"}
+	tables := []map[string]any{manifest, table(manifest, "workspace")}
+	for _, of := range table(manifest, "target") {
+		if target, ok := of.(map[string]any); ok {
+			tables = append(tables, target)
+		}
+	}
+	for _, of := range tables {
+		for _, kind := range kinds {
+			if len(table(of, kind)) > 0 {
+				return true
+			}
+		}
+	}
+	// The manifests of a workspace's members are not read.
+	return len(list(table(manifest, "workspace")["members"])) > 0
+}

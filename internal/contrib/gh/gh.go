@@ -1,0 +1,119 @@
+// Package gh runs GitHub's own command line, which signs people in and makes the public
+// writes of contribflow.
+package gh
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/contrib/contract"
+	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/text"
+)
+
+// ErrMissing means that there is no gh on the search path.
+var ErrMissing = errors.New("gh is not installed; get it from https://cli.github.com")
+
+// maxOutput bounds the stored output of gh, in bytes.
+const maxOutput = 1 << 20
+
+// An Error is a command of gh that failed.
+type Error struct {
+	Command string // such as "pr create"
+	Stderr  string // one line, without secrets, clipped
+	Err     error
+}
+
+// Error returns the command and why it failed.
+func (e *Error) Error() string {
+	if e.Stderr == "" {
+		return fmt.Sprintf("gh %s: %v", e.Command, e.Err)
+	}
+	return fmt.Sprintf("gh %s: %s", e.Command, e.Stderr)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// A CLI runs gh in a directory with the environment of the process.
+type CLI struct {
+	Dir     string // empty: the process's
+	Environ []string
+	// Host is the GitHub that gh asks, such as "github.com"; empty: gh chooses.
+	Host string
+	// Offline keeps SignedIn from letting gh ask GitHub: an account that is set up counts.
+	Offline bool
+}
+
+// Run runs gh and returns its output. An error is an [*Error], which matches [ErrMissing]
+// where gh is not installed. Prompts fail instead of waiting for an answer.
+func (c CLI) Run(ctx context.Context, args ...string) (string, error) {
+	const pause = 5 * time.Second
+	name := strings.Join(args[:min(len(args), 2)], " ")
+	path, err := exec.LookPath("gh")
+	if err != nil {
+		return "", &Error{name, "", ErrMissing}
+	}
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, path, args...) //nolint:gosec // arguments are a list, never a shell's line
+	cmd.Dir = c.Dir
+	cmd.Env = append(append([]string{}, c.Environ...), "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "NO_COLOR=1", "GH_PAGER=cat")
+	if c.Host != "" {
+		cmd.Env = append(cmd.Env, "GH_HOST="+c.Host)
+	}
+	cmd.Stdout, cmd.Stderr = &limited{to: &stdout}, &limited{to: &stderr}
+	cmd.WaitDelay = pause
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		const shown = 500
+		return stdout.String(), &Error{name, text.Plain(secret.RedactForms(strings.Join(strings.Fields(stderr.String()), " ")), shown), err}
+	}
+	return stdout.String(), nil
+}
+
+// limit is the time that gh gets to look at its accounts.
+const limit = 15 * time.Second
+
+// SignedIn reports whether gh has an account at the host that works.
+func (c CLI) SignedIn(ctx context.Context) bool {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	about := "status"
+	if c.Offline {
+		about = "token"
+	}
+	_, err := c.Run(limited, "auth", about, "--hostname", c.Host)
+	return err == nil
+}
+
+// Token returns the token of gh's account at the host.
+func (c CLI) Token(ctx context.Context) (string, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	out, err := c.Run(limited, "auth", "token", "--hostname", c.Host)
+	return strings.TrimSpace(out), err
+}
+
+// A limited buffer drops writes beyond maxOutput.
+type limited struct{ to *bytes.Buffer }
+
+// Write stores as much of p as fits, and reports all of it as written.
+func (l *limited) Write(p []byte) (int, error) {
+	l.to.Write(p[:min(len(p), max(0, maxOutput-l.to.Len()))])
+	return len(p), nil
+}
+
+// Problem adds a code to an error of gh.
+func Problem(err error) *contract.Problem {
+	if errors.Is(err, ErrMissing) {
+		return &contract.Problem{Code: contract.CodeGHMissing, Err: err, Next: contract.Instruct(contract.ActionFixError, "Install gh, sign in with gh auth login, then run the command again.")}
+	}
+	return &contract.Problem{Code: contract.CodeAuth, Err: err, Next: contract.Run(contract.ActionAuthenticate, "gh auth login")}
+}

@@ -1,0 +1,226 @@
+// Package hub reads issues and repositories of GitHub for contributors. It never waits: the
+// first answer that refuses a read for its rate ends all reads of the run, and is remembered.
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/org/foreman-action/internal/contrib/contract"
+	"github.com/org/foreman-action/internal/contrib/controller"
+	"github.com/org/foreman-action/internal/contrib/gh"
+	"github.com/org/foreman-action/internal/contrib/session"
+	"github.com/org/foreman-action/internal/filecache"
+	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/triage"
+)
+
+// cacheDir is the folder of answers, from the controller's root.
+const cacheDir = controller.Folder + "/cache/http"
+
+// maxAge is how long an answer is kept.
+const maxAge = 24 * time.Hour
+
+// A Hub reads from GitHub with the contributor's token, or without one. It is safe for
+// concurrent use. Its errors are [*BlockedError], [*contract.Problem], those that match
+// [triage.ErrNotFound], and that of the context.
+type Hub struct {
+	session session.Session
+	caller  *rest.Caller
+	anon    bool // there is no token
+
+	mu      sync.Mutex // guards the fields below
+	cache   *filecache.Cache
+	state   controller.State
+	stopped *BlockedError // why reads have ended; nil: they have not
+}
+
+// Open returns a hub for one run of a command. The token is that of the environment for the host,
+// or that of gh; without one only public repositories can be read.
+func Open(ctx context.Context, s session.Session) (*Hub, error) {
+	base := s.API()
+	o := rest.Options{BaseURL: base, UserAgent: s.UserAgent, Now: s.Now, Sleep: s.Sleep, MaxWait: 1}
+	if !s.Offline {
+		o.Token, o.TokenName = token(ctx, s, session.HostOf(base))
+	}
+	caller, err := rest.New(o)
+	if err != nil {
+		return nil, contract.Fail(contract.CodeUsage, "GH_HOST or GITHUB_API_URL: %w", err)
+	}
+	h := &Hub{session: s, caller: caller, anon: o.Token == ""}
+	if h.state, err = s.Controller.State(); err != nil {
+		if _, ok := controller.Invalid(err); !ok { // then no refusal is known
+			return nil, err
+		}
+	}
+	// Without a cache every read costs a call; there is no other effect.
+	h.cache, _ = filecache.Open(s.Controller.Abs(cacheDir), "v1")
+	return h, nil
+}
+
+// token returns the token for a host and its description for people; empty: there is none.
+func token(ctx context.Context, s session.Session, host string) (value, name string) {
+	if value, name = s.Token(host); value != "" {
+		return value, name
+	}
+	value, err := gh.CLI{Environ: s.Environ, Host: host}.Token(ctx)
+	if err != nil || value == "" {
+		return "", ""
+	}
+	return value, "the token of gh"
+}
+
+// A read is one read of GitHub.
+type read struct {
+	op    rest.Op
+	scope string // of a throttle
+	path  string
+	query string // names the read in a throttle; empty: path
+	issue bool   // it reads the issue itself, which must be there
+}
+
+// name is how a throttle names the read.
+func (r read) name() string {
+	if r.query != "" {
+		return r.query
+	}
+	return "/" + r.path
+}
+
+// A kept answer is one in the cache.
+type kept struct {
+	At   time.Time
+	Path string
+	ETag string
+	Last int // see rest.Reply
+	Body json.RawMessage
+}
+
+// get makes a read, or answers it from the cache, and decodes the answer. Last is the number
+// of the last page of a list; 0: this is it.
+func (h *Hub) get(ctx context.Context, r read, out any) (last int, err error) {
+	if err := h.mayRead(r); err != nil {
+		return 0, err
+	}
+	old, found := h.load(r)
+	if h.session.Offline {
+		if !found {
+			return 0, offline(r)
+		}
+		return old.Last, decode(r, old.Body, out)
+	}
+	var body json.RawMessage
+	reply, err := h.caller.Do(ctx, r.op, rest.Call{Method: http.MethodGet, Path: r.path, Out: &body, ETag: old.ETag})
+	if err != nil {
+		return 0, h.failed(ctx, r, err)
+	}
+	if reply.Same {
+		body, reply.ETag, reply.Last = old.Body, old.ETag, old.Last
+	}
+	h.store(r, kept{h.session.Now(), r.path, reply.ETag, reply.Last, body})
+	return reply.Last, decode(r, body, out)
+}
+
+// mayRead returns why a read must not be made: an earlier one was refused.
+func (h *Hub) mayRead(r read) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stopped != nil {
+		return h.stopped
+	}
+	if h.session.IgnoreBackoff || h.session.Offline {
+		return nil
+	}
+	if blocked, ok := h.state.Waiting(r.scope, r.name(), h.session.Now()); ok {
+		h.stopped = &BlockedError{Throttle: blocked}
+		return h.stopped
+	}
+	return nil
+}
+
+// Ahead returns why a read that is still to come would not be made: it was refused a moment
+// ago. Callers ask before they make others, so that a run that cannot end makes no read.
+func (h *Hub) Ahead(scope string, paths ...string) error {
+	for _, p := range paths {
+		if err := h.mayRead(read{scope: scope, path: p}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *Hub) load(r read) (kept, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var k kept
+	now := h.session.Now()
+	if !h.cache.Load(h.key(r), &k) || k.Path != r.path || now.Sub(k.At) > maxAge || k.At.After(now.Add(time.Minute)) {
+		return kept{}, false
+	}
+	return k, true
+}
+
+func (h *Hub) store(r read, k kept) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_ = h.cache.Store(h.key(r), k) // see Open
+}
+
+func decode(r read, body json.RawMessage, out any) error {
+	if err := json.Unmarshal(body, out); err != nil {
+		return contract.Fail(contract.CodeUnreachable, "%s: the answer is unreadable: %w", r.op, err)
+	}
+	return nil
+}
+
+// failed turns the failure of a read into an error of a [Hub].
+func (h *Hub) failed(ctx context.Context, r read, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	answer, ok := errors.AsType[*rest.AnswerError](err)
+	if !ok {
+		return contract.Fail(contract.CodeUnreachable, "%w; check the connection, then run the command again", err)
+	}
+	now := h.session.Now()
+	blocked, throttled := throttle(answer, now)
+	switch {
+	case throttled:
+	case answer.Status == http.StatusUnauthorized:
+		return contract.Fail(contract.CodeAuth, "%w", err).With(contract.Run(contract.ActionAuthenticate, "gh auth login"))
+	case answer.Status == http.StatusUnprocessableEntity:
+		return contract.Fail(contract.CodeUsage, "%w", err)
+	case answer.Status == http.StatusNotFound || answer.Status < http.StatusBadRequest || answer.Status == http.StatusConflict: // 409: the repository is empty
+		if !r.issue {
+			return fmt.Errorf("%w: %w", triage.ErrNotFound, err)
+		}
+		hint := ""
+		if h.anon {
+			hint = "; private repositories need a token: run gh auth login, or set GH_TOKEN"
+		}
+		return contract.Fail(contract.CodeIssueNotFound, "%w%s", err, hint)
+	default:
+		blocked = unavailable(answer)
+	}
+	blocked.Scope, blocked.FailingQuery = r.scope, r.name()
+	if blocked.Kind == contract.SecondaryLimit && r.scope != contract.ScopeDiscovery {
+		blocked.RetryGuidance = "Do not immediately retry. Wait until GitHub takes reads again, then run the command again."
+	}
+	stop := &BlockedError{Throttle: blocked}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stopped == nil && (throttled || answer.Status >= http.StatusInternalServerError) {
+		h.stopped = stop
+	}
+	if throttled {
+		if err := h.session.Controller.Remember(blocked, now); err != nil {
+			return err
+		}
+	}
+	return stop
+}

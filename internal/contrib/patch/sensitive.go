@@ -1,0 +1,138 @@
+package patch
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/internal/contrib/snapshot"
+	"github.com/org/foreman-action/internal/git"
+	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/text"
+)
+
+// lockfiles are the files in which package managers pin versions.
+var lockfiles = []string{
+	"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "deno.lock", "go.sum", "go.work.sum", "cargo.lock",
+	"poetry.lock", "uv.lock", "pdm.lock", "pipfile.lock", "gemfile.lock", "composer.lock", "gradle.lockfile", "mix.lock", "pubspec.lock", "flake.lock",
+}
+
+// sensitivePaths are globs, in lower case, of files that a person looks at before they are
+// published: code that runs on other machines, keys and access rights, and licenses.
+var sensitivePaths = []string{
+	".github/workflows/**", ".github/actions/**", "action.yml", "action.yaml", ".gitlab-ci.yml", ".circleci/**", "jenkinsfile*",
+	".env*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".npmrc", ".pypirc", ".netrc", ".yarnrc*",
+	"dockerfile*", "*.dockerfile", "docker-compose*", "compose.yml", "compose.yaml", "*.tf", "*.tfvars",
+	"codeowners", "security.md", "license*", "copying*",
+	".githooks/**", ".husky/**", ".pre-commit-config.yaml", ".gitmodules", ".gitattributes", ".lfsconfig",
+	"**/auth/**", "**/oauth/**", "**/crypto/**", "auth.*", "oauth.*", "crypto.*", "authentication.*", "authorization.*",
+}
+
+// installScripts are the scripts of package.json that package managers run by themselves.
+var installScripts = []string{"preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare", "dependencies"}
+
+// sensitive returns the paths of a change that a person has to look at, sorted.
+func sensitive(ctx context.Context, s *snapshot.Snapshot, changes []git.Raw, sections []section, globs []string) ([]string, error) {
+	found := map[string]bool{}
+	var look []git.Raw // whose content counts
+	for i, c := range changes {
+		for _, name := range []string{c.Path, c.From} {
+			if name != "" && isSensitive(name, globs) {
+				found[c.Path] = true
+			}
+		}
+		if special(c) || sections[i].binary || slices.ContainsFunc(sections[i].added, func(l line) bool { return secret.HasForm(string(l.text)) }) {
+			found[c.Path] = true
+		}
+		if c.Mode == git.ModeLink || strings.EqualFold(path.Base(c.Path), "package.json") {
+			look = append(look, c)
+		}
+	}
+	if len(look) > 0 {
+		if err := contents(ctx, s, look, found); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// isSensitive reports whether a path is one of those that a person looks at.
+func isSensitive(name string, globs []string) bool {
+	return named(name, sensitivePaths) || named(name, globs) || slices.Contains(lockfiles, strings.ToLower(path.Base(name)))
+}
+
+// named reports whether a path matches one of the globs in any case of letters. A glob
+// without a slash stands for files of that name in any folder, one with a slash at its end
+// for all below a folder.
+func named(name string, globs []string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(globs, func(glob string) bool {
+		glob = strings.ToLower(strings.TrimPrefix(glob, "/"))
+		if strings.HasSuffix(glob, "/") {
+			glob += "**"
+		}
+		if !strings.Contains(glob, "/") {
+			glob = "**/" + glob
+		}
+		return text.MatchPath(glob, name)
+	})
+}
+
+// special reports a path that is, or was, no ordinary file, or that can be executed now.
+func special(c git.Raw) bool {
+	return c.Mode == git.ModeSubmodule || c.OldMode == git.ModeSubmodule || c.Mode == git.ModeExecutable && c.OldMode != git.ModeExecutable
+}
+
+// contents finds links that lead out of the tree, and changed scripts of installations.
+func contents(ctx context.Context, s *snapshot.Snapshot, look []git.Raw, found map[string]bool) error {
+	var hashes []string
+	for _, c := range look {
+		hashes = append(hashes, blobsOf(c)...)
+	}
+	blobs, err := s.Blobs(ctx, hashes)
+	if err != nil {
+		return err
+	}
+	for _, c := range look {
+		if c.Mode == git.ModeLink {
+			if git.Leaves(c.Path, string(blobs[c.Blob])) {
+				found[c.Path] = true
+			}
+			continue
+		}
+		before, okBefore := scripts(blobs[c.OldBlob])
+		after, okAfter := scripts(blobs[c.Blob])
+		if !okBefore || !okAfter || !maps.Equal(before, after) {
+			found[c.Path] = true
+		}
+	}
+	return nil
+}
+
+// scripts returns the scripts of a package.json that run by themselves; not ok: it cannot
+// be read.
+func scripts(data []byte) (found map[string]string, ok bool) {
+	found = map[string]string{}
+	if len(data) == 0 {
+		return found, true
+	}
+	var manifest struct {
+		Scripts map[string]any `json:"scripts"`
+	}
+	if err := json.Unmarshal(data, &manifest); err != nil {
+		return nil, false
+	}
+	for _, name := range installScripts {
+		if script, there := manifest.Scripts[name]; there {
+			value, isText := script.(string)
+			if !isText {
+				return nil, false
+			}
+			found[name] = value
+		}
+	}
+	return found, true
+}

@@ -1,0 +1,88 @@
+package pr
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/org/foreman-action/internal/contrib/contract"
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/text"
+)
+
+// disclosure is the text that every pull request holds.
+const disclosure = "This change was prepared with AI assistance through ContribFlow, validated in an isolated sandbox, and approved by a person before it was published."
+
+const disclosureHeading = "## AI assistance"
+
+// disclosed reports whether a body holds the disclosure.
+func disclosed(body string) bool {
+	shown, _, _ := strings.Cut(body, "<!--") // a comment is not shown, and may not end
+	return strings.Contains(shown, disclosureHeading+"\n"+disclosure)
+}
+
+// maxBody is how many characters of a body GitHub takes.
+const maxBody = 65_536
+
+// A draft is the data of the body.
+type draft struct {
+	number     int
+	files      []contract.ChangedFile
+	validation *contract.Validation // nil: there is none
+	accepted   []string
+	disclose   bool
+	extra      string // text of the contributor
+	template   string // of the repository
+}
+
+// write returns the body: the generated part first, then those of the contributor and the
+// repository.
+func (d draft) write() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## Summary\n- Addresses #%d.\n", d.number)
+	const most = 20
+	for _, f := range d.files[:min(most, len(d.files))] {
+		fmt.Fprintf(&b, "- %s `%s` (+%d −%d)\n", verbs[f.Status], code(f.Path), f.Additions, f.Deletions)
+	}
+	if len(d.files) > most {
+		fmt.Fprintf(&b, "- and %d more files\n", len(d.files)-most)
+	}
+	b.WriteString("\n## Validation\n")
+	switch {
+	case d.validation == nil || len(d.validation.Commands) == 0:
+		b.WriteString("- No validation has run.\n")
+	default:
+		for _, c := range d.validation.Commands {
+			where := ""
+			if c.WorkingDirectory != "" {
+				where = " in `" + code(c.WorkingDirectory) + "`"
+			}
+			image := ""
+			if c.SandboxImage != "" {
+				image = " (Docker, `" + code(c.SandboxImage) + "`)"
+			}
+			fmt.Fprintf(&b, "- `%s`%s: %s%s\n", code(c.Command), where, c.Status, image)
+		}
+	}
+	if len(d.accepted) > 0 {
+		fmt.Fprintf(&b, "\nA person accepted these warnings: %s.\n", strings.Join(d.accepted, ", "))
+	}
+	if d.disclose {
+		fmt.Fprintf(&b, "\n%s\n%s\n", disclosureHeading, disclosure)
+	}
+	for _, part := range []string{d.extra, d.template} {
+		if part = strings.TrimSpace(part); part != "" {
+			b.WriteString("\n" + part + "\n")
+		}
+	}
+	return text.Clip(secret.RedactForms(b.String()), maxBody)
+}
+
+// verbs are the letters of git in words.
+var verbs = map[string]string{"A": "Add", "M": "Change", "D": "Remove", "R": "Rename", "C": "Copy", "T": "Change the type of"}
+
+// code makes a text fit for a code span.
+func code(s string) string {
+	const most = 200
+	return text.Shorten(strings.ReplaceAll(sanitize.Line(s), "`", "'"), most)
+}

@@ -1,0 +1,370 @@
+// Package pr prepares and opens the draft pull request of a contribution.
+//
+// The dry run judges the contribution, and lists every command that would publish it. A
+// person reads that and approves; only then are exactly those commands run. The approval
+// holds for one digest: of the patch, the title, the body, the base, the accepted warnings
+// and the commands.
+package pr
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/org/foreman-action/handoff"
+	"github.com/org/foreman-action/internal/contrib/contract"
+	"github.com/org/foreman-action/internal/contrib/controller"
+	"github.com/org/foreman-action/internal/contrib/gh"
+	"github.com/org/foreman-action/internal/contrib/patch"
+	"github.com/org/foreman-action/internal/contrib/publish"
+	"github.com/org/foreman-action/internal/contrib/session"
+	"github.com/org/foreman-action/internal/contrib/snapshot"
+	"github.com/org/foreman-action/internal/contrib/state"
+	"github.com/org/foreman-action/internal/contrib/workspace"
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/workdir"
+	"github.com/org/foreman-action/triage"
+)
+
+// Options are the flags of "pr". All but Yes belong to the dry run.
+type Options struct {
+	Yes             bool
+	Title           string // empty: "Address owner/repo#1"
+	BodyFile        string // path of a text that is added to the body; empty: none
+	Base            string // empty: the branch that the workspace was made from
+	Accept          []string
+	InspectorResult string // path of the Inspector's result; empty: none
+}
+
+// The limits of the contributor's texts.
+const (
+	maxTitle  = 256
+	maxExtra  = 64 << 10
+	maxResult = 1 << 20
+)
+
+var branchName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./-]*$`)
+
+// Check returns a mistake in the options.
+func (o Options) Check() error {
+	if o.Yes && (o.Title != "" || o.BodyFile != "" || o.Base != "" || len(o.Accept) > 0 || o.InspectorResult != "") {
+		return contract.Fail(contract.CodeUsage, "--yes runs the commands of the dry run: pass --title, --body-file, --base, --accept and --inspector-result to the dry run")
+	}
+	for _, name := range o.Accept {
+		if !slices.Contains(acceptable, name) {
+			return contract.Fail(contract.CodeUsage, "--accept %s: want one of %s; no other check can be accepted", text.Quote(name), strings.Join(acceptable, ", "))
+		}
+	}
+	if o.Title != "" && strings.TrimSpace(o.Title) == "" || strings.ContainsAny(o.Title, "\r\n\x00") || !utf8.ValidString(o.Title) || len([]rune(o.Title)) > maxTitle {
+		return contract.Fail(contract.CodeUsage, "--title: want one line of at most %d characters", maxTitle)
+	}
+	if o.Base != "" && (!branchName.MatchString(o.Base) || strings.Contains(o.Base, "..") || strings.HasSuffix(o.Base, ".lock")) {
+		return contract.Fail(contract.CodeUsage, "--base %s: want the name of a branch", text.Quote(o.Base))
+	}
+	return nil
+}
+
+// A contribution is the state of one run of the command.
+type contribution struct {
+	session   session.Session
+	issue     triage.Ref
+	files     controller.Files
+	workspace *workspace.Workspace
+	review    review
+	record    *contract.PullRequest // of an earlier call; nil: there is none
+	gh        gh.CLI
+}
+
+// Run makes a dry run or, with Yes, publishes an approved one.
+func Run(ctx context.Context, s session.Session, o Options) (contract.PullRequest, error) {
+	c, err := open(ctx, s)
+	if err != nil {
+		return contract.PullRequest{}, err
+	}
+	if c.record != nil && c.record.Status == contract.Created {
+		return *c.record, nil
+	}
+	if o.Yes {
+		return c.publish(ctx)
+	}
+	return c.dryRun(ctx, o)
+}
+
+// open reads everything that the gate judges.
+func open(ctx context.Context, s session.Session) (*contribution, error) {
+	c := &contribution{session: s, gh: gh.CLI{Dir: s.Controller.Root, Environ: s.Environ, Host: session.HostOf(s.Server())}}
+	c.review.invalid = map[string]string{}
+	var err error
+	if c.issue, c.files, err = s.Active(); err != nil {
+		return nil, err
+	}
+	var record contract.PullRequest
+	if found, err := c.read(c.files.PullRequest, checkDryRun, &record); err != nil {
+		return nil, err
+	} else if found {
+		c.record = &record
+	}
+	if c.record != nil && c.record.Status == contract.Created {
+		return c, nil
+	}
+	if c.workspace, err = workspace.Open(s, c.issue, c.files); err != nil {
+		return nil, err
+	}
+	now, err := c.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.review.config, c.review.digest = s.Config, now.PatchDigest
+	if c.review.submodules, _, err = c.workspace.Submodules(ctx); err != nil {
+		return nil, err
+	}
+	var artifact contract.Patch
+	if found, err := c.read(c.files.Patch, checkPatch, &artifact); err != nil {
+		return nil, err
+	} else if found {
+		// Of the artifact only its digest counts: the gate judges the change itself.
+		now.PatchDigest = artifact.PatchDigest
+		c.review.patch = &now
+	}
+	var validation contract.Validation
+	if found, err := c.read(c.files.Validation, checkValidation, &validation); err != nil {
+		return nil, err
+	} else if found {
+		c.review.validation = &validation
+	}
+	return c, nil
+}
+
+// read reads a document. One that no command wrote counts as absent, and the check that needs
+// it contains the reason. Of the patch artifact only the digest counts, so it needs no seal.
+func (c *contribution) read(path, check string, into any) (found bool, err error) {
+	read := c.session.Controller.ReadSealed
+	if check == checkPatch {
+		read = c.session.Controller.Read
+	}
+	found, err = read(path, into)
+	if p, ok := controller.Invalid(err); ok {
+		c.review.invalid[check] = p.Error() + "."
+		return false, nil
+	}
+	return found, err
+}
+
+// look returns the change in the workspace as it is now.
+func (c *contribution) look(ctx context.Context) (contract.Patch, error) {
+	taken, err := snapshot.Take(ctx, c.workspace.Clone, c.workspace.Record.BaseSHA)
+	if err != nil {
+		return contract.Patch{}, err
+	}
+	defer taken.Close()
+	now, _, err := patch.Make(ctx, taken, c.session.Config.SensitivePaths)
+	return now, err
+}
+
+// dryRun judges the contribution and records the commands that would publish it. It only writes
+// to the controller's folder.
+func (c *contribution) dryRun(ctx context.Context, o Options) (contract.PullRequest, error) {
+	accepted := slices.Clone(o.Accept)
+	if c.review.validationStatus() != contract.Missing {
+		accepted = append(accepted, c.review.validation.Accepted...)
+	}
+	c.review.accepted = slices.Compact(slices.Sorted(slices.Values(accepted)))
+	inspector, err := c.readInspector(o.InspectorResult)
+	if err != nil {
+		return contract.PullRequest{}, err
+	}
+	request, err := c.request(ctx, o)
+	if err != nil {
+		return contract.PullRequest{}, err
+	}
+	request.inspector = inspector
+	if strings.EqualFold(request.Login, c.issue.Owner) {
+		c.review.refused = fmt.Sprintf("%s is the owner of %s/%s: contributions are pushed to a fork, never to the repository itself.", request.Login, c.issue.Owner, c.issue.Repo)
+	} else {
+		c.review.commands = request.Commands()
+	}
+	c.review.body = request.body
+	v := c.review.judge()
+	out := c.document(request, v)
+	out.Digest = digest(out, request.body)
+	if err := c.session.Controller.WriteFile(c.files.Body, []byte(request.body)); err != nil {
+		return contract.PullRequest{}, err
+	}
+	return out, c.session.Controller.WriteSealed(c.files.PullRequest, out)
+}
+
+// document returns the document of a dry run.
+func (c *contribution) document(r request, v verdict) contract.PullRequest {
+	out := contract.PullRequest{
+		Status: contract.DryRun, Draft: true, RequiresHumanApproval: true,
+		Issue: c.issue.String(), Target: c.issue.Owner + "/" + c.issue.Repo, Branch: r.Branch, Title: r.Title,
+		BodyPreview: r.body, ChangedFiles: c.review.files(), ValidationStatus: c.review.validationStatus(),
+		WouldRun: publish.Lines(c.review.commands), AIDisclosure: disclosed(r.body), ReviewGate: v.gate,
+		Reason: "Draft PR dry-run passed the review gate. Stop for human review before public GitHub writes.",
+		Next:   contract.Run(contract.ActionHumanReview, state.CommandCreate),
+		Base:   r.Base, PatchDigest: c.review.digest, Accepted: c.review.accepted, Inspector: r.inspector,
+		CreatedAt: contract.Time(c.session.Now()),
+	}
+	if c.review.patch != nil {
+		out.Warnings = c.review.patch.Warnings
+	}
+	if !v.passed() {
+		out.Status, out.BlocksPR = contract.Blocked, true
+		out.Reason = "The review gate has a check that failed: " + v.failure()
+		out.Next = v.next
+	}
+	return out
+}
+
+// digest returns the SHA-256 of all that an approval is for, in hexadecimal.
+func digest(d contract.PullRequest, body string) string {
+	data, err := json.Marshal([]any{d.Issue, d.Target, d.Branch, d.Base, d.Title, body, d.Draft, d.PatchDigest, strings.Join(d.Accepted, ","), d.Inspector, strings.Join(d.WouldRun, "\n")})
+	if err != nil {
+		panic(err) // all are texts
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// A request is the data of the pull request, with the body and the Inspector's result.
+type request struct {
+	publish.Request
+	body      string
+	inspector string // SHA-256; empty: none
+}
+
+// request returns the data of the pull request.
+func (c *contribution) request(ctx context.Context, o Options) (request, error) {
+	r := request{Request: publish.Request{
+		Issue: c.issue, Server: c.session.Server(), Branch: c.workspace.Record.Branch, Base: c.workspace.Record.BaseBranch,
+		Title: "Address " + c.issue.String(), BodyFile: c.files.Body,
+	}}
+	if o.Title != "" {
+		r.Title = secret.RedactForms(o.Title)
+	}
+	if o.Base != "" {
+		r.Base = o.Base
+	}
+	var err error
+	if r.Login, err = c.login(ctx); err != nil {
+		return request{}, err
+	}
+	d := draft{
+		number: c.issue.Number, files: c.review.files(), accepted: c.review.accepted, disclose: c.session.Config.AIDisclosure,
+	}
+	if c.review.validationStatus() != contract.Missing {
+		d.validation = c.review.validation
+	}
+	if o.BodyFile != "" {
+		data, err := c.session.ReadInput(o.BodyFile, maxExtra)
+		if err != nil {
+			return request{}, contract.Fail(contract.CodeUsage, "--body-file: %w", err)
+		}
+		d.extra = string(data)
+	}
+	d.template = c.template()
+	r.body = d.write()
+	return r, nil
+}
+
+// template returns the repository's template of pull requests; empty: it has none. Its text is
+// untrusted, so mentions, closing keywords and hidden text are neutralized.
+func (c *contribution) template() string {
+	for _, name := range []string{
+		".github/pull_request_template.md", ".github/PULL_REQUEST_TEMPLATE.md", "docs/pull_request_template.md", "pull_request_template.md", "PULL_REQUEST_TEMPLATE.md",
+	} {
+		data, err := workdir.Dir(c.workspace.Clone.Dir).Read(name, maxExtra)
+		if err == nil && utf8.Valid(data) {
+			return sanitize.Comment(string(data), sanitize.Options{})
+		}
+	}
+	return ""
+}
+
+// login returns the owner of the fork.
+func (c *contribution) login(ctx context.Context) (string, error) {
+	if owner := c.session.Config.ForkOwner; owner != nil {
+		return *owner, nil
+	}
+	if c.session.Offline {
+		return "", contract.Fail(contract.CodeAuth, `the owner of the fork is unknown offline: set "forkOwner" in %s`, controller.ConfigPath)
+	}
+	out, err := c.gh.Run(ctx, "api", "user", "--jq", ".login")
+	if err != nil {
+		return "", gh.Problem(err)
+	}
+	login := strings.TrimSpace(out)
+	if !controller.IsOwner(login) {
+		return "", contract.Fail(contract.CodeInternal, "gh api user --jq .login printed %q, which is no login", text.Quote(login))
+	}
+	return login, nil
+}
+
+// readInspector reads the Inspector's result, and returns the digest of the file.
+func (c *contribution) readInspector(name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	data, err := c.session.ReadInput(name, maxResult)
+	if err != nil {
+		return "", contract.Fail(contract.CodeUsage, "--inspector-result: %w", err)
+	}
+	if c.review.inspector, err = parseInspection(data); err != nil {
+		return "", contract.Fail(contract.CodeUsage, "--inspector-result %s: %w", name, err)
+	}
+	if err := c.session.Controller.WriteFile(c.files.Inspector, data); err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// storedInspector reads the Inspector's result that the dry run stored.
+func (c *contribution) storedInspector(want string) error {
+	if want == "" {
+		return nil
+	}
+	data, err := c.session.Controller.ReadFile(c.files.Inspector)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, os.ErrPermission) {
+		return fmt.Errorf("read %s: %w", c.files.Inspector, err)
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != want {
+		return nil // the gate misses it
+	}
+	if c.review.inspector, err = parseInspection(data); err != nil {
+		return fmt.Errorf("read %s: %w", c.files.Inspector, err)
+	}
+	return nil
+}
+
+// An inspection is the Inspector's result.
+type inspection struct {
+	handoff.InspectorResult
+	patchDigest string // of the patch that it judged; empty: the result names none
+}
+
+// parseInspection parses the result of an Inspector. The published contract of results has no
+// patch_digest, and lets a result have further keys: a wrong one is none.
+func parseInspection(data []byte) (*inspection, error) {
+	result, err := handoff.ParseInspector(data)
+	if err != nil {
+		return nil, err
+	}
+	out := inspection{InspectorResult: result}
+	var keys map[string]any // a struct would match keys in any case
+	if err := json.Unmarshal(data, &keys); err == nil {
+		out.patchDigest, _ = keys["patch_digest"].(string)
+	}
+	return &out, nil
+}

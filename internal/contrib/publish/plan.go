@@ -1,0 +1,106 @@
+// Package publish runs the commands that open a draft pull request, and no other commands that
+// write. It reads from git and GitHub which steps an earlier attempt completed, so that an
+// interrupted run can be repeated.
+package publish
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/org/foreman-action/internal/contrib/controller"
+	"github.com/org/foreman-action/triage"
+)
+
+// remote is the name of the fork among the remotes.
+const remote = "contribflow-fork"
+
+// A Command is one planned command: the program and its arguments.
+type Command struct {
+	argv []string
+	step step
+}
+
+// A step is the purpose of a planned command.
+type step int
+
+// The steps, in their order.
+const (
+	stepAuth step = iota
+	stepLogin
+	stepFork
+	stepSwitch
+	stepAdd
+	stepCommit
+	stepRemote
+	stepPush
+	stepCreate
+)
+
+// A Request is the data of a pull request.
+type Request struct {
+	Issue        triage.Ref
+	Login        string // of the fork's owner
+	Server       string // of the repositories, such as https://github.com
+	Branch, Base string
+	Title        string
+	BodyFile     string // from the controller's folder
+}
+
+// Commands returns the commands that publish a request, in their order.
+func (r Request) Commands() []Command {
+	repo := r.Issue.Owner + "/" + r.Issue.Repo
+	return []Command{
+		{[]string{"gh", "auth", "status"}, stepAuth},
+		{[]string{"gh", "api", "user", "--jq", ".login"}, stepLogin},
+		{[]string{"gh", "repo", "fork", repo, "--clone=false"}, stepFork},
+		{[]string{"git", "switch", r.Branch}, stepSwitch},
+		{[]string{"git", "add", "-A"}, stepAdd},
+		{[]string{"git", "commit", "-m", r.Title}, stepCommit},
+		{[]string{"git", "remote", "add", remote, r.fork()}, stepRemote},
+		{[]string{"git", "push", remote, "HEAD:" + r.Branch}, stepPush},
+		{[]string{"gh", "pr", "create", "--repo", repo, "--draft", "--base", r.Base, "--head", r.Login + ":" + r.Branch, "--title", r.Title, "--body-file", r.BodyFile}, stepCreate},
+	}
+}
+
+// fork returns the address of the fork.
+func (r Request) fork() string {
+	return fmt.Sprintf("%s/%s/%s.git", r.Server, r.Login, r.Issue.Repo)
+}
+
+var bare = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// String returns the command as a person would type it.
+func (c Command) String() string {
+	words := make([]string, len(c.argv))
+	for i, word := range c.argv {
+		if !bare.MatchString(word) {
+			word = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(word) + `"`
+		}
+		words[i] = word
+	}
+	return strings.Join(words, " ")
+}
+
+// Lines returns commands as they are shown.
+func Lines(commands []Command) []string {
+	var out []string
+	for _, c := range commands {
+		out = append(out, c.String())
+	}
+	return out
+}
+
+// Owner returns the owner of the fork that planned commands push to.
+func Owner(commands []string) string {
+	for _, c := range commands {
+		if address, ok := strings.CutPrefix(c, "git remote add "+remote+" "); ok {
+			parts := strings.Split(address, "/")
+			const fromEnd = 2
+			if len(parts) > fromEnd && controller.IsOwner(parts[len(parts)-fromEnd]) {
+				return parts[len(parts)-fromEnd]
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,343 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/contrib/contract"
+	"github.com/org/foreman-action/internal/contrib/gh"
+	"github.com/org/foreman-action/internal/contrib/session"
+	"github.com/org/foreman-action/internal/contrib/snapshot"
+	"github.com/org/foreman-action/internal/contrib/state"
+	"github.com/org/foreman-action/internal/git"
+	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/text"
+)
+
+// A Job is a request and where its change is.
+type Job struct {
+	Request
+	Clone      snapshot.Clone
+	BaseSHA    string // of the commit that the workspace was made from
+	Digest     string // of the reviewed patch; no other is published
+	Body       string // the content of BodyFile
+	Repository string // the folder of a repository to commit to and push from, which is made
+	// CheckBase asks the server, with a token, whether it has the commit of BaseSHA.
+	CheckBase func(ctx context.Context, token string) error
+}
+
+// A Result is the outcome of a run.
+type Result struct {
+	URL    string // of the pull request
+	Steps  []contract.Step
+	Failed string // the command that failed; empty: none
+	Log    string // the output of the programs, without secrets
+}
+
+// A publisher runs the planned commands.
+type publisher struct {
+	session    session.Session
+	request    Request
+	body       string
+	files      string // a folder with the files that are published
+	login      string // of gh's account
+	gh         gh.CLI
+	snapshot   *snapshot.Snapshot
+	repository *repository
+	secrets    []string
+	log        strings.Builder
+	result     Result
+}
+
+// Run runs the commands of a request; those that an earlier attempt did are skipped. After
+// an error the result contains the steps before it.
+func Run(ctx context.Context, s session.Session, job Job) (Result, error) {
+	p, err := prepare(ctx, s, job)
+	if err != nil {
+		return Result{}, err
+	}
+	defer p.close()
+	err = p.run(ctx)
+	p.result.Log = p.log.String()
+	return p.result, err
+}
+
+// prepare makes the repository that is committed to and pushed from.
+func prepare(ctx context.Context, s session.Session, job Job) (*publisher, error) {
+	p := &publisher{session: s, request: job.Request, body: job.Body, gh: gh.CLI{Dir: s.Controller.Root, Environ: s.Environ, Host: session.HostOf(job.Server)}}
+	if _, err := exec.LookPath("gh"); err != nil {
+		return nil, gh.Problem(gh.ErrMissing)
+	}
+	identity, err := p.identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	token, err := p.token(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := job.CheckBase(ctx, token); err != nil {
+		return nil, err
+	}
+	remote := git.Remote{Server: job.Server, Token: token, Environ: s.Environ, Rewrites: true}
+	p.secrets = remote.Secrets()
+	if p.files, err = os.MkdirTemp("", "contribflow-publish-"); err != nil {
+		return nil, fmt.Errorf("make a folder for the files: %w", err)
+	}
+	p.repository = &repository{
+		git: git.Repo{Dir: p.files, Environ: s.Environ, Vars: identity}, remote: remote, dir: job.Repository, branch: job.Branch, fork: job.fork(),
+	}
+	if p.snapshot, err = snapshot.Take(ctx, job.Clone, job.BaseSHA); err != nil {
+		p.close()
+		return nil, err
+	}
+	if err = p.judged(ctx, job.Digest); err == nil {
+		err = p.repository.open(ctx, p.snapshot, job.Clone.Dir)
+	}
+	if err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// judged checks that the snapshot is the one that passed the review gate.
+func (p *publisher) judged(ctx context.Context, digest string) error {
+	patch, _, err := p.snapshot.Patch(ctx)
+	if err == nil && p.snapshot.Digest(patch) != digest {
+		err = errors.New("the workspace changed since the review gate judged it; run the dry run again")
+	}
+	return err
+}
+
+func (p *publisher) close() {
+	if p.snapshot != nil {
+		p.snapshot.Close()
+	}
+	_ = os.RemoveAll(p.files) // if it fails, the files stay in the folder for temporary files
+}
+
+// identity returns the variables that name the author of the commit: the user's own
+// configuration decides.
+func (p *publisher) identity(ctx context.Context) ([]string, error) {
+	user := git.Repo{Dir: p.session.Controller.Root, Environ: p.session.Environ, UserConfig: true}
+	values := map[string]string{}
+	for _, key := range []string{"name", "email"} {
+		values[key] = p.session.Getenv("GIT_AUTHOR_" + strings.ToUpper(key))
+		if values[key] == "" {
+			out, err := user.Run(ctx, "config", "--get", "user."+key)
+			if err == nil {
+				values[key] = strings.TrimSpace(string(out))
+			}
+		}
+		if values[key] == "" {
+			return nil, contract.Fail(contract.CodeConfig, "git has no identity for the commit: set it with git config --global user.%s", key).
+				With(contract.Instruct(contract.ActionFixError, "Set user.name and user.email with git config --global, then run: "+state.CommandCreate))
+		}
+	}
+	return []string{
+		"GIT_AUTHOR_NAME=" + values["name"], "GIT_AUTHOR_EMAIL=" + values["email"], "GIT_COMMITTER_NAME=" + values["name"], "GIT_COMMITTER_EMAIL=" + values["email"],
+	}, nil
+}
+
+// token returns the token for git.
+func (p *publisher) token(ctx context.Context) (string, error) {
+	if token, _ := p.session.Token(p.gh.Host); token != "" {
+		return token, nil
+	}
+	token, err := p.gh.Token(ctx)
+	if err != nil {
+		return "", gh.Problem(err)
+	}
+	return token, nil
+}
+
+// run runs the commands in their order.
+func (p *publisher) run(ctx context.Context) error {
+	commands := p.request.Commands()
+	for i, c := range commands {
+		p.session.Report(session.Progress{What: c.String(), Done: i, Total: len(commands)})
+		found, err := p.done(ctx, c.step)
+		step := contract.Step{Command: c.String(), Status: contract.Skipped, Reason: found.reason}
+		if err == nil && found.reason == "" {
+			step.Status = contract.Passed
+			found.url, err = p.execute(ctx, c)
+		}
+		if err != nil {
+			err = errors.New(p.redact(err.Error()))
+			step.Status, step.Reason, p.result.Failed = contract.Failed, err.Error(), step.Command
+		}
+		fmt.Fprintf(&p.log, "%s  %s  %s\n", step.Status, step.Command, step.Reason)
+		p.result.Steps = append(p.result.Steps, step)
+		if err != nil {
+			return err
+		}
+		if found.url != "" {
+			p.result.URL = found.url
+		}
+	}
+	return nil
+}
+
+func (p *publisher) redact(s string) string {
+	const most = 2000
+	return text.Clip(secret.RedactForms(secret.Redact(s, p.secrets...)), most)
+}
+
+// A finding is the state of a step that an earlier attempt may have done.
+type finding struct {
+	reason string // why the step is not needed; empty: it is
+	url    string // of the pull request
+}
+
+// done looks whether a step is done already. It asks the real thing, never the record.
+func (p *publisher) done(ctx context.Context, s step) (finding, error) {
+	switch s {
+	case stepFork:
+		there, err := p.fork(ctx)
+		if err != nil {
+			return finding{}, err
+		}
+		if there {
+			return finding{reason: "The fork exists."}, nil
+		}
+		if !strings.EqualFold(p.login, p.request.Login) {
+			return finding{}, fmt.Errorf("gh is signed in as %s and would not fork to %s: make that fork first", text.Quote(p.login), p.request.Login)
+		}
+		return finding{}, nil
+	case stepCommit:
+		tree, err := p.repository.tree(ctx)
+		if err != nil {
+			return finding{}, err
+		}
+		if tree == p.snapshot.Tree {
+			return finding{reason: "The change is committed."}, nil
+		}
+	case stepPush:
+		public, err := p.repository.remoteHead(ctx)
+		if err != nil {
+			return finding{}, err
+		}
+		head, err := p.repository.line(ctx, "rev-parse", "HEAD")
+		if err != nil {
+			return finding{}, err
+		}
+		if public == head {
+			return finding{reason: "The branch is pushed."}, nil
+		}
+	case stepCreate:
+		url, err := p.find(ctx)
+		if err != nil || url == "" {
+			return finding{}, err
+		}
+		return finding{reason: "The pull request exists.", url: url}, nil
+	case stepAuth, stepLogin, stepSwitch, stepAdd, stepRemote: // they may be done again
+	}
+	return finding{}, nil
+}
+
+// fork reports whether the fork exists. A repository of that name that is no fork of the
+// target is an error: nothing must be pushed there.
+func (p *publisher) fork(ctx context.Context) (bool, error) {
+	name := p.request.Login + "/" + p.request.Issue.Repo
+	out, err := p.gh.Run(ctx, "api", "repos/"+name, "--jq", "[.source.full_name, .parent.full_name] | map(. // \"\") | join(\" \")")
+	if err != nil {
+		if failed, ok := errors.AsType[*gh.Error](err); ok && strings.Contains(failed.Stderr, "HTTP 404") {
+			return false, nil
+		}
+		return false, err
+	}
+	target := p.request.Issue.Owner + "/" + p.request.Issue.Repo
+	if !slices.ContainsFunc(strings.Fields(out), func(of string) bool { return strings.EqualFold(of, target) }) {
+		return false, fmt.Errorf("%s is no fork of %s/%s: rename it, or fork under another account with \"forkOwner\"", name, p.request.Issue.Owner, p.request.Issue.Repo)
+	}
+	return true, nil
+}
+
+// find returns the address of the open pull request of the branch; empty: there is none.
+func (p *publisher) find(ctx context.Context) (string, error) {
+	out, err := p.gh.Run(ctx, "api", fmt.Sprintf("repos/%s/%s/pulls?state=open&head=%s:%s", p.request.Issue.Owner, p.request.Issue.Repo, p.request.Login, p.request.Branch),
+		"--jq", ".[0].html_url // \"\"")
+	return strings.TrimSpace(out), err
+}
+
+// execute runs one command, and returns the address of the pull request that it opened.
+func (p *publisher) execute(ctx context.Context, c Command) (url string, err error) {
+	var out string
+	if c.step == stepCreate { // even if the file was changed since
+		if err := p.session.Controller.WriteFile(p.request.BodyFile, []byte(p.body)); err != nil {
+			return "", err
+		}
+	}
+	if c.argv[0] == "gh" {
+		out, err = p.gh.Run(ctx, c.argv[1:]...)
+	} else {
+		var data []byte
+		repo := p.repository.git
+		if c.step == stepPush {
+			repo = p.repository.network()
+		}
+		data, err = repo.Run(ctx, c.argv[1:]...)
+		out = string(data)
+	}
+	const kept = 2000
+	if shown := strings.TrimSpace(text.Clip(p.redact(out), kept)); shown != "" && c.step != stepAuth {
+		fmt.Fprintf(&p.log, "%s\n", shown)
+	}
+	if err != nil {
+		return "", err
+	}
+	switch c.step {
+	case stepLogin:
+		p.login = strings.TrimSpace(out)
+		if p.session.Config.ForkOwner == nil && !strings.EqualFold(p.login, p.request.Login) {
+			return "", fmt.Errorf("gh is signed in as %s; the dry run was made for %s", text.Quote(p.login), p.request.Login)
+		}
+	case stepFork:
+		return "", p.awaitFork(ctx)
+	case stepAdd:
+		tree, err := p.repository.staged(ctx)
+		if err == nil && tree != p.snapshot.Tree {
+			err = errors.New("the files changed since the review gate judged them")
+		}
+		return "", err
+	case stepCreate:
+		return p.opened(out)
+	case stepAuth, stepSwitch, stepCommit, stepRemote, stepPush:
+	}
+	return "", nil
+}
+
+// awaitFork waits until GitHub has made the fork.
+func (p *publisher) awaitFork(ctx context.Context) error {
+	const pause, tries = 3 * time.Second, 10
+	for try := range tries {
+		if try > 0 {
+			if err := p.session.Sleep(ctx, pause); err != nil {
+				return err
+			}
+		}
+		there, err := p.fork(ctx)
+		if there || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("GitHub has not made the fork %s/%s yet; run the dry run again in a minute", p.request.Login, p.request.Issue.Repo)
+}
+
+// opened returns the address that gh printed.
+func (p *publisher) opened(out string) (string, error) {
+	for line := range strings.Lines(out) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, p.request.Server+"/") && strings.Contains(line, "/pull/") {
+			return line, nil
+		}
+	}
+	return "", fmt.Errorf("gh pr create printed no address: %q", text.Quote(out))
+}

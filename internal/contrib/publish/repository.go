@@ -1,0 +1,131 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/internal/contrib/snapshot"
+	"github.com/org/foreman-action/internal/git"
+	"github.com/org/foreman-action/internal/workdir"
+)
+
+// A repository commits and pushes a contribution: it has a copy of the
+// files, the objects of the workspace, and a configuration of its own. The
+// configuration of the workspace may contain programs and other addresses; git never reads it.
+type repository struct {
+	git    git.Repo   // in the folder of its files
+	remote git.Remote // the server
+	dir    string     // of git's own files
+	branch string
+	fork   string // the address that is pushed to
+}
+
+// open makes the repository anew, but for the objects and the branch of an earlier attempt.
+// Its files are those of the snapshot, in a folder of their own: in the workspace git would
+// start itself in nested repositories, by their configuration. Its branch is at the commit
+// that the patch starts from, or at a commit of an earlier attempt that has the very change,
+// or that is public already. Commits of the workspace are never published: lines that one
+// adds and the next removes are in no patch, and were not reviewed.
+func (p *repository) open(ctx context.Context, taken *snapshot.Snapshot, clone string) error {
+	if err := p.fill(filepath.Join(clone, ".git"), taken.Repo.Dir); err != nil {
+		return fmt.Errorf("make the repository to publish from: %w", err)
+	}
+	p.git.Vars = append([]string{"GIT_DIR=" + p.dir, "GIT_WORK_TREE=" + p.git.Dir}, p.git.Vars...)
+	if !p.keep(ctx, taken) {
+		if _, err := p.git.Run(ctx, "update-ref", "refs/heads/"+p.branch, taken.Base); err != nil {
+			return err
+		}
+	}
+	for _, args := range [][]string{{"read-tree", taken.Tree}, {"checkout-index", "--all", "--force", "--index", "--quiet"}} {
+		if _, err := p.git.Run(ctx, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep reports whether the branch of an earlier attempt can stay.
+func (p *repository) keep(ctx context.Context, taken *snapshot.Snapshot) bool {
+	at, err := p.git.Resolve(ctx, "refs/heads/"+p.branch)
+	if err != nil {
+		return false
+	}
+	parent, err := p.line(ctx, "rev-parse", "--verify", "--quiet", at+"^")
+	if err != nil {
+		return false
+	}
+	if tree, err := p.line(ctx, "rev-parse", "--verify", "--quiet", at+"^{tree}"); err == nil && parent == taken.Base && tree == taken.Tree {
+		return true
+	}
+	public, err := p.remoteHead(ctx)
+	return err == nil && public == at
+}
+
+// remoteHead returns the commit of the branch on the fork; empty: there is none.
+func (p *repository) remoteHead(ctx context.Context) (string, error) {
+	out, err := p.network().Run(ctx, "ls-remote", "--heads", p.fork, "refs/heads/"+p.branch)
+	hash, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\t")
+	return hash, err
+}
+
+// network returns git with the settings for the server, including the token: no other
+// command of git gets that.
+func (p *repository) network() git.Repo {
+	r := p.git
+	r.Vars = append(slices.Clip(r.Vars), p.remote.Vars()...)
+	return r
+}
+
+// fill writes the files that git needs, and removes those of a killed attempt.
+func (p *repository) fill(clone, scratch string) error {
+	for _, name := range []string{"index", "index.lock", "HEAD.lock", "config.lock", "refs/heads/" + p.branch + ".lock"} {
+		if err := os.Remove(filepath.Join(p.dir, filepath.FromSlash(name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for _, dir := range []string{"objects/info", "refs/heads", "info"} {
+		if err := os.MkdirAll(filepath.Join(p.dir, dir), 0o700); err != nil {
+			return err
+		}
+	}
+	for name, content := range map[string]string{
+		"HEAD":                    "ref: refs/heads/" + p.branch + "\n",
+		"objects/info/alternates": filepath.Join(clone, "objects") + "\n" + filepath.Join(scratch, "objects") + "\n",
+		"config":                  "[core]\n\trepositoryformatversion = 0\n",
+	} {
+		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o600); err != nil {
+			return err
+		}
+	}
+	shallow, err := workdir.Dir(clone).Read("shallow", maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read which commits the clone has: %w", err)
+	}
+	return os.WriteFile(filepath.Join(p.dir, "shallow"), shallow, 0o600)
+}
+
+// maxFile is how many bytes of a file of the clone are read.
+const maxFile = 1 << 20
+
+// tree returns the tree of the newest commit.
+func (p *repository) tree(ctx context.Context) (string, error) {
+	return p.line(ctx, "rev-parse", "--verify", "HEAD^{tree}")
+}
+
+// staged returns the tree that a commit would have.
+func (p *repository) staged(ctx context.Context) (string, error) { return p.line(ctx, "write-tree") }
+
+// line returns the only line that git prints.
+func (p *repository) line(ctx context.Context, args ...string) (string, error) {
+	out, err := p.git.Run(ctx, args...)
+	return strings.TrimSpace(string(out)), err
+}

@@ -1,0 +1,219 @@
+package score
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/contrib/contract"
+	"github.com/org/foreman-action/internal/contrib/controller"
+	"github.com/org/foreman-action/internal/contrib/evidence"
+	"github.com/org/foreman-action/internal/contrib/hub"
+	"github.com/org/foreman-action/internal/contrib/scoring"
+	"github.com/org/foreman-action/internal/contrib/session"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/triage"
+)
+
+// An Appraisal is an issue as it was read, and its score.
+type Appraisal struct {
+	Ref      triage.Ref
+	Issue    triage.Issue
+	Repo     hub.Repo
+	Files    []evidence.Path // of the default branch
+	Evidence []contract.Evidence
+	Result   scoring.Result
+	Warnings []string
+}
+
+// A Look selects the issue to appraise, and the reads for it.
+type Look struct {
+	Issue      triage.Ref
+	Scope      string // of a throttle
+	Duplicates bool   // search for work on the issue and for existing text
+}
+
+// Rules returns the rules of the configuration, or else the built-in ones. Its error is a
+// [*contract.Problem] that names every mistake.
+func Rules(s session.Session) (*scoring.Rules, error) {
+	name := s.Config.ScoreRules
+	if name == "" {
+		return scoring.Builtin()
+	}
+	if !fs.ValidPath(name) {
+		return nil, contract.Fail(contract.CodeConfig, "scoreRules: want the name of a file beside config.json, got %q", text.Quote(name))
+	}
+	data, err := s.Controller.ReadBeside(name)
+	if err != nil {
+		return nil, contract.Fail(contract.CodeConfig, "scoreRules: read %s beside the configuration: %w", name, err)
+	}
+	rules, err := scoring.Parse(name, data)
+	if err != nil {
+		return nil, &contract.Problem{Code: contract.CodeConfig, Err: fmt.Errorf("scoreRules: %w", err)}
+	}
+	return rules, nil
+}
+
+// Profile returns the profile of a configuration.
+func Profile(c controller.Config) scoring.Profile {
+	return scoring.Profile{Languages: c.Languages, Topics: c.Topics, Types: c.ContributionTypes}
+}
+
+// Appraise reads an issue and scores it. Duplicates that cannot be looked for give warnings;
+// the issue and its repository must be readable. The errors are those of a [hub.Hub], and
+// problems of issues that are closed, or pull requests.
+func Appraise(ctx context.Context, s session.Session, h *hub.Hub, look Look) (Appraisal, error) {
+	scope, ref := look.Scope, look.Issue
+	rules, err := Rules(s)
+	if err != nil {
+		return Appraisal{}, err
+	}
+	if err := h.Ahead(scope, hub.IssuePath(ref), hub.RepoPath(ref), hub.TreePath(ref)); err != nil {
+		return Appraisal{}, err
+	}
+	a := Appraisal{Ref: ref, Warnings: []string{}}
+	const steps = 5
+	done := 0
+	report := func(what string) {
+		s.Report(session.Progress{What: what, Done: done, Total: steps})
+		done++
+	}
+	report("read the issue")
+	if a.Issue, err = h.Issue(ctx, scope, ref); err != nil {
+		return Appraisal{}, err
+	}
+	if err := open(ref, a.Issue); err != nil {
+		return Appraisal{}, err
+	}
+	report("read the repository")
+	if a.Repo, err = h.Repo(ctx, scope, ref); err != nil {
+		return Appraisal{}, err
+	}
+	report("list the files")
+	files, truncated, err := h.Tree(ctx, scope, ref)
+	if blocked, ok := errors.AsType[*hub.BlockedError](err); ok && scope == contract.ScopePlan {
+		return Appraisal{}, blocked // there is no plan without files
+	}
+	if err := a.lacks("The files of the repository", err); err != nil {
+		return Appraisal{}, err
+	}
+	if truncated {
+		a.Warnings = append(a.Warnings, "The repository has more files than GitHub lists; the others were not looked at.")
+	}
+	a.Files = files
+	facts := scoring.Facts{
+		Issue: a.Issue, NamesFile: len(evidence.NamedPaths(a.Issue.Title+"\n"+a.Issue.Body, files)) > 0,
+		Profile: Profile(s.Config), StaleAfterDays: s.Config.StaleAfterDays, Now: s.Now(),
+	}
+	report("look for duplicates")
+	if look.Duplicates {
+		facts.Unread, err = a.duplicates(ctx, h, facts.Now)
+		if err != nil {
+			return Appraisal{}, err
+		}
+	} else {
+		a.Warnings = append(a.Warnings, "Duplicates were not looked for.")
+	}
+	a.Repo.Contributing = slices.ContainsFunc(files, func(p evidence.Path) bool { return guide(p.Name) })
+	a.Repo.Tests = slices.ContainsFunc(files, func(p evidence.Path) bool { return tests(p.Name) })
+	facts.Repo, facts.Evidence = a.Repo.Repo, a.Evidence
+	report("score")
+	a.Result, err = rules.Score(facts)
+	return a, err
+}
+
+// open returns a problem if the issue or its repository takes no contributions.
+func open(ref triage.Ref, i triage.Issue) error {
+	next := contract.Run(contract.ActionDiscover, "contribflow discover --json")
+	switch {
+	case i.PullRequest:
+		return contract.Fail(contract.CodeIssueIsPull, "%s is a pull request, not an issue", ref).With(next)
+	case i.State == "closed":
+		return contract.Fail(contract.CodeIssueClosed, "%s is closed", ref).With(next)
+	}
+	return nil
+}
+
+// lacks turns a failed read into a warning. An error that ends the command remains one.
+func (a *Appraisal) lacks(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var reason string
+	if blocked, ok := errors.AsType[*hub.BlockedError](err); ok {
+		reason = blocked.Throttle.Message
+	} else if problem, ok := errors.AsType[*contract.Problem](err); ok && problem.Code == contract.CodeUnreachable {
+		reason = "GitHub could not be reached."
+	} else if errors.Is(err, triage.ErrNotFound) {
+		reason = "GitHub shows none."
+	} else {
+		return err
+	}
+	const limit = 300
+	warning := fmt.Sprintf("%s could not be read: %s", what, text.Plain(reason, limit))
+	if !slices.Contains(a.Warnings, warning) {
+		a.Warnings = append(a.Warnings, warning)
+	}
+	return nil
+}
+
+// duplicates looks for evidence that the issue is being worked on or is solved already. Unread
+// means that the open pull requests could not be read.
+func (a *Appraisal) duplicates(ctx context.Context, h *hub.Hub, now time.Time) (unread bool, err error) {
+	const scope = contract.ScopeDuplicate
+	f := evidence.Facts{Ref: a.Ref, Issue: a.Issue, Now: now}
+	pulls, total, err := h.Pulls(ctx, scope, a.Ref)
+	unread = err != nil && !errors.Is(err, triage.ErrNotFound)
+	if err := a.lacks("Open pull requests", err); err != nil {
+		return false, err
+	}
+	f.Pulls, a.Repo.OpenPulls = pulls, total
+	if a.Issue.Comments > 0 && len(a.Issue.Assignees) == 0 {
+		const fresh = 14 * 24 * time.Hour
+		f.Comments, err = h.Comments(ctx, scope, a.Ref, now.Add(-fresh))
+		if err := a.lacks("The comments of the issue", err); err != nil {
+			return false, err
+		}
+	}
+	for _, name := range evidence.Compared(a.Issue, a.Files) {
+		data, err := h.File(ctx, scope, a.Ref, name)
+		if err := a.lacks("Files that may have the content already", err); err != nil {
+			return false, err
+		}
+		f.Files = append(f.Files, evidence.File{Path: name, URL: a.BlobURL(name), Content: string(data)})
+	}
+	a.Evidence = evidence.Find(f)
+	return unread, nil
+}
+
+// BlobURL returns the address of a file of the default branch.
+func (a *Appraisal) BlobURL(name string) string {
+	return fmt.Sprintf("%s/blob/%s/%s", a.Repo.URL, (&url.URL{Path: a.Repo.DefaultBranch}).EscapedPath(), (&url.URL{Path: name}).EscapedPath())
+}
+
+// guide reports whether a file is a guide for contributors.
+func guide(name string) bool {
+	dir, file := path.Split(strings.ToLower(name))
+	return slices.Contains([]string{"", ".github/", "docs/"}, dir) && strings.HasPrefix(file, "contributing")
+}
+
+// tests reports whether a file belongs to tests or to continuous integration.
+func tests(name string) bool {
+	if strings.HasPrefix(name, ".github/workflows/") || name == ".gitlab-ci.yml" || name == ".travis.yml" || strings.HasPrefix(name, ".circleci/") {
+		return true
+	}
+	dir, file := path.Split(name)
+	for d := range strings.SplitSeq(dir, "/") {
+		if slices.Contains([]string{"test", "tests", "__tests__", "spec", "e2e"}, d) {
+			return true
+		}
+	}
+	base := strings.TrimSuffix(file, path.Ext(file))
+	return strings.HasSuffix(base, "_test") || strings.HasSuffix(base, ".test") || strings.HasSuffix(base, ".spec") || strings.HasPrefix(file, "test_")
+}

@@ -1,0 +1,217 @@
+// Package scoring rates how well an issue suits a contributor: a table of rules whose impacts
+// are added up, each with an explanation. It reads nothing: a score is a function of its [Facts].
+package scoring
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/org/foreman-action/internal/contrib/contract"
+	"github.com/org/foreman-action/internal/contrib/evidence"
+	"github.com/org/foreman-action/triage"
+)
+
+// Facts are the input of a score.
+type Facts struct {
+	Issue triage.Issue
+	Repo  Repo
+	// NamesFile reports whether the issue names a file of the repository.
+	NamesFile bool
+	Evidence  []contract.Evidence
+	// Unread means that open pull requests could not be read, so that the risk of a duplicate
+	// is at least medium.
+	Unread         bool
+	Profile        Profile
+	StaleAfterDays int // 0: an issue is never stale
+	Now            time.Time
+}
+
+// A Repo is a repository. The zero value is one that was not read.
+type Repo struct {
+	Known              bool
+	Language           string // empty: none
+	Topics             []string
+	Stars              int
+	PushedAt           time.Time
+	Archived, Disabled bool
+	License            bool
+	DefaultBranch      string
+	// OpenPulls is the number of open pull requests, or a lower bound of it; 0: not read.
+	OpenPulls int
+	// Contributing and Tests report whether there is a guide for contributors, and tests or
+	// continuous integration; false where the tree was not read.
+	Contributing, Tests bool
+}
+
+// A Profile is the kind of issues that suits a contributor.
+type Profile struct {
+	Languages, Topics []string
+	Types             []string // kinds of contributions
+}
+
+// A Result is a score with its explanation. The impacts of Explanation and the values of
+// Breakdown have the same sum; Score is that sum, between 0 and 100.
+type Result struct {
+	Score       int
+	Band        string
+	Breakdown   contract.Breakdown
+	Explanation []contract.Explanation
+	Risk        contract.Level
+	Flags       contract.RiskFlags
+	EffortHours int
+}
+
+// The bands of scores, from the best.
+const (
+	Excellent = "Excellent candidate"
+	Good      = "Good candidate"
+	Possible  = "Possible candidate"
+	Risky     = "Risky candidate"
+	Avoid     = "Avoid"
+)
+
+// The lowest scores of the bands.
+const (
+	excellentFrom = 85
+	goodFrom      = 70
+	possibleFrom  = 50
+	riskyFrom     = 30
+)
+
+// Band returns the band of a score.
+func Band(score int) string {
+	switch {
+	case score >= excellentFrom:
+		return Excellent
+	case score >= goodFrom:
+		return Good
+	case score >= possibleFrom:
+		return Possible
+	case score >= riskyFrom:
+		return Risky
+	}
+	return Avoid
+}
+
+// Worth reports whether an issue is worth a plan: it is not being worked on, is none for private
+// disclosure, and its score is at least in the band [Possible].
+func (r Result) Worth() bool {
+	return r.Score >= possibleFrom && r.Flags.DuplicatePRRisk != contract.High && !r.Flags.SecuritySensitive
+}
+
+// Score applies the rules. The error is a condition that cannot be evaluated.
+func (r *Rules) Score(f Facts) (Result, error) {
+	out := Result{
+		Flags: contract.RiskFlags{
+			Stale:             Stale(f.Issue, f.StaleAfterDays, f.Now),
+			DuplicatePRRisk:   evidence.Risk(f.Evidence),
+			SecuritySensitive: evidence.Sensitive(f.Issue),
+		},
+		EffortHours: effort(f.Issue),
+	}
+	if f.Unread && out.Flags.DuplicatePRRisk == contract.Low {
+		out.Flags.DuplicatePRRisk = contract.Medium
+	}
+	sums, explanation, err := r.apply(newEnv(f, out.Flags))
+	if err != nil {
+		return Result{}, err
+	}
+	total := 0
+	for i, group := range groups(&out.Breakdown) {
+		*group.sum = sums[i]
+		total += sums[i]
+	}
+	const most = 100
+	out.Score = min(max(total, 0), most)
+	out.Band = Band(out.Score)
+	out.Explanation = explanation
+	const lowFrom, lowEffort = 80, 4
+	switch {
+	case out.Flags.SecuritySensitive || out.Flags.DuplicatePRRisk == contract.High || out.Score < possibleFrom:
+		out.Risk = contract.High
+	case out.Score >= lowFrom && out.Flags.DuplicatePRRisk == contract.Low && !out.Flags.Stale && out.EffortHours <= lowEffort:
+		out.Risk = contract.Low
+	default:
+		out.Risk = contract.Medium
+	}
+	return out, nil
+}
+
+// A group is a key of the breakdown.
+type group struct {
+	name string
+	sum  *int
+}
+
+// groups returns the groups of rules, in the order of the breakdown.
+func groups(b *contract.Breakdown) []group {
+	return []group{
+		{"base", &b.Base},
+		{"clarity", &b.Clarity},
+		{"labels", &b.Labels},
+		{"profileFit", &b.ProfileFit},
+		{"qualityFit", &b.QualityFit},
+		{"staleness", &b.Staleness},
+		{"duplicatePrRisk", &b.DuplicatePRRisk},
+		{"securitySensitive", &b.SecuritySensitive},
+	}
+}
+
+// groupNames returns the names of the groups.
+func groupNames() []string {
+	var names []string
+	for _, g := range groups(&contract.Breakdown{}) {
+		names = append(names, g.name)
+	}
+	return names
+}
+
+// apply evaluates the rules group by group.
+func (r *Rules) apply(e env) (sums []int, explanation []contract.Explanation, err error) {
+	explanation = []contract.Explanation{}
+	for _, name := range groupNames() {
+		limit, limited := r.limits[name]
+		sum := 0
+		for _, rule := range r.rules {
+			if rule.group != name {
+				continue
+			}
+			holds, err := rule.holds(e)
+			if err != nil {
+				return nil, nil, fmt.Errorf("score by %s: %w", rule.at, err)
+			}
+			if !holds {
+				continue
+			}
+			next := sum + rule.impact
+			if limited {
+				next = min(max(next, limit.Min), limit.Max)
+			}
+			if next != sum {
+				explanation = append(explanation, contract.Explanation{Rule: name, Impact: next - sum, Message: rule.message})
+			}
+			sum = next
+		}
+		sums = append(sums, sum)
+	}
+	return sums, explanation, nil
+}
+
+// Stale reports whether an issue was not updated for more than some days; 0: it never is.
+func Stale(i triage.Issue, after int, now time.Time) bool {
+	return after > 0 && days(i.UpdatedAt, now) > after
+}
+
+// days returns the whole days from a moment to now; 0 where it is unknown or still to come.
+func days(from, now time.Time) int {
+	const day = 24
+	if from.IsZero() || from.After(now) {
+		return 0
+	}
+	return int(math.Floor(now.Sub(from).Hours() / day))
+}
+
+// fits reports whether one of the words of a profile is among those of a repository.
+func fits(wanted []string, has func(string) bool) bool { return slices.ContainsFunc(wanted, has) }

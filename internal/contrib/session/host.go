@@ -1,0 +1,81 @@
+package session
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Server returns the address of GitHub without a slash at its end: that of GH_HOST, which gh
+// reads too, else GITHUB_SERVER_URL, else the server of GITHUB_API_URL, else github.com.
+func (s Session) Server() string {
+	if host := s.ghHost(); host != "" {
+		return "https://" + host
+	}
+	if server := strings.TrimSuffix(s.Getenv("GITHUB_SERVER_URL"), "/"); strings.HasPrefix(server, "https://") || strings.HasPrefix(server, "http://127.0.0.1:") {
+		return server
+	}
+	if api := s.Getenv("GITHUB_API_URL"); strings.HasPrefix(api, "https://") {
+		return "https://" + HostOf(api)
+	}
+	return "https://github.com"
+}
+
+// API returns the address of GitHub's API; empty: that of github.com.
+func (s Session) API() string {
+	switch host := s.ghHost(); {
+	case host == "":
+		return s.Getenv("GITHUB_API_URL")
+	case host == "github.com":
+		return ""
+	case strings.HasSuffix(host, ".ghe.com"):
+		return "https://api." + host
+	default:
+		return "https://" + host + "/api/v3"
+	}
+}
+
+// ghHost returns the host in GH_HOST, as gh reads it.
+func (s Session) ghHost() string {
+	host := strings.ToLower(strings.TrimSpace(s.Getenv("GH_HOST")))
+	if strings.HasSuffix(host, ".github.com") {
+		return "github.com"
+	}
+	return host
+}
+
+// HostOf returns the host that an address of the API or of the server belongs to, without its
+// port; empty where it is no address.
+func HostOf(address string) string {
+	if address == "" {
+		return "github.com"
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	host := strings.ToLower(u.Hostname())
+	if api, ok := strings.CutPrefix(host, "api."); ok && (api == "github.com" || strings.HasSuffix(api, ".ghe.com")) {
+		return api
+	}
+	return host
+}
+
+// Tokens returns the variables that hold tokens for a host, in the order of gh: those for GitHub's
+// own hosts are for no other one.
+func Tokens(host string) []string {
+	if host == "github.com" || strings.HasSuffix(host, ".ghe.com") {
+		return []string{"GH_TOKEN", "GITHUB_TOKEN"}
+	}
+	return []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}
+}
+
+// Token returns the token of the environment for a host, and the variable that holds it; empty:
+// there is none.
+func (s Session) Token(host string) (value, name string) {
+	for _, name := range Tokens(host) {
+		if value := strings.TrimSpace(s.Getenv(name)); value != "" {
+			return value, name
+		}
+	}
+	return "", ""
+}

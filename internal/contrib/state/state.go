@@ -1,0 +1,145 @@
+// Package state is where a contribution stands. It is derived from files, digests and the
+// workspace on every call, never stored, so that an edit after a step undoes the step.
+package state
+
+import (
+	"fmt"
+
+	"github.com/org/foreman-action/internal/contrib/contract"
+)
+
+// Facts are the input of a state. Fields after the first missing document are ignored and may
+// be empty.
+type Facts struct {
+	ConfigExists  bool
+	ConfigError   error // why the configuration cannot be used
+	Authenticated bool
+	Issue         string // the active one; empty: none
+
+	Checkout bool // the workspace exists
+	Changed  bool // the workspace differs from its base: changes, or commits
+	// Digest is that of the workspace as it is now; documents with another one are stale.
+	Digest string
+	// WorkspaceProblem is why the workspace cannot be compared with its base; nil: it can.
+	WorkspaceProblem *contract.Problem
+
+	PatchDigest string // of the patch artifact; empty: none
+
+	Validation       string // the status of the validation; empty: none
+	ValidationDigest string
+	ValidationReason string        // why it was blocked
+	ValidationNext   contract.Next // recommended by a blocked validation
+
+	// Invalid is a document that cannot be read, and counts as absent; nil: there is none.
+	Invalid *contract.Problem
+
+	PR       string // the status of the record of the pull request; empty: none
+	PRDigest string
+	PRURL    string
+	PRReason string
+	PRNext   contract.Next // recommended by a blocked dry run
+	GateOpen bool          // every check of its gate passed
+}
+
+// A Position is a state and the next action in it.
+type Position struct {
+	State State
+	Next  contract.Next
+	Human bool // a person must act or approve
+	// Reason explains the state, in a sentence.
+	Reason string
+}
+
+// State is [contract.State].
+type State = contract.State
+
+// The commands that states recommend.
+const (
+	CommandInit       = "contribflow init --json"
+	CommandAuth       = "gh auth login"
+	CommandDiscover   = "contribflow discover --json"
+	CommandDiff       = "contribflow diff --json"
+	CommandValidate   = "contribflow validate --json"
+	CommandSandbox    = "contribflow validate --run --sandbox docker --json"
+	CommandDryRun     = "contribflow pr --draft --json"
+	CommandCreate     = "contribflow pr --draft --yes --json"
+	InstructionRepair = "Fix validation failures and rerun: " + CommandSandbox
+)
+
+// CommandCheckout is the command that checks an issue out.
+func CommandCheckout(issue string) string { return "contribflow checkout " + issue + " --json" }
+
+// Derive returns where a contribution stands: the first row of the table that fits, with the
+// document that cannot be read.
+func Derive(f Facts) Position {
+	p := derive(f)
+	if f.Invalid == nil {
+		return p
+	}
+	p.Reason = f.Invalid.Error() + ". " + p.Reason
+	if f.Invalid.Next.Kind != contract.KindCommand { // no command writes it anew
+		p.Next, p.Human = f.Invalid.Next, true
+	}
+	return p
+}
+
+func derive(f Facts) Position {
+	fresh := func(digest string) bool { return digest != "" && digest == f.Digest }
+	run := contract.Run
+	switch {
+	case f.ConfigError != nil:
+		return Position{contract.StateNeedsInit, contract.Instruct(contract.ActionInit, "Correct .contribflow/config.json, or replace it with: contribflow init --force --json"), true,
+			"The configuration cannot be used: " + f.ConfigError.Error()}
+	case !f.ConfigExists:
+		return Position{contract.StateNeedsInit, run(contract.ActionInit, CommandInit), false, "There is no .contribflow/config.json."}
+	case !f.Authenticated:
+		return Position{contract.StateNeedsAuth, run(contract.ActionAuthenticate, CommandAuth), true,
+			"GitHub access is missing: gh is not signed in, and neither GH_TOKEN nor GITHUB_TOKEN is set."}
+	case f.Issue == "":
+		return Position{contract.StateDiscovery, run(contract.ActionDiscover, CommandDiscover), false, "No active contribution task exists."}
+	case f.PR == contract.Created:
+		return Position{contract.StateDone, contract.Next{Action: contract.ActionDone, Command: f.PRURL, Kind: contract.KindURL}, false,
+			fmt.Sprintf("The draft pull request for %s is open.", f.Issue)}
+	case !f.Checkout:
+		return Position{contract.StateNeedsCheckout, run(contract.ActionCheckout, CommandCheckout(f.Issue)), false,
+			fmt.Sprintf("%s is active and has no workspace.", f.Issue)}
+	case f.WorkspaceProblem != nil:
+		return Position{contract.StateReadyForDiff, f.WorkspaceProblem.Next, true, f.WorkspaceProblem.Error()}
+	case f.PR == contract.Failed && fresh(f.PRDigest):
+		return Position{contract.StatePRFailed, run(contract.ActionInspectFailure, CommandDryRun), true, or(f.PRReason, "Creating the draft pull request failed.")}
+	case !f.Changed:
+		return Position{contract.StateNeedsChanges, run(contract.ActionEdit, CommandDiff), false, "The workspace has no changes."}
+	case !fresh(f.PatchDigest):
+		return Position{contract.StateReadyForDiff, run(contract.ActionDiff, CommandDiff), false, "The workspace has changes that no patch artifact holds."}
+	case f.Validation == "" || !fresh(f.ValidationDigest):
+		return Position{contract.StateNeedsValidation, run(contract.ActionValidate, CommandValidate), false, "The patch has not been validated."}
+	case f.Validation == contract.Blocked:
+		next := f.ValidationNext
+		if next.Command == "" {
+			next = run(contract.ActionSandboxValidation, CommandSandbox)
+		}
+		return Position{contract.StateValidationStops, next, next.Kind != contract.KindCommand, or(f.ValidationReason, "Validation commands have not run in the sandbox.")}
+	case f.Validation != contract.Passed:
+		return Position{contract.StateValidationFailed, contract.Instruct(contract.ActionFixValidation, InstructionRepair), false,
+			"One or more validation commands failed in the Docker sandbox."}
+	case f.PR == "" || !fresh(f.PRDigest):
+		return Position{contract.StateReadyForDryRun, run(contract.ActionDraftPR, CommandDryRun), false, "The patch is validated; the pull request has no dry run."}
+	case !f.GateOpen:
+		next := f.PRNext
+		if next.Command == "" {
+			next = run(contract.ActionResolveBlockers, CommandDryRun)
+		}
+		next.Action = contract.ActionResolveBlockers
+		return Position{contract.StateReviewBlocked, next, true, or(f.PRReason, "The review gate has a check that failed.")}
+	default:
+		return Position{contract.StateHumanReview, run(contract.ActionHumanReview, CommandCreate), true,
+			"The dry run passed the review gate. A person must review it before anything is published."}
+	}
+}
+
+func or(s, instead string) string {
+	if s == "" {
+		return instead
+	}
+	return s
+}

@@ -1,0 +1,144 @@
+// Package filecache keeps answers of servers as files: read whole or not at all, within bounds.
+package filecache
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// The limits of one folder.
+const (
+	maxCache      = 256 << 20 // bytes
+	maxCacheFiles = 100_000
+	maxCacheEntry = 32 << 20 // bytes
+	cacheVersion  = 1        // of the form of an entry
+	cacheSuffix   = ".json"
+	cacheTemp     = "tmp-"
+)
+
+// A Cache is a folder with answers, a file for each. Files are complete or missing; an
+// unreadable file counts as missing. A nil Cache keeps nothing. It is not safe for concurrent
+// use.
+type Cache struct {
+	dir   string
+	bytes int64
+	files int
+}
+
+// An entry is the content of a file.
+type entry struct {
+	Version int
+	Value   json.RawMessage
+}
+
+// Open opens a folder below dir, which is made when it is missing. One that holds too
+// much begins anew: all of it can be had again.
+func Open(dir string, below ...string) (*Cache, error) {
+	c := &Cache{dir: filepath.Join(append([]string{dir}, below...)...)}
+	// The entries may be of a private repository.
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return nil, err
+	}
+	list, err := os.ReadDir(c.dir)
+	if err != nil {
+		return nil, err
+	}
+	if c.weigh(list); c.bytes < maxCache && c.files < maxCacheFiles {
+		return c, nil
+	}
+	for _, e := range list {
+		if key, ok := strings.CutSuffix(e.Name(), cacheSuffix); ok {
+			c.Remove(key)
+		}
+	}
+	c.bytes, c.files = 0, 0
+	return c, nil
+}
+
+// weigh counts the files. Those that were never finished go when they are an hour old.
+func (c *Cache) weigh(list []os.DirEntry) {
+	for _, e := range list {
+		info, err := e.Info()
+		switch {
+		case err != nil || !info.Mode().IsRegular():
+		case strings.HasPrefix(e.Name(), cacheTemp):
+			if time.Since(info.ModTime()) > time.Hour {
+				_ = os.Remove(filepath.Join(c.dir, e.Name())) // it will be tried again
+			}
+		case strings.HasSuffix(e.Name(), cacheSuffix):
+			c.bytes, c.files = c.bytes+info.Size(), c.files+1
+		}
+	}
+}
+
+func (c *Cache) path(key string) string { return filepath.Join(c.dir, key+cacheSuffix) }
+
+// Load reads an entry into a pointer, and reports whether it is there.
+func (c *Cache) Load(key string, v any) bool {
+	if c == nil {
+		return false
+	}
+	f, err := os.Open(c.path(key))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxCacheEntry))
+	return err == nil && decodeEntry(data, v)
+}
+
+func decodeEntry(data []byte, v any) bool {
+	var e entry
+	return json.Unmarshal(data, &e) == nil && e.Version == cacheVersion && json.Unmarshal(e.Value, v) == nil
+}
+
+// Store keeps an entry. When the cache is full it keeps nothing new.
+func (c *Cache) Store(key string, v any) error {
+	if c == nil || c.bytes >= maxCache || c.files >= maxCacheFiles {
+		return nil
+	}
+	value, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("keep %s: %w", key, err)
+	}
+	data, err := json.Marshal(entry{cacheVersion, value})
+	if err != nil {
+		return fmt.Errorf("keep %s: %w", key, err)
+	}
+	if err := c.write(key, data); err != nil {
+		return fmt.Errorf("keep %s: %w", key, err)
+	}
+	c.bytes, c.files = c.bytes+int64(len(data)), c.files+1
+	return nil
+}
+
+// write writes a file beside its place and moves it there.
+func (c *Cache) write(key string, data []byte) error {
+	f, err := os.CreateTemp(c.dir, cacheTemp) // for the user alone
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), c.path(key))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the first error is more precise
+	}
+	return err
+}
+
+// Remove takes an entry out; that there is none is fine.
+func (c *Cache) Remove(key string) {
+	if c != nil {
+		_ = os.Remove(c.path(key)) // it expires by itself
+	}
+}

@@ -1,0 +1,24 @@
+//go:build unix
+
+package git_test
+
+import (
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestLimit has a named pipe where git looks for a file: nothing is ever written to it.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	if err := syscall.Mkfifo(filepath.Join(r.Dir, ".gitignore"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.Limit = 300 * time.Millisecond
+	_, err := r.Run(t.Context(), "ls-files", "--others", "--exclude-standard")
+	if err == nil || err.Error() != "git ls-files: it took longer than 300ms; perhaps there is a named pipe among the files, which has no end" {
+		t.Errorf("got %v", err)
+	}
+}

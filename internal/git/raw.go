@@ -1,0 +1,84 @@
+package git
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// The modes of files in git's trees.
+const (
+	ModeFile       = "100644"
+	ModeExecutable = "100755"
+	ModeLink       = "120000"
+	ModeSubmodule  = "160000"
+)
+
+// A Raw is a path that differs between two trees.
+type Raw struct {
+	OldMode, Mode string // "000000": there is no file
+	OldBlob, Blob string // hashes
+	Status        string // A, M, D, T; R and C with how alike the files are, such as R100
+	Path          string // any bytes but NUL
+	From          string // of a renamed or copied file
+}
+
+// ParseRaw parses the output of git diff-tree and git log with --raw -z --no-abbrev.
+func ParseRaw(out []byte) ([]Raw, error) {
+	list, rest, err := CutRaw(out)
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("read the changed paths: %.80q is no entry", rest)
+	}
+	return list, err
+}
+
+// CutRaw parses the entries at the start of an output, and returns the rest.
+func CutRaw(out []byte) (list []Raw, rest []byte, err error) {
+	const fields = 5 // :mode mode blob blob status
+	for {
+		out = bytes.TrimLeft(out, "\n") // between commits
+		if len(out) == 0 || out[0] != ':' {
+			return list, out, nil
+		}
+		about, behind, ok := bytes.Cut(out[1:], []byte{0})
+		parts := strings.Fields(string(about))
+		if !ok || len(parts) != fields {
+			return nil, nil, fmt.Errorf("read the changed paths: %.80q is no entry", out)
+		}
+		r := Raw{OldMode: parts[0], Mode: parts[1], OldBlob: parts[2], Blob: parts[3], Status: parts[4]}
+		names := []*string{&r.Path}
+		if strings.ContainsAny(r.Status[:1], "RC") {
+			names = []*string{&r.From, &r.Path}
+		}
+		for _, name := range names {
+			text, after, ok := bytes.Cut(behind, []byte{0})
+			if !ok || len(text) == 0 {
+				return nil, nil, fmt.Errorf("read the changed paths: the entry %.80q has no path", about)
+			}
+			*name, behind = string(text), after
+		}
+		list, out = append(list, r), behind
+	}
+}
+
+// Leaves reports whether the target of a link at a path of the tree is outside of the tree,
+// or may be: behind another link, ".." leads anywhere. A target in ".git" counts
+// as outside.
+func Leaves(name, target string) bool {
+	if target == "" || strings.HasPrefix(target, "/") || strings.ContainsAny(target, "\\\x00") || len(target) > 1 && target[1] == ':' {
+		return true
+	}
+	up, down := 0, false
+	for part := range strings.SplitSeq(target, "/") {
+		switch {
+		case part == "" || part == ".":
+		case part == ".." && down, strings.EqualFold(part, ".git"):
+			return true
+		case part == "..":
+			up++
+		default:
+			down = true
+		}
+	}
+	return up > strings.Count(name, "/")
+}

@@ -1,0 +1,101 @@
+package parity_test
+
+import (
+	"strings"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+)
+
+// A cause is why ours makes more calls than the original on an event.
+type cause string
+
+const (
+	// condition: a condition of the original's workflow leaves the run out. Ours, whose
+	// workflow has none, reads the rules, which have the condition; and of a pull request
+	// the files, which may be rules.
+	condition cause = "a condition of the workflow"
+	// noLongerStale: ours takes the stale label off in such a run.
+	noLongerStale cause = "the stale label is taken off at once"
+	// removals: several labels go, by a call each. The original writes the whole set of
+	// labels, and with it undoes what others did since it read them.
+	removals cause = "several labels are taken off"
+	// searches: ours searches for each kind of issues, and reads only what it finds. The
+	// original lists all that are open.
+	searches cause = "several searches in place of a list"
+	// unknownCause is refused.
+	unknownCause cause = "not known"
+)
+
+// causes returns all causes that are allowed.
+func causes() []cause { return []cause{condition, noLongerStale, removals, searches} }
+
+// A costlierEvent is an event on which ours makes more calls.
+type costlierEvent struct {
+	ID       string   `json:"id"`
+	Cause    cause    `json:"cause"`
+	Original int      `json:"original"`
+	Ours     []string `json:"ours"`
+}
+
+// costlier returns the events on which ours makes more calls than the original, in order.
+func costlier(c *parityCase, calls map[string][]githubtest.Call) []costlierEvent {
+	var list []costlierEvent
+	for _, e := range c.events {
+		n, heard := c.calls[e.ID]
+		if ours := calls[e.ID]; heard && len(ours) > n {
+			list = append(list, costlierEvent{e.ID, causeOf(n, ours), n, lines(c.repo(), ours)})
+		}
+	}
+	return list
+}
+
+// causeOf returns the cause that alone explains all that is more.
+func causeOf(original int, ours []githubtest.Call) cause {
+	var deletes, searched, reads int
+	for _, call := range ours {
+		switch {
+		case call.Method == "DELETE" && strings.Contains(call.Path, "/labels/"):
+			deletes++
+		case call.Method == "GET" && strings.HasPrefix(call.Path, "/search/"):
+			searched++
+		case call.Method == "GET":
+			reads++
+		}
+	}
+	switch {
+	case original == 0 && reads == len(ours) && reads <= 2:
+		return condition
+	case original == 0 && deletes == 1 && reads+deletes == len(ours):
+		return noLongerStale
+	case len(ours)-original <= deletes-1:
+		return removals
+	case len(ours)-original <= searched-1:
+		return searches
+	}
+	return unknownCause
+}
+
+// lines returns the calls without their common parts.
+func lines(repo string, calls []githubtest.Call) []string {
+	var list []string
+	for _, c := range calls {
+		list = append(list, c.Method+" "+strings.TrimPrefix(c.Path, "/repos/"+repo+"/"))
+	}
+	return list
+}
+
+func counts(calls map[string][]githubtest.Call) map[string]int {
+	n := map[string]int{}
+	for id, list := range calls {
+		n[id] = len(list)
+	}
+	return n
+}
+
+func causesOf(list []costlierEvent) map[cause]int {
+	n := map[cause]int{}
+	for _, e := range list {
+		n[e.Cause]++
+	}
+	return n
+}

@@ -1,0 +1,259 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/org/foreman-action/internal/git"
+	"github.com/org/foreman-action/internal/workdir"
+)
+
+// maxRepositories is how many repositories may lie in a workspace.
+const maxRepositories = 1000
+
+// list returns the files of a workspace, by their paths with slashes, sorted. The error is
+// [ErrTooLarge] where they have more bytes than the limit.
+func list(ctx context.Context, w Workspace, limit int64) ([]string, error) {
+	files, err := openTree(w.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer files.root.Close()
+	var names []string
+	if w.All {
+		names, err = files.all()
+	} else {
+		names, err = files.listed(ctx, w)
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	left := limit
+	for _, name := range names {
+		info, err := files.lstat(name)
+		if err != nil {
+			return nil, err
+		}
+		if info == nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if info.Size() > left {
+			return nil, tooLarge(name, info.Size(), limit)
+		}
+		left -= info.Size()
+	}
+	return names, nil
+}
+
+// all returns every file and link but those in the .git of the tree.
+func (t *tree) all() ([]string, error) {
+	var names []string
+	err := fs.WalkDir(t.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name == ".git" && entry.IsDir():
+			return fs.SkipDir
+		case name != ".git" && !entry.IsDir():
+			names = append(names, name)
+		}
+		return nil
+	})
+	return names, err
+}
+
+// listed returns the files that git lists in a workspace, and in the repositories in it.
+func (t *tree) listed(ctx context.Context, w Workspace) ([]string, error) {
+	var names []string
+	repositories := []string{""}
+	for n := 0; n < len(repositories); n++ {
+		if n == maxRepositories {
+			return nil, fmt.Errorf("it has more than %d repositories in it", maxRepositories)
+		}
+		at := repositories[n]
+		repo := git.Repo{Dir: filepath.Join(w.Dir, filepath.FromSlash(at)), Environ: w.Environ}
+		out, err := repo.Run(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+		if err != nil {
+			return nil, fmt.Errorf("list its files: %w", err)
+		}
+		for name := range strings.SplitSeq(string(out), "\x00") {
+			if name == "" {
+				continue
+			}
+			name = path.Join(at, name) // without the slash after a repository that git does not track
+			info, err := t.lstat(name)
+			if err != nil {
+				return nil, err
+			}
+			if info != nil && !info.IsDir() {
+				names = append(names, name)
+			}
+			if info == nil || !info.IsDir() {
+				continue
+			}
+			marker, err := t.lstat(name + "/.git")
+			if err != nil {
+				return nil, err
+			}
+			if marker != nil { // a submodule that is checked out, for example
+				repositories = append(repositories, name)
+			}
+		}
+	}
+	return names, nil
+}
+
+// tooLarge is the error for the file that is above a limit.
+func tooLarge(name string, size, limit int64) error {
+	return fmt.Errorf("%w: with %q, a file of %d bytes, it has more than %d bytes; ignore or remove files that are not needed", ErrTooLarge, name, size, limit)
+}
+
+// A tree is a directory that is read without following links.
+type tree struct {
+	root    *os.Root
+	folders map[string]bool // those that are known to be folders
+}
+
+func openTree(dir string) (*tree, error) {
+	root, err := os.OpenRoot(dir)
+	return &tree{root, map[string]bool{".": true}}, err
+}
+
+// lstat describes the file at a path; nil: there is none. Paths below a link count as missing, as
+// for git: the files that it tracks there are deleted ones.
+func (t *tree) lstat(name string) (fs.FileInfo, error) {
+	if folder := path.Dir(name); !t.folders[folder] {
+		info, err := t.lstat(folder)
+		if info == nil || err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			return nil, nil
+		}
+		t.folders[folder] = true
+	}
+	info, err := t.root.Lstat(filepath.FromSlash(name))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil
+	}
+	return info, err
+}
+
+// shallow makes a repository with the commits from the base of a workspace to its HEAD. It
+// takes the objects from where they lie: fetching would start a git in the workspace that
+// refuses a repository of another user.
+func shallow(ctx context.Context, w Workspace, dir string) error {
+	source := git.Repo{Dir: w.Dir, Environ: w.Environ}
+	head, err := source.Resolve(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	base, err := source.Resolve(ctx, w.Base)
+	if err != nil {
+		return err
+	}
+	cut, err := ends(ctx, source, base, head)
+	if err != nil {
+		return err
+	}
+	format, err := source.Run(ctx, "rev-parse", "--show-object-format")
+	if err != nil {
+		return err
+	}
+	objects, err := source.Run(ctx, "rev-parse", "--path-format=absolute", "--git-path", "objects")
+	if err != nil {
+		return err
+	}
+	target := git.Repo{Dir: dir, Environ: w.Environ}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	if _, err := target.Run(ctx, "init", "--quiet", "--template=", "--object-format="+strings.TrimSpace(string(format))); err != nil {
+		return err
+	}
+	own := filepath.Join(dir, ".git")
+	alternates := filepath.Join(own, "objects", "info", "alternates")
+	err = errors.Join(os.WriteFile(alternates, objects, 0o600), os.WriteFile(filepath.Join(own, "shallow"), []byte(cut), 0o600))
+	if err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"update-ref", "refs/sandbox/base", base},
+		{"update-ref", "--no-deref", "HEAD", head},
+		{"repack", "--quiet", "-a", "-d"},
+		{"read-tree", "HEAD"},
+	} {
+		if _, err := target.Run(ctx, args...); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.Remove(alternates), exclude(ctx, source, dir))
+}
+
+// ends returns the commits whose parents are left out of a history from a base to a head, a
+// line for each.
+func ends(ctx context.Context, source git.Repo, base, head string) (string, error) {
+	out, err := source.Run(ctx, "rev-list", "--boundary", "--end-of-options", base+".."+head)
+	if err != nil {
+		return "", err
+	}
+	last := map[string]bool{base: true}
+	commits := map[string]bool{base: true}
+	for commit := range strings.Lines(string(out)) {
+		commit, ok := strings.CutPrefix(strings.TrimSpace(commit), "-")
+		last[commit] = last[commit] || ok
+		commits[commit] = true
+	}
+	// A workspace that is shallow itself has no parents of its first commits.
+	name, err := source.Run(ctx, "rev-parse", "--path-format=absolute", "--git-path", "shallow")
+	if err != nil {
+		return "", err
+	}
+	lines, err := os.ReadFile(strings.TrimSuffix(string(name), "\n"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	for commit := range strings.Lines(string(lines)) {
+		commit = strings.TrimSpace(commit)
+		last[commit] = commits[commit]
+	}
+	var all strings.Builder
+	for _, commit := range slices.Sorted(maps.Keys(last)) {
+		if last[commit] {
+			all.WriteString(commit + "\n")
+		}
+	}
+	return all.String(), nil
+}
+
+// maxExclude is the most bytes of a repository's own list of ignored files.
+const maxExclude = 1 << 20
+
+// exclude copies the list of files that git ignores in one repository alone.
+func exclude(ctx context.Context, source git.Repo, dir string) error {
+	out, err := source.Run(ctx, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
+	if err != nil {
+		return err
+	}
+	name := strings.TrimSuffix(string(out), "\n")
+	list, err := workdir.Dir(filepath.Dir(name)).Read(filepath.Base(name), maxExclude)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	info := filepath.Join(dir, ".git", "info")
+	return errors.Join(os.MkdirAll(info, 0o700), os.WriteFile(filepath.Join(info, "exclude"), list, 0o600))
+}

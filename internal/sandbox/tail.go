@@ -1,0 +1,60 @@
+package sandbox
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// A tail keeps the end of its input, in at most twice its limit of memory.
+type tail struct {
+	data  []byte
+	limit int // bytes
+	cut   bool
+}
+
+// Write keeps the bytes, and drops older ones.
+func (t *tail) Write(p []byte) (int, error) {
+	n := len(p)
+	if len(p) > t.limit {
+		p, t.cut = p[len(p)-t.limit:], true
+	}
+	t.data = append(t.data, p...)
+	if len(t.data) > 2*t.limit {
+		t.data, t.cut = append(t.data[:0], t.data[len(t.data)-t.limit:]...), true
+	}
+	return n, nil
+}
+
+// String returns the end, at most as many bytes as the limit.
+func (t *tail) String() string { return string(t.data[max(0, len(t.data)-t.limit):]) }
+
+const (
+	// maxOutput is how many characters of a stream a result has.
+	maxOutput = 20_000
+	// maxSecret is the length in bytes up to which a secret is recognized wherever the output
+	// is cut.
+	maxSecret = 4 << 10
+	// tailBytes holds as many characters of any length, and a secret that begins before them.
+	tailBytes = maxOutput*utf8.UTFMax + 2*maxSecret
+)
+
+// output returns the last characters that were written, without secrets.
+func (t *tail) output(redact func(string) string) string {
+	cut := t.cut || len(t.data) > t.limit
+	text := t.String()
+	if redact != nil {
+		text = redact(text)
+	}
+	if cut {
+		// It may begin within a secret, and of that the rest is no secret for redact.
+		text = text[min(len(text), maxSecret):]
+	}
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	left := utf8.RuneCountInString(text) - maxOutput
+	for i := range text {
+		if left--; left < 0 {
+			return text[i:]
+		}
+	}
+	return text
+}

@@ -1,0 +1,156 @@
+package sandbox
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// A Workspace is the input of a session: a git working tree.
+type Workspace struct {
+	Dir   string // the root of a git working tree
+	Image string // any with a tar, GNU's or busybox's; no command of the workspace runs in that container
+	// Base is a commit's hash. The copy has a .git with the commits from there to HEAD, and
+	// neither the configuration nor the hooks of the original. Empty: there is no .git.
+	Base string
+	// All copies every file of Dir but its .git, also those that git ignores.
+	All     bool
+	Environ []string // the surrounding environment, for git
+}
+
+// Load copies a workspace in: the files that git tracks and those that it does not ignore,
+// or all, as they are in the working tree. Links are copied as links, wherever they lead. A second
+// workspace takes the place of the first one; caches stay. The error is [ErrTooLarge],
+// [ErrChanged], [ErrImage] or [ErrUnavailable] for those reasons.
+func (s *Session) Load(ctx context.Context, w Workspace) error {
+	if err := s.load(ctx, w); err != nil {
+		return fmt.Errorf("copy the workspace into the sandbox: %w", err)
+	}
+	return nil
+}
+
+func (s *Session) load(ctx context.Context, w Workspace) error {
+	files, err := list(ctx, w, s.o.Settings.MaxBytes)
+	if err != nil {
+		return err
+	}
+	history := ""
+	if w.Base != "" {
+		history = filepath.Join(s.scratch, "history")
+		if err := shallow(ctx, w, history); err != nil {
+			return fmt.Errorf("copy its history: %w", err)
+		}
+		defer os.RemoveAll(history) // if it stays, it is removed with the run
+	}
+	if err := s.have(ctx, w.Image); err != nil {
+		return err
+	}
+	old := s.workspace
+	if s.loads == 0 {
+		err = s.volume(ctx, s.cache())
+	}
+	s.loads++
+	s.workspace, s.image = s.o.Name+"-"+s.run+"-workspace-"+strconv.Itoa(s.loads), w.Image
+	if err == nil {
+		err = s.volume(ctx, s.workspace)
+	}
+	if err == nil {
+		err = s.fill(ctx, w.Dir, files, history)
+	}
+	if err != nil {
+		s.workspace = ""
+		return err
+	}
+	if old != "" {
+		_, err = s.docker.output(ctx, "volume", "rm", "--force", old)
+	}
+	return err
+}
+
+// fill unpacks the workspace in a container that the workspace has no part in, as root: a
+// new volume belongs to root, and commands do not run as root.
+func (s *Session) fill(ctx context.Context, dir string, files []string, history string) error {
+	const mount = "/load"
+	read, write := io.Pipe()
+	packed := make(chan error, 1)
+	go func() {
+		p := &packer{tar: tar.NewWriter(write), left: s.o.Settings.MaxBytes, limit: s.o.Settings.MaxBytes, folders: map[string]bool{}}
+		err := p.pack(dir, files, history)
+		_ = write.CloseWithError(err) // it never fails
+		packed <- err
+	}()
+	problem := &tail{limit: maxProblem}
+	unpack := job{
+		what: "run (the step that copies files in)", image: s.image, stdin: read, stdout: io.Discard, stderr: problem,
+		command: []string{"tar", "-x", "-p", "-f", "-", "-C", mount},
+		args: append(s.limits("0:0"), "--network", "none", "--cap-add", "CHOWN", "--cap-add", "DAC_OVERRIDE", "--cap-add", "FOWNER",
+			"--mount", "type=volume,source="+s.workspace+",target="+mount+workspacePath,
+			"--mount", "type=volume,source="+s.cache()+",target="+mount+cachePath,
+			"--workdir", mount),
+	}
+	code, err := s.container(ctx, unpack)
+	_ = read.Close() // so that the packer ends; it never fails
+	if packErr := <-packed; packErr != nil && !errors.Is(packErr, io.ErrClosedPipe) {
+		return packErr // which tar only sees as an input that ends too early
+	}
+	if err == nil && code != 0 {
+		err = fmt.Errorf("tar in the image %s ended with exit code %d: %s", s.image, code, strings.TrimSpace(problem.String()))
+	}
+	return err
+}
+
+// Export copies the files of the workspace out into a directory, which is empty: files,
+// folders and links, without the .git of the workspace. It never writes outside of the
+// directory. Links may lead anywhere: the caller has to check them. Devices, pipes and sockets
+// are left out. The error is [ErrTooLarge] for a workspace that has grown above the limit.
+func (s *Session) Export(ctx context.Context, dir string) error {
+	if err := s.export(ctx, dir); err != nil {
+		return fmt.Errorf("copy the workspace out of the sandbox: %w", err)
+	}
+	return nil
+}
+
+func (s *Session) export(ctx context.Context, dir string) error {
+	if s.workspace == "" {
+		return errors.New("no workspace is loaded")
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	read, write := io.Pipe()
+	unpacked := make(chan error, 1)
+	go func() {
+		err := unpack(read, root, s.o.Settings.MaxBytes)
+		if err == nil {
+			_, err = io.Copy(io.Discard, read) // tar fills the last block up
+		}
+		_ = read.CloseWithError(err) // it never fails
+		unpacked <- err
+	}()
+	problem := &tail{limit: maxProblem}
+	pack := job{
+		what: "run (the step that copies files out)", image: s.image, stdout: write, stderr: problem,
+		command: []string{"tar", "-c", "-f", "-", "-C", workspacePath, "."},
+		// A file may be unreadable even for its owner.
+		args: append(s.limits("0:0"), "--network", "none", "--cap-add", "DAC_READ_SEARCH",
+			"--mount", "type=volume,source="+s.workspace+",target="+workspacePath+",readonly", "--workdir", workspacePath),
+	}
+	code, err := s.container(ctx, pack)
+	_ = write.Close() // so that the other side ends; it never fails
+	unpackErr := <-unpacked
+	switch {
+	case err != nil: // among them that of unpacking, which ends the container
+		return err
+	case code != 0:
+		return fmt.Errorf("tar in the image %s ended with exit code %d: %s", s.image, code, strings.TrimSpace(problem.String()))
+	}
+	return unpackErr
+}

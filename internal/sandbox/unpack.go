@@ -1,0 +1,151 @@
+package sandbox
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxEntries is how many files, folders and links may be copied out.
+const maxEntries = 1 << 20
+
+// An unpacker writes an archive into a directory.
+type unpacker struct {
+	root  *os.Root
+	limit int64
+	left  int64             // of the limit
+	links map[string]string // by their names, where they lead
+}
+
+// unpack writes the files, folders and links of a tar archive into a directory, at most so
+// many bytes, and skips the folder .git at its root. An archive with a
+// name that leads out of the directory, or twice the same name, is an error.
+func unpack(archive io.Reader, root *os.Root, limit int64) error {
+	u := &unpacker{root: root, limit: limit, left: limit, links: map[string]string{}}
+	reader := tar.NewReader(archive)
+	for entries := 0; ; entries++ {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("read the archive: %w", err)
+		}
+		if entries == maxEntries {
+			return fmt.Errorf("%w: it has more than %d files", ErrTooLarge, maxEntries)
+		}
+		if err := u.entry(header, reader); err != nil {
+			return err
+		}
+	}
+	// Links come last, so that no file is written through one.
+	for name, target := range u.links {
+		file := filepath.FromSlash(name)
+		if err := errors.Join(root.MkdirAll(filepath.Dir(file), 0o755), root.Symlink(target, file)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
+	name, err := local(header.Name)
+	if err != nil {
+		return err
+	}
+	if ofGit(name) {
+		return nil
+	}
+	if u.left -= int64(len(name) + len(header.Linkname)); u.left < 0 {
+		return fmt.Errorf("%w: the names alone are above the limit of %d bytes", ErrTooLarge, u.limit)
+	}
+	mode := fs.FileMode(header.Mode)&0o777 | 0o600 //nolint:gosec // of the number only nine bits count
+	switch header.Typeflag {
+	case tar.TypeDir:
+		return u.root.MkdirAll(filepath.FromSlash(name), 0o755)
+	case tar.TypeReg:
+		return u.file(name, mode, content)
+	case tar.TypeLink:
+		return u.hardLink(name, header.Linkname)
+	case tar.TypeSymlink:
+		if _, ok := u.links[name]; ok {
+			return fmt.Errorf("the archive has the name %q twice", name)
+		}
+		u.links[name] = header.Linkname
+	}
+	return nil // devices and pipes are skipped
+}
+
+// ofGit reports whether a path leads into a folder of git, at any depth: git runs programs that
+// the configuration of a repository names, also of one inside of another.
+func ofGit(name string) bool {
+	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return strings.EqualFold(part, ".git") })
+}
+
+// local returns a path without detours, which does not leave the directory.
+func local(name string) (string, error) {
+	clean := path.Clean(name)
+	if !filepath.IsLocal(filepath.FromSlash(clean)) || strings.ContainsRune(clean, 0) {
+		return "", fmt.Errorf("the archive has the name %q, which leads out of the directory", name)
+	}
+	return clean, nil
+}
+
+// file writes a new file.
+func (u *unpacker) file(name string, mode fs.FileMode, content io.Reader) error {
+	file := filepath.FromSlash(name)
+	if err := u.root.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	target, err := u.root.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(target, io.LimitReader(content, u.left+1))
+	// The umask may have removed permissions of the file.
+	if err := errors.Join(err, target.Chmod(mode), target.Close()); err != nil {
+		return err
+	}
+	if u.left -= n; u.left < 0 {
+		return fmt.Errorf("%w: with %q it is above the limit of %d bytes", ErrTooLarge, name, u.limit)
+	}
+	return nil
+}
+
+// hardLink copies a file of the archive that has another name.
+func (u *unpacker) hardLink(name, to string) error {
+	target, err := local(to)
+	if err != nil {
+		return err
+	}
+	if ofGit(target) {
+		return nil // it is left out, too
+	}
+	if to, ok := u.links[target]; ok {
+		if _, twice := u.links[name]; twice {
+			return fmt.Errorf("the archive has the name %q twice", name)
+		}
+		u.links[name] = to
+		return nil
+	}
+	original, err := u.root.Open(filepath.FromSlash(target))
+	if err != nil {
+		return err
+	}
+	defer original.Close()
+	info, err := original.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("the archive has a link to %q, which is no file", to)
+	}
+	return u.file(name, info.Mode().Perm(), original)
+}

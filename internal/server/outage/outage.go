@@ -1,0 +1,299 @@
+// Package outage detects outages of GitHub: times in which GitHub fails every request of the
+// server, or refuses its credentials, for all or for one account that a GitHub App is
+// installed on.
+//
+// One Monitor sees all requests of the server, as part of their transport: those of the
+// executor, of the poller, and those that get the tokens of an App. It only reports: a log
+// line at the beginning and the end, the health of the server and a metric. Decisions and
+// polls are retried as packages executor and poll determine.
+package outage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/internal/wait"
+)
+
+const (
+	probeInterval = 30 * time.Second // between two requests during an outage
+	maxProbes     = 5                // of repositories at a time
+	maxNames      = 10               // repositories in a message
+	unusedAfter   = 24 * time.Hour   // an outage of a repository about which only probes ask
+)
+
+// A Cause is the kind of an outage, as the log and the metric name it.
+type Cause string
+
+// The causes.
+const (
+	Credentials Cause = "credentials" // GitHub refuses the token, or the App
+	Unavailable Cause = "unavailable" // no answer, or a status of 500 or more
+)
+
+// advice returns what an operator should do. named reports whether the outage is of certain
+// repositories.
+func (c Cause) advice(named bool) string {
+	switch {
+	case c == Unavailable:
+		return "check githubstatus.com, the network, the proxy and identity.api_url; decisions wait, and are carried out when GitHub answers"
+	case named:
+		return "the App was suspended or removed there, or lost its access to the repository: install it again with its permissions; decisions there wait, and go on by themselves"
+	}
+	return "the credentials expired, were revoked or lost their access: replace those of identity in the configuration, and restart the server; decisions wait until then"
+}
+
+// An Error is an outage that goes on.
+type Error struct {
+	Cause Cause
+	// Repos are the repositories, "owner/name", for which the App is refused; none: the outage
+	// is of all.
+	Repos []string
+	Since time.Time
+	Last  string // failure; it may contain words of others
+}
+
+// Error states the outage and what to do.
+func (e *Error) Error() string {
+	of := ""
+	if n := len(e.Repos); n > 0 {
+		of = " of " + strings.Join(e.Repos[:min(n, maxNames)], ", ")
+		if n > maxNames {
+			of += fmt.Sprintf(" and %d more", n-maxNames)
+		}
+	}
+	return fmt.Sprintf("GitHub outage since %s (%s)%s: %s; %s", e.Since.UTC().Format(time.DateTime), e.Cause, of, e.Last, e.Cause.advice(of != ""))
+}
+
+// Options configure a [Monitor]. The zero value is usable.
+type Options struct {
+	Observe observe.Func // gets GitHubFailed and GitHubRecovered
+	Log     *slog.Logger // nil discards
+}
+
+// A Monitor judges whether there is an outage. It is safe for concurrent use. The methods of
+// a nil one judge nothing.
+type Monitor struct {
+	o Options
+
+	mu      sync.Mutex // guards the fields below
+	service streak     // requests that GitHub did not answer, or failed
+	// refused are the requests for which credentials were refused, by repository; everywhere:
+	// the token, or the App itself.
+	refused map[string]*streak
+	// accounts are those with outages of repositories, by the owner's name. An App is installed,
+	// suspended and removed by account, so all of one are one line in the log.
+	accounts map[string]*incident
+}
+
+// everywhere stands for a repository where credentials are refused for all.
+const everywhere = ""
+
+// An incident is an outage of an account.
+type incident struct {
+	repos    int // in which it goes on
+	since    time.Time
+	failures int // in repositories where it has ended
+}
+
+// New returns a Monitor without an outage.
+func New(o Options) *Monitor {
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	return &Monitor{o: o, refused: map[string]*streak{}, accounts: map[string]*incident{}}
+}
+
+// Err returns the outages that go on, each an [*Error]; nil: there is none.
+func (m *Monitor) Err() error {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var errs []error
+	if m.service.outage {
+		errs = append(errs, &Error{Cause: Unavailable, Since: m.service.since, Last: m.service.err})
+	}
+	if s := m.refused[everywhere]; s != nil && s.outage {
+		return errors.Join(append(errs, &Error{Cause: Credentials, Since: s.since, Last: s.err})...)
+	}
+	var e *Error
+	for _, repo := range slices.Sorted(maps.Keys(m.refused)) {
+		s := m.refused[repo]
+		switch {
+		case !s.outage:
+			continue
+		case e == nil:
+			e = &Error{Cause: Credentials, Since: s.since, Last: s.err}
+			errs = append(errs, e)
+		case s.since.Before(e.Since):
+			e.Since = s.since
+		}
+		e.Repos = append(e.Repos, repo)
+	}
+	return errors.Join(errs...)
+}
+
+// Run calls probe, which sends a request to GitHub about a repository, empty: any, during an
+// outage in which no other such request was sent for a while, until ctx ends: the end of an outage
+// shows also where nothing waits.
+func (m *Monitor) Run(ctx context.Context, probe func(ctx context.Context, repo string) error) error {
+	for wait.For(ctx, probeInterval) == nil {
+		m.forget(ctx)
+		for _, repo := range m.silent() {
+			_ = probe(context.WithValue(ctx, probing{}, true), repo) // the transport sees its result
+		}
+	}
+	return nil
+}
+
+// silent returns the repositories with an outage about which no request was sent for a while, the
+// longest silent ones first.
+func (m *Monitor) silent() (repos []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.service.silent() {
+		return []string{everywhere}
+	}
+	for repo, s := range m.refused {
+		if s.silent() {
+			repos = append(repos, repo)
+		}
+	}
+	slices.SortFunc(repos, func(a, b string) int { return m.refused[a].last.Compare(m.refused[b].last) })
+	return repos[:min(len(repos), maxProbes)]
+}
+
+// answered records that GitHub answered a request, which ends an outage of GitHub itself.
+func (m *Monitor) answered(ctx context.Context) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if before := m.service.succeed(); before.outage {
+		m.ended(ctx, Unavailable, incident{since: before.since, failures: before.failures}, nil)
+	}
+}
+
+// failed records that GitHub did not answer a request, or failed it.
+func (m *Monitor) failed(ctx context.Context, begin time.Time, err string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.service.fail(begin, err) {
+		m.began(ctx, Unavailable, m.service, nil)
+	}
+}
+
+// forget ends the outages of repositories that nothing uses any more, such as after the App was
+// removed on purpose.
+func (m *Monitor) forget(ctx context.Context) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for repo, s := range m.refused {
+		if repo != everywhere && s.outage && time.Since(s.used) >= unusedAfter {
+			m.o.Log.WarnContext(ctx, "GitHub outage forgotten: the repository is not used any more", "repository", repo)
+			m.end(ctx, repo, *s)
+			delete(m.refused, repo)
+		}
+	}
+}
+
+// seen records a request about a repository that is no evidence about credentials.
+func (m *Monitor) seen(ctx context.Context, repo string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.refused[repo]; s != nil {
+		s.asked(ctx)
+		s.last = time.Now()
+	}
+}
+
+// refuse records that credentials were refused for a repository.
+func (m *Monitor) refuse(ctx context.Context, repo string, begin time.Time, err string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.refused[repo]
+	if s == nil {
+		s = &streak{}
+		m.refused[repo] = s
+	}
+	s.asked(ctx)
+	if !s.fail(begin, err) {
+		return
+	}
+	name := owner(repo)
+	i := m.accounts[name]
+	if i == nil {
+		i = &incident{since: s.since}
+		m.accounts[name] = i
+		var args []any
+		if repo != everywhere {
+			args = []any{"account", name, "repository", repo}
+		}
+		m.began(ctx, Credentials, *s, args)
+	}
+	i.repos++
+}
+
+// accept records that credentials were accepted for a repository.
+func (m *Monitor) accept(ctx context.Context, repo string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.refused[repo]
+	if s == nil {
+		return
+	}
+	before := s.succeed()
+	if before.outage {
+		m.end(ctx, repo, before)
+	}
+}
+
+// end reports the end of an outage of a repository, if it is the last one of its account. The
+// caller holds m.mu.
+func (m *Monitor) end(ctx context.Context, repo string, before streak) {
+	name := owner(repo)
+	i := m.accounts[name]
+	i.failures += before.failures
+	if i.repos--; i.repos > 0 {
+		return
+	}
+	delete(m.accounts, name)
+	var args []any
+	if repo != everywhere {
+		args = []any{"account", name}
+	}
+	m.ended(ctx, Credentials, *i, args)
+}
+
+// owner returns the account of a repository in lower case; empty for everywhere.
+func owner(repo string) string {
+	name, _, _ := strings.Cut(repo, "/")
+	return strings.ToLower(name)
+}
+
+// began reports that an outage began.
+func (m *Monitor) began(ctx context.Context, cause Cause, s streak, args []any) {
+	args = append([]any{"cause", string(cause)}, args...)
+	args = append(args, "since", s.since, "failed_requests", s.failures, "error", s.err, "advice", cause.advice(len(args) > 2))
+	m.o.Log.WarnContext(ctx, "GitHub outage began", args...)
+	if cause == Unavailable || len(m.accounts) == 1 {
+		m.o.Observe.Report(observe.Observation{Event: observe.GitHubFailed, Status: string(cause), N: 1})
+	}
+}
+
+// ended reports that an outage ended.
+func (m *Monitor) ended(ctx context.Context, cause Cause, i incident, args []any) {
+	took := time.Since(i.since)
+	args = append([]any{"cause", string(cause)}, args...)
+	m.o.Log.WarnContext(ctx, "GitHub outage ended", append(args, "duration", took, "failed_requests", i.failures)...)
+	if cause == Unavailable || len(m.accounts) == 0 {
+		m.o.Observe.Report(observe.Observation{Event: observe.GitHubRecovered, Status: string(cause), N: 1, Took: took})
+	}
+}

@@ -1,0 +1,63 @@
+package outage
+
+import (
+	"context"
+	"time"
+
+	"github.com/org/foreman-action/internal/text"
+)
+
+const (
+	// confirm is how long all requests must fail before that counts as an outage: a short
+	// failure of GitHub is what retries are for.
+	confirm       = 10 * time.Second
+	leastFailures = 2
+	maxError      = 200 // characters of an error in the log
+)
+
+// A streak is the failures in a row of one kind of requests. The zero value has none.
+type streak struct {
+	since    time.Time // when the first of the failed requests began
+	failures int
+	last     time.Time // end of the last request
+	used     time.Time // when the last request failed that was no probe
+	err      string    // of the last failure
+	outage   bool      // there were enough
+}
+
+// fail records a failure, and reports whether an outage begins with it.
+func (s *streak) fail(begin time.Time, err string) bool {
+	s.last = time.Now()
+	if s.failures == 0 {
+		s.since = begin
+	}
+	s.failures++
+	s.err = text.Clip(err, maxError)
+	if s.outage || s.failures < leastFailures || s.last.Sub(s.since) < confirm {
+		return false
+	}
+	s.outage = true
+	return true
+}
+
+// succeed ends the streak, and returns it as it was.
+func (s *streak) succeed() streak {
+	before := *s
+	*s = streak{last: time.Now()}
+	return before
+}
+
+// silent reports whether no request was sent for a while during an outage.
+func (s *streak) silent() bool {
+	return s.outage && time.Since(s.last) >= probeInterval-time.Second
+}
+
+// probing marks the context of a probe.
+type probing struct{}
+
+// asked records a request about a repository that is no probe.
+func (s *streak) asked(ctx context.Context) {
+	if ctx.Value(probing{}) == nil {
+		s.used = time.Now()
+	}
+}

@@ -1,0 +1,155 @@
+package outage
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/rest"
+)
+
+// Transport returns a transport that judges the requests which base sends: those about a
+// repository, "owner/name", with the tokens that an App gets for it; or, where repo is empty, all
+// requests with one token.
+func (m *Monitor) Transport(base http.RoundTripper, repo string) http.RoundTripper {
+	if m == nil {
+		return base
+	}
+	return &transport{base, m, repo}
+}
+
+type transport struct {
+	base    http.RoundTripper
+	monitor *Monitor
+	repo    string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	begin := time.Now()
+	res, err := t.base.RoundTrip(r)
+	switch {
+	case errors.Is(err, context.Canceled): // by the server itself
+	case err != nil:
+		t.monitor.failed(r.Context(), begin, err.Error())
+	case res.StatusCode >= http.StatusInternalServerError:
+		t.monitor.failed(r.Context(), begin, "status "+res.Status)
+	default:
+		// What cuts an answer short, or answers in GitHub's place, shows in its body.
+		res.Body = &body{ReadCloser: res.Body, ended: func(size int64, err error) { t.judge(r, res, answer{begin, size, err}) }}
+	}
+	return res, err
+}
+
+// A body reports its end, once: how many bytes there were, without spaces at the beginning, and
+// why they ended too early.
+type body struct {
+	io.ReadCloser
+
+	ended func(size int64, err error) // nil: it was called
+	size  int64
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.size > 0 {
+		b.size += int64(n)
+	} else {
+		b.size = int64(len(bytes.TrimSpace(p[:n])))
+	}
+	if err != nil {
+		b.end(err)
+	}
+	return n, err
+}
+
+// Close implements io.Closer. Who closes a body before its end has read enough of it.
+func (b *body) Close() error {
+	b.size = max(b.size, 1)
+	b.end(io.EOF)
+	return b.ReadCloser.Close()
+}
+
+func (b *body) end(err error) {
+	if b.ended == nil {
+		return
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	b.ended(b.size, err)
+	b.ended = nil
+}
+
+// An answer is a request of which the body was read to its end.
+type answer struct {
+	begin time.Time // of the request
+	size  int64     // of the body
+	err   error     // why the body ended too early; nil: it did not
+}
+
+// judge records an answer.
+func (t *transport) judge(r *http.Request, res *http.Response, a answer) {
+	ctx := r.Context()
+	if errors.Is(a.err, context.Canceled) {
+		return
+	}
+	if err := cmp.Or(a.err, rest.CheckOrigin(res, a.size)); err != nil {
+		t.monitor.failed(ctx, a.begin, err.Error())
+		return
+	}
+	t.monitor.answered(ctx)
+	t.credentials(r, res, a.begin)
+}
+
+// credentials records what an answer shows about the credentials.
+func (t *transport) credentials(r *http.Request, res *http.Response, begin time.Time) {
+	ctx, why := r.Context(), "status "+res.Status
+	switch code := res.StatusCode; {
+	case signsIn(r) && code == http.StatusUnauthorized:
+		t.monitor.refuse(ctx, everywhere, begin, why) // the App's key is wrong for every repository
+	case signsIn(r):
+		if t.repo != everywhere {
+			t.monitor.accept(ctx, everywhere)
+		}
+		if lostAccess(res) {
+			t.monitor.refuse(ctx, t.repo, begin, why)
+		} else {
+			t.monitor.seen(ctx, t.repo) // a token that is made proves no access
+		}
+	case code == http.StatusUnauthorized:
+		t.monitor.refuse(ctx, t.repo, begin, why)
+	case code == http.StatusForbidden, code == http.StatusTooManyRequests:
+		t.monitor.seen(ctx, t.repo) // after many wrong tokens GitHub answers 403, and limits are no outage
+	default:
+		t.monitor.accept(ctx, t.repo)
+	}
+}
+
+// signsIn reports whether a request is made in the name of an App, to get a token.
+func signsIn(r *http.Request) bool {
+	path := r.URL.Path
+	if strings.Contains(path, "/repos/") {
+		return strings.HasSuffix(path, "/installation")
+	}
+	return strings.HasSuffix(path, "/app") || strings.Contains(path, "/app/installations/")
+}
+
+// lostAccess reports whether an App is refused: it was suspended, is not installed any more, or
+// lacks the repository or a permission.
+func lostAccess(res *http.Response) bool {
+	switch res.StatusCode {
+	case http.StatusNotFound, http.StatusUnprocessableEntity:
+		return true
+	case http.StatusForbidden:
+		limited := res.Header.Get("Retry-After") != "" || res.Header.Get("X-Ratelimit-Remaining") == "0"
+		return !limited
+	}
+	return false
+}

@@ -1,0 +1,71 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// The bounds of the labels and closings that a record keeps for later.
+const (
+	MaxNever    = 50 // labels that are never added again
+	MaxClosings = 5  // closings that are to come, of one issue
+)
+
+const (
+	maxLabel = 200 // bytes; GitHub takes 50 characters
+	maxWord  = 100 // bytes of every text of a closing
+	maxVetos = 10  // of a closing
+)
+
+// A ScheduledClose is a deferred close: a scheduled run closes the issue, unless people veto it.
+type ScheduledClose struct {
+	At     time.Time `json:"at"`               // of the decision: only later acts of people veto it; UTC
+	Due    time.Time `json:"due"`              // when it may be carried out; UTC
+	Reason string    `json:"reason,omitempty"` // as in close_issue; empty: the service's default
+	Veto   []string  `json:"veto,omitempty"`   // the acts that veto it, such as protocol.VetoComment
+	Rule   string    `json:"rule,omitempty"`   // id of the rule that asked for it; empty: an agent
+	Task   string    `json:"task"`             // id of the task in which it was decided
+	// Vetoed means that people vetoed it: it is not carried out, and kept so that no rule
+	// schedules it again.
+	Vetoed bool `json:"vetoed,omitempty"`
+}
+
+// check verifies the bounds of a closing.
+func (c ScheduledClose) check() error {
+	switch {
+	case !storable(c.At) || !storable(c.Due):
+		return errors.New("the time of a closing is out of range")
+	case !within(maxWord, c.Reason, c.Rule, c.Task) || !within(maxWord, c.Veto...) || len(c.Veto) > maxVetos:
+		return errors.New("a closing is too long")
+	}
+	return nil
+}
+
+// clip returns a copy of c within its bounds.
+func (c ScheduledClose) clip() ScheduledClose {
+	c.At, c.Due = clipTime(c.At), clipTime(c.Due)
+	c.Reason, c.Rule, c.Task = clip(c.Reason, maxWord), clip(c.Rule, maxWord), clip(c.Task, maxWord)
+	c.Veto = slices.Clone(c.Veto[:min(len(c.Veto), maxVetos)])
+	for i, v := range c.Veto {
+		c.Veto[i] = clip(v, maxWord)
+	}
+	return c
+}
+
+// checkDeferred verifies the forbidden labels and the closings of a record.
+func checkDeferred(never []string, closings []ScheduledClose) error {
+	switch {
+	case len(never) > MaxNever || !within(maxLabel, never...):
+		return errors.New("the labels that are never added again are too many, or too long")
+	case len(closings) > MaxClosings:
+		return fmt.Errorf("it has %d closings to come", len(closings))
+	}
+	for _, c := range closings {
+		if err := c.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+// Package similarity compares texts by their words.
+package similarity
+
+import (
+	"strings"
+	"unicode"
+)
+
+const (
+	maxWords  = 2000 // of a text that count
+	leastWord = 3    // characters; shorter words tell nothing
+)
+
+// Of returns how many of the words of both texts together are in both, from 0 to 1.
+func Of(a, b string) float64 {
+	one, other := wordSet(a), wordSet(b)
+	both := 0
+	for w := range one {
+		if other[w] {
+			both++
+		}
+	}
+	all := len(one) + len(other) - both
+	if all == 0 {
+		return 0
+	}
+	return float64(both) / float64(all)
+}
+
+// wordSet returns the words of a text in lower case.
+func wordSet(s string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsFuncSeq(strings.ToLower(s), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+		if len(set) == maxWords {
+			break
+		}
+		if len([]rune(w)) >= leastWord {
+			set[w] = true
+		}
+	}
+	return set
+}

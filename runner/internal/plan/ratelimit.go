@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/triage"
+)
+
+// A rateLimiter limits how often we comment on one issue and change it.
+type rateLimiter struct {
+	policy.RateLimits
+
+	now            time.Time
+	posted         int       // comments of ours so far, without those that are kept up to date
+	last           time.Time // when the newest of other tasks was posted
+	begun          bool      // this task has commented, or will
+	changes        int       // of ours within the last hour, and those that are planned
+	unsureHour     bool      // more events within the last hour than can be read
+	unsureInterval bool      // more events within the interval than can be read
+}
+
+// writeWindow is the time within which changes are counted.
+const writeWindow = time.Hour
+
+// newRateLimiter counts our comments and changes in the timeline.
+func newRateLimiter(limits policy.RateLimits, h history.History, a Attempt) *rateLimiter {
+	p := &rateLimiter{RateLimits: limits, now: a.Now}
+	p.unsureHour, p.unsureInterval = !h.Covers(p.now.Add(-writeWindow)), !h.Covers(p.now.Add(-p.Interval))
+	for _, e := range h.Events {
+		if !h.Ours(e) {
+			continue
+		}
+		if m, ok := h.OurComment(e); ok && m.Key == "" {
+			p.posted++
+			switch {
+			case m.By != "", a.Beside(m): // an answer to a command, or of another step
+			case a.Mine(m):
+				p.begun = true
+			default:
+				p.last = e.At
+			}
+		}
+		if _, _, ok := history.ActionOf(e); ok && e.At.After(p.now.Add(-writeWindow)) {
+			p.changes++
+		}
+	}
+	return p
+}
+
+// hasCooldown reports whether a step posts a comment that the comment interval holds for: it is no
+// answer to a command, and not kept up to date.
+func hasCooldown(s *Step) bool {
+	c, comments := s.Comment()
+	return comments && c.Key == "" && !s.Answers()
+}
+
+// check skips a step that exceeds a limit. A task that has begun to comment may post the rest of
+// its comments.
+func (p *rateLimiter) check(s *Step) {
+	c, comments := s.Comment()
+	fresh := comments && c.Key == "" // and not one that is kept up to date
+	switch {
+	case p.Writes > 0 && p.unsureHour:
+		s.set(triage.Skip, "the issue's timeline is too long to count our writes: policy.max_writes_per_hour")
+		return
+	case p.Writes > 0 && p.changes >= p.Writes:
+		s.set(triage.Skip, fmt.Sprintf("%d changes of ours within an hour: policy.max_writes_per_hour is %d", p.changes, p.Writes))
+		return
+	case !fresh || p.begun && !s.Answers():
+	case !s.Answers() && p.Interval > 0 && p.last.IsZero() && p.unsureInterval:
+		s.set(triage.Skip, "too much happens on the issue to tell whether we commented: policy.comment_interval")
+		return
+	case !s.Answers() && p.Interval > 0 && !p.last.IsZero() && p.now.Sub(p.last) < p.Interval:
+		s.set(triage.Skip, fmt.Sprintf("we commented at %s: policy.comment_interval is %s", p.last.UTC().Format(time.RFC3339), short(p.Interval)))
+		return
+	case p.Comments > 0 && p.posted >= p.Comments:
+		s.set(triage.Skip, fmt.Sprintf("%d comments of ours on the issue: policy.max_comments_per_issue is %d", p.posted, p.Comments))
+		return
+	}
+	p.changes += max(1, len(s.Written()))
+	switch {
+	case s.Answers() && comments:
+		p.posted++
+	case fresh:
+		p.begun = true
+	}
+}

@@ -1,0 +1,143 @@
+package schedule
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/triage"
+)
+
+// A Search is one search on GitHub that answers one scan, or several.
+type Search struct {
+	Query string
+	scans []scan // not empty
+}
+
+// A scan is a query of the rules, by the words that its search does not ask for.
+type scan struct {
+	query string
+	rest  []word // labels only
+}
+
+// finds reports whether the scan finds an issue that its search found.
+func (s scan) finds(i triage.Issue) bool {
+	return !slices.ContainsFunc(s.rest, func(w word) bool {
+		has := slices.ContainsFunc(i.Labels, func(l string) bool { return text.Fold(l) == w.label })
+		return has == w.not
+	})
+}
+
+// A word is a part of a query.
+type word struct {
+	text  string // as it is written
+	plain string // to compare: in one case, without quotes
+	label string // of label:X and -label:X; else empty
+	not   bool
+}
+
+func same(a, b word) bool     { return a.plain == b.plain }
+func opposite(a, b word) bool { return a.label != "" && a.label == b.label && a.not != b.not }
+
+// words takes a query apart. ok is false when its words are not all joined by "and".
+func words(query string) (list []word, ok bool) {
+	quoted := false
+	for _, field := range strings.FieldsFunc(query, func(r rune) bool {
+		quoted = quoted != (r == '"')
+		return r == ' ' && !quoted
+	}) {
+		w := word{text: field, plain: text.Fold(strings.ReplaceAll(field, `"`, ""))}
+		rest, not := strings.CutPrefix(w.plain, "-")
+		// With a comma it is one label of several, and a star means any.
+		quotedWhole := strings.HasPrefix(strings.TrimPrefix(field, "-"), `"`) // a phrase of the text
+		if name, is := strings.CutPrefix(rest, "label:"); is && !quotedWhole && !strings.ContainsAny(name, ",*") {
+			w.label, w.not = name, not
+		}
+		if strings.ContainsAny(field, "()") || slices.Contains([]string{"or", "and", "not"}, w.plain) {
+			return nil, false
+		}
+		list = append(list, w)
+	}
+	return list, !quoted
+}
+
+// Searches returns the searches that answer the scans, in their order. Two scans of which one
+// asks for a label and the other for its absence are one search without the label, which finds
+// no more than both; the labels of the issues separate the results. Other scans for labels of
+// the same issues use it as well.
+func Searches(queries []string) []Search {
+	var list []Search
+	done := map[string]bool{}
+	for i, query := range queries {
+		if done[query] {
+			continue
+		}
+		one := Search{Query: query, scans: []scan{{query: query}}}
+		if base, ok := joined(query, queries[i+1:]); ok {
+			one = Search{Query: textOf(base)}
+			for _, other := range queries[i:] {
+				if rest, ok := within(other, base); ok && !done[other] {
+					one.scans = append(one.scans, scan{other, rest})
+				}
+			}
+		}
+		for _, s := range one.scans {
+			done[s.query] = true
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// joined returns the words that a query has in common with one that finds the other issues: the
+// two differ in one label, which one of them asks for.
+func joined(query string, others []string) (base []word, ok bool) {
+	mine, ok := words(query)
+	if !ok {
+		return nil, false
+	}
+	for _, other := range others {
+		theirs, ok := words(other)
+		if !ok {
+			continue
+		}
+		common, ours := split(mine, theirs)
+		_, rest := split(theirs, mine)
+		if len(ours) == 1 && len(rest) == 1 && opposite(ours[0], rest[0]) {
+			return common, true
+		}
+	}
+	return nil, false
+}
+
+// within returns the words of a query beyond those of another one. ok is false unless it has all
+// of these, and only labels besides.
+func within(query string, base []word) (rest []word, ok bool) {
+	mine, ok := words(query)
+	if !ok {
+		return nil, false
+	}
+	_, rest = split(mine, base)
+	_, missing := split(base, mine)
+	return rest, len(missing) == 0 && !slices.ContainsFunc(rest, func(w word) bool { return w.label == "" })
+}
+
+// split returns the words of a list that another list has, and the others.
+func split(list, other []word) (common, rest []word) {
+	for _, w := range list {
+		if slices.ContainsFunc(other, func(o word) bool { return same(w, o) }) {
+			common = append(common, w)
+		} else {
+			rest = append(rest, w)
+		}
+	}
+	return common, rest
+}
+
+func textOf(list []word) string {
+	texts := make([]string, len(list))
+	for i, w := range list {
+		texts[i] = w.text
+	}
+	return strings.Join(texts, " ")
+}

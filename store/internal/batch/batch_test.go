@@ -1,0 +1,333 @@
+package batch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/batch"
+	"github.com/org/foreman-action/store/internal/sqlstore"
+)
+
+// A desk answers requests, and writes down which were run together and which alone. A
+// statement is the list of its requests.
+type desk struct {
+	sqlstore.Engine
+
+	engine  batch.Engine
+	letters *batch.Kind[string]
+	numbers *batch.Kind[int]
+	serve   func(requests []string) ([]bool, error) // those of letters
+
+	mu    sync.Mutex
+	runs  []string
+	holds map[string]chan struct{} // requests that are not answered before
+	err   error                    // of the statements that run
+}
+
+func newDesk(serve func([]string) ([]bool, error), held ...string) *desk {
+	d := &desk{serve: serve, holds: map[string]chan struct{}{}}
+	for _, name := range held {
+		d.holds[name] = make(chan struct{})
+	}
+	d.engine = batch.NewEngine(d)
+	d.letters = &batch.Kind[string]{Order: 1, Join: func(_ any, requests []string) (j batch.Joined) {
+		served, err := d.serve(requests)
+		j.Served = served
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.err = err
+		j.Query = strings.Join(slices.Sorted(slices.Values(requests)), " ")
+		return j
+	}}
+	d.numbers = &batch.Kind[int]{Order: 0, Join: func(_ any, requests []int) (j batch.Joined) {
+		j.Query = fmt.Sprint(slices.Sorted(slices.Values(requests)))
+		j.Served = slices.Repeat([]bool{true}, len(requests))
+		return j
+	}}
+	return d
+}
+
+func (d *desk) note(run string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.runs = append(d.runs, run)
+}
+
+// hold waits for the release of a request.
+func (d *desk) hold(request string) {
+	if c := d.holds[request]; c != nil {
+		<-c
+	}
+}
+
+// WriteAll implements batch.Writer.
+func (d *desk) WriteAll(_ context.Context, _ time.Duration, build func(any) []sqlstore.Statement) error {
+	run := "together"
+	for _, s := range build(nil) {
+		run += " " + s.Query
+	}
+	d.note(run)
+	for name := range d.holds {
+		if slices.Contains(strings.Fields(run), name) {
+			d.hold(name)
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err
+}
+
+func (d *desk) ask(ctx context.Context, request string) error {
+	return batch.Do(ctx, d.engine, d.letters, request, func() error {
+		d.note("alone " + request)
+		d.hold(request)
+		if request == "bad" {
+			return errors.New("it is bad")
+		}
+		return ctx.Err()
+	})
+}
+
+// all serves all requests.
+func all(requests []string) ([]bool, error) { return slices.Repeat([]bool{true}, len(requests)), nil }
+
+// want compares the calls that ran; those after the group run concurrently.
+func (d *desk) want(t *testing.T, want ...string) {
+	t.Helper()
+	slices.Sort(d.runs[min(2, len(d.runs)):])
+	if !slices.Equal(d.runs, want) {
+		t.Errorf("got %q, want %q", d.runs, want)
+	}
+}
+
+func TestAlone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(all)
+	for range 2 {
+		if err := d.ask(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.want(t, "alone a", "alone a")
+	ran := false
+	alone := func() error { ran = true; return nil }
+	if err := batch.Do(t.Context(), batch.Engine{}, d.letters, "a", alone); err != nil || !ran {
+		t.Errorf("with an engine that joins nothing: got %v, ran: %v", err, ran)
+	}
+}
+
+// TestTogether makes calls of two kinds while one is under way.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	broken, unavailable := errors.New("broken"), fmt.Errorf("no answer: %w", queue.ErrUnavailable)
+	tests := []struct {
+		name  string
+		serve func([]string) ([]bool, error)
+		want  []string // runs alone afterwards
+		err   error    // of all
+	}{
+		{"all are served", all, nil, nil},
+		{"one is not", func(requests []string) (served []bool, err error) {
+			for _, r := range requests {
+				served = append(served, r != "b")
+			}
+			return served, nil
+		}, []string{"alone b"}, nil},
+		{"the group fails", func([]string) ([]bool, error) { return nil, broken }, []string{"alone 1", "alone a", "alone b", "alone bad"}, nil},
+		{"nothing is known", func([]string) ([]bool, error) { return nil, unavailable }, nil, unavailable},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { together(t, tt.serve, tt.want, tt.err) })
+		})
+	}
+}
+
+func together(t *testing.T, serve func([]string) ([]bool, error), want []string, err error) {
+	t.Helper()
+	d := newDesk(serve, "first")
+	got := map[string]error{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	ask := func(r string, do func() error) {
+		wg.Go(func() {
+			err := do()
+			mu.Lock()
+			defer mu.Unlock()
+			got[r] = err
+		})
+	}
+	ask("first", func() error { return d.ask(t.Context(), "first") })
+	synctest.Wait()
+	for _, r := range []string{"a", "b", "bad"} {
+		ask(r, func() error { return d.ask(t.Context(), r) })
+	}
+	ask("1", func() error {
+		return batch.Do(t.Context(), d.engine, d.numbers, 1, func() error { d.note("alone 1"); return nil })
+	})
+	synctest.Wait()
+	if n := d.engine.Waiting(); n != 4 {
+		t.Errorf("%d calls wait, want 4", n)
+	}
+	close(d.holds["first"])
+	wg.Wait()
+	d.want(t, append([]string{"alone first", "together [1] a b bad"}, want...)...)
+	for r, got := range got {
+		switch {
+		case r == "bad" && slices.Contains(want, "alone bad"):
+			if got == nil || got.Error() != "it is bad" {
+				t.Errorf("%s: got %v", r, got)
+			}
+		case r != "first" && !errors.Is(got, err):
+			t.Errorf("%s: got %v, want %v", r, got, err)
+		}
+	}
+}
+
+// TestLeave has a caller leave while it waits, and one while its group is under way.
+func TestLeave(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(all, "first", "gone")
+		var wg sync.WaitGroup
+		ask := func(ctx context.Context, r string, want error) {
+			wg.Go(func() {
+				if err := d.ask(ctx, r); !errors.Is(err, want) {
+					t.Errorf("%s: got %v, want %v", r, err, want)
+				}
+			})
+			synctest.Wait()
+		}
+		ask(t.Context(), "first", nil)
+		leaving, leave := context.WithCancel(t.Context())
+		ask(leaving, "gone", context.Canceled)
+		leave()
+		synctest.Wait()
+		if n := d.engine.Waiting(); n != 0 {
+			t.Fatalf("%d calls wait, want none", n)
+		}
+		leaving, leave = context.WithCancel(t.Context())
+		ask(leaving, "gone", nil) // it gets its result
+		ask(t.Context(), "a", nil)
+		close(d.holds["first"])
+		synctest.Wait()
+		leave()
+		synctest.Wait()
+		close(d.holds["gone"])
+		wg.Wait()
+		d.want(t, "alone first", "together a gone")
+	})
+}
+
+// TestOverdue has calls wait for locks: the next ones begin beside them.
+func TestOverdue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(all, "first", "a")
+		var wg sync.WaitGroup
+		for _, r := range []string{"first", "a", "b"} {
+			wg.Go(func() { _ = d.ask(t.Context(), r) })
+			synctest.Wait()
+			time.Sleep(batch.Overdue)
+			synctest.Wait()
+		}
+		d.want(t, "alone first", "alone a", "alone b")
+		close(d.holds["a"])
+		close(d.holds["first"])
+		wg.Wait()
+		if err := d.ask(t.Context(), "c"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestReturn has callers that were answered together come back one after the other: they are
+// run together again. Once one is left, it does not wait.
+func TestReturn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(all, "first")
+		var wg sync.WaitGroup
+		ask := func(r string) {
+			wg.Go(func() { _ = d.ask(t.Context(), r) })
+			synctest.Wait()
+		}
+		ask("first")
+		time.Sleep(time.Millisecond) // the time of a flight
+		ask("a")
+		ask("b")
+		close(d.holds["first"])
+		wg.Wait()
+		ask("c")
+		ask("d")
+		wg.Wait()
+		d.want(t, "alone first", "together a b", "together c d")
+		for range 20 {
+			_ = d.ask(t.Context(), "f")
+		}
+		began := time.Now()
+		_ = d.ask(t.Context(), "f")
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("waited for %v", waited)
+		}
+	})
+}
+
+// TestNextWatched has the call leave that has a timer for those behind it: the next one gets it.
+func TestNextWatched(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(all, "first")
+		var wg sync.WaitGroup
+		ask := func(ctx context.Context, r string) {
+			wg.Go(func() { _ = d.ask(ctx, r) })
+			synctest.Wait()
+		}
+		ask(t.Context(), "first")
+		leaving, leave := context.WithCancel(t.Context())
+		ask(leaving, "gone")
+		ask(t.Context(), "b")
+		leave()
+		time.Sleep(10 * batch.Overdue)
+		synctest.Wait()
+		if n := d.engine.Waiting(); n != 0 {
+			t.Errorf("%d still wait", n)
+		}
+		close(d.holds["first"])
+		wg.Wait()
+	})
+}
+
+// TestRestWatched has more calls wait than one group takes: the rest do not wait for its end.
+func TestRestWatched(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(all, "first", "x000")
+		var wg sync.WaitGroup
+		ask := func(r string) {
+			wg.Go(func() { _ = d.ask(t.Context(), r) })
+			synctest.Wait()
+		}
+		ask("first")
+		for i := range 200 {
+			ask(fmt.Sprintf("x%03d", i))
+		}
+		time.Sleep(10 * batch.Overdue)
+		synctest.Wait()
+		if n := d.engine.Waiting(); n != 0 {
+			t.Errorf("%d still wait", n)
+		}
+		close(d.holds["first"])
+		close(d.holds["x000"])
+		wg.Wait()
+	})
+}

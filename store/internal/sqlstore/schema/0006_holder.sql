@@ -1,0 +1,1 @@
+ALTER TABLE task ADD COLUMN holder {text} NOT NULL DEFAULT '';

@@ -1,0 +1,216 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// ErrReplaced means that a file of a store was removed, replaced or overwritten while it was in
+// use: further writes would be lost. The error is permanent, and is a queue.ErrUnavailable too.
+var ErrReplaced = errors.New("the database was removed or replaced while it was in use")
+
+// files detects that a file of a database is no longer the one that was opened: the database
+// itself, its write-ahead log or the log's index. SQLite goes on with an open file that has no
+// name any more, and its writes are lost when the process ends. SQLite itself never
+// removes or replaces them while there is a connection.
+type files struct {
+	path   string
+	opened [3]os.FileInfo // by suffix; nil: there was no such file
+	index  *walIndex
+	// folder is the folder as it was when the files in it were checked, if it had not changed
+	// for a while then. As long as it stays the same, no file was removed or renamed.
+	folder atomic.Pointer[os.FileInfo]
+
+	mu      sync.Mutex
+	written *written // nil: not known yet
+
+	lost        atomic.Pointer[error] // nil: they are in place
+	overwritten atomic.Bool           // the database is the file that was opened, with other content
+	lostOnce    sync.Once
+	gone        chan struct{} // closed when lost is set
+}
+
+// settled is how long a folder must be unchanged before its time tells every later change: file
+// systems keep that in steps of up to two seconds.
+const settled = 3 * time.Second
+
+// suffixes of the path are the names of the files.
+var suffixes = [3]string{"", "-wal", "-shm"}
+
+// newFiles returns the files of a path, whose release must be called. Until remember they are
+// not checked.
+func newFiles(path string) *files {
+	return &files{path: path, index: inProcess.use(path + suffixes[2]), gone: make(chan struct{})}
+}
+
+// remember records the files that are there now, after a connection was opened and used.
+// before is the file at the path from before that.
+func (f *files) remember(before os.FileInfo) error {
+	for i, suffix := range suffixes {
+		info, err := os.Stat(f.path + suffix) //nolint:gosec // the path is where the user wants it
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err == nil {
+			f.opened[i] = info
+		}
+	}
+	if f.opened[0] == nil || !os.SameFile(before, f.opened[0]) {
+		return fmt.Errorf("%w: %w", queue.ErrUnavailable, ErrReplaced)
+	}
+	if runtime.GOOS == "windows" { // the time of a file that is open is updated late there
+		return nil
+	}
+	return f.index.openFile()
+}
+
+// check returns an error unless all files are in place. After an ErrReplaced there is no other
+// result. It costs four system calls where nothing in the folder has changed.
+func (f *files) check() error {
+	if err := f.err(); err != nil {
+		return err
+	}
+	folder, err := os.Stat(filepath.Dir(f.path))
+	if before := f.folder.Load(); err == nil && before != nil && os.SameFile(*before, folder) && folder.ModTime().Equal((*before).ModTime()) {
+		return f.checkContent()
+	}
+	if err := f.checkEach(); err != nil {
+		return err
+	}
+	if err == nil && time.Since(folder.ModTime()) > settled {
+		f.folder.Store(&folder)
+	}
+	return nil
+}
+
+// checkEach is check with a look at each file.
+func (f *files) checkEach() error {
+	if err := f.err(); err != nil {
+		return err
+	}
+	for i, opened := range f.opened {
+		if opened == nil {
+			continue
+		}
+		path := f.path + suffixes[i]
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return f.lose(path + " was removed")
+		case err != nil:
+			return fmt.Errorf("%w: check the files of the database: %w", queue.ErrUnavailable, err)
+		case !os.SameFile(opened, info):
+			return f.lose(path + " is another file now")
+		}
+	}
+	return f.checkContent()
+}
+
+// written is the state of the database's file between two writes.
+type written struct {
+	size        int64
+	at          time.Time
+	checkpoints checkpoints
+}
+
+// checkContent returns an error if the database was written to otherwise than by a checkpoint,
+// as when a backup is copied over it. SQLite itself writes to that file in a checkpoint only.
+// Overwriting during a checkpoint is not noticed.
+func (f *files) checkContent() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before, ok := f.index.read()
+	if !ok || before.running() {
+		return nil
+	}
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return fmt.Errorf("%w: check the files of the database: %w", queue.ErrUnavailable, err)
+	}
+	if after, ok := f.index.read(); !ok || after != before {
+		return nil // one has begun
+	}
+	now, last := &written{info.Size(), info.ModTime(), before}, f.written
+	if last != nil && now.checkpoints == last.checkpoints && (now.size != last.size || !now.at.Equal(last.at)) {
+		f.overwritten.Store(true)
+		return f.lose(f.path + " was overwritten")
+	}
+	f.written = now
+	return nil
+}
+
+// err returns why the files are lost; nil: they were in place when they were checked last.
+func (f *files) err() error {
+	if err := f.lost.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// lose records that the files are lost.
+func (f *files) lose(why string) error {
+	f.lostOnce.Do(func() {
+		err := fmt.Errorf("%w: %w: %s", queue.ErrUnavailable, ErrReplaced, why)
+		f.lost.Store(&err)
+		close(f.gone)
+	})
+	return f.err()
+}
+
+// is reports whether the i-th file is there, and is the one that was opened.
+func (f *files) is(i int) (there, opened bool) {
+	info, err := os.Stat(f.path + suffixes[i]) //nolint:gosec // as in remember
+	return err == nil, err == nil && f.opened[i] != nil && os.SameFile(f.opened[i], info)
+}
+
+// foreign reports whether the connections must stay open until the process ends: the last one
+// that is closed copies the log into the database, and removes the log and its index by their
+// names, whosesoever these files are now.
+func (f *files) foreign() bool {
+	if f.err() == nil {
+		return false
+	}
+	for i := range suffixes[1:] {
+		if there, opened := f.is(i + 1); there && !opened {
+			return true
+		}
+	}
+	return f.overwritten.Load()
+}
+
+// clear takes away the log and its index of a database that is lost, after it was closed. SQLite
+// would take them for those of the file that is now, or will be, in the place of the database.
+// intact reports whether the log fits a database that was overwritten, as it does when that was
+// by the same content: then they stay. Otherwise the log is kept under another name.
+func (f *files) clear(intact func() bool) error {
+	if f.err() == nil {
+		return nil
+	}
+	_, opened := f.is(0)
+	remove := os.Remove
+	switch overwritten := f.overwritten.Load(); {
+	case opened && (!overwritten || intact()):
+		return nil
+	case opened:
+		remove = func(path string) error {
+			return os.Rename(path, saveName(f.path, SavedLog)) //nolint:gosec // as in remember
+		}
+	}
+	var errs []error
+	for i, suffix := range suffixes[1:] {
+		if _, opened := f.is(i + 1); opened {
+			errs = append(errs, remove(f.path+suffix))
+			remove = os.Remove // the index is made anew
+		}
+	}
+	return errors.Join(errs...)
+}

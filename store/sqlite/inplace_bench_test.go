@@ -1,0 +1,27 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// BenchmarkInPlace measures the cost of checking the files for each group of writes.
+func BenchmarkInPlace(b *testing.B) {
+	s, err := Open(b.Context(), filepath.Join(b.TempDir(), "queue.db"), Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	for s.engine.files.folder.Load() == nil { // a server has that after seconds
+		if err := s.engine.files.check(); err != nil {
+			b.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	for b.Loop() {
+		if err := s.engine.files.check(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

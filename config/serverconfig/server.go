@@ -115,8 +115,9 @@ func (s *Server) check(f file) {
 	}
 }
 
-// minSecret is the number of characters from which a secret cannot be guessed.
-const minSecret = 16
+// minSecret is the number of characters from which a secret cannot be guessed, and wrong ones of
+// others never delay it.
+const minSecret = 32
 
 // check checks the name and the secret of an entry. The names of all entries differ.
 func (o Operator) check(f file, at *yaml.Node, section string, seen map[string]bool) {

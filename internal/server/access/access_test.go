@@ -317,6 +317,38 @@ func TestAttemptsCrowd(t *testing.T) {
 	})
 }
 
+// TestAttemptsLong has right secrets among guesses that never end, from addresses that never showed
+// them: a long one passes at once, each time, and a wrong one of that length waits like any other.
+func TestAttemptsLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := guesser{access.NewAttempts(time.Now), "1", "ada"}
+		ctx, stop := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		for range 500 {
+			group.Go(func() {
+				for ctx.Err() == nil {
+					g.try(ctx, "")
+				}
+			})
+		}
+		time.Sleep(5 * time.Second)
+		for n := range 100 {
+			try := access.Try{Addr: g.addr, Name: g.name, Right: fmt.Sprint("credential ", n), Long: true}
+			begin := time.Now()
+			if ok, left := g.Judge(ctx, try); !ok || left != 0 || time.Since(begin) != 0 {
+				t.Fatalf("a right one: got %v, %s after %s", ok, left, time.Since(begin))
+			}
+		}
+		try := access.Try{Addr: g.addr, Name: g.name, Long: true}
+		if ok, left := g.Judge(ctx, try); ok || left == 0 {
+			t.Errorf("a wrong one: got %v, %s", ok, left)
+		}
+		stop()
+		group.Wait()
+	})
+}
+
 // TestAttemptsTotal tries a few wrong secrets from each of many addresses: then others wait for
 // a turn, but for secrets that came from there before.
 func TestAttemptsTotal(t *testing.T) {

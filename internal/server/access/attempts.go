@@ -12,12 +12,17 @@ import (
 // How many wrong secrets an address may try under one name within a window. Until the
 // window ends, further secrets are answered only in their turn: neither an early disconnect
 // nor many requests at once reveal sooner whether a guess is right. The
-// exception is a guess of a secret that the same address showed within a day.
+// exceptions are a secret that the same address showed within a day, and a right one that is too
+// long to be guessed.
 const (
 	MaxFailures = 10
 	Window      = time.Minute
 	Pause       = time.Second // that a turn takes
 )
+
+// LongSecret is the length in bytes from which a secret cannot be guessed at any rate: 16 random
+// bytes in hexadecimal have it.
+const LongSecret = 32
 
 const (
 	maxTotal       = 600              // wrong secrets of all senders within a window, before all wait for turns
@@ -33,9 +38,9 @@ const (
 const maxSenders = 4096
 
 // Attempts counts wrong secrets by address and name, and bounds how fast secrets can be
-// guessed. A right secret is never refused where it came from before, and waits for its turn
-// elsewhere: it may come from behind the same proxy as the wrong ones. It is safe for
-// concurrent use.
+// guessed. A right secret is accepted at once when it is long, or came from the same address
+// within a day. A short one that is new at its address waits for a turn, and gets none while too
+// many guesses wait. It is safe for concurrent use.
 type Attempts struct {
 	now   func() time.Time
 	turns chan struct{} // one element for each turn
@@ -87,11 +92,12 @@ type Try struct {
 	Addr  string // where it came from, see [ClientAddr]
 	Name  string // under which; empty: as a bearer token
 	Right string // name of the credential that it belongs to; empty: it is wrong
+	Long  bool   // it has at least LongSecret bytes
 }
 
 // Judge reports whether a secret counts as right. If not, it returns how long its sender has to
 // wait before the next one; 0: not at all. After too many wrong ones Judge itself waits for a
-// turn, unless the secret is right and came from that address before. Without a turn, because
+// turn, unless the secret is right, and long or known from that address. Without a turn, because
 // too many wait or ctx ends, no secret counts as right.
 func (a *Attempts) Judge(ctx context.Context, t Try) (right bool, wait time.Duration) {
 	left := a.count(t)
@@ -113,7 +119,7 @@ func (a *Attempts) count(t Try) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.now()
-	if at, ok := a.proven[newSender(t.Addr, t.Right)]; t.Right != "" && ok && now.Sub(at) < provenAge {
+	if at, ok := a.proven[newSender(t.Addr, t.Right)]; t.Right != "" && (t.Long || ok && now.Sub(at) < provenAge) {
 		a.prove(t)
 		return 0
 	}

@@ -65,7 +65,7 @@ func (a *Authorizer) Authorize(r *http.Request, role Role) (Caller, error) {
 	}
 	try := Try{Addr: ClientAddr(r), Name: name}
 	if found != nil {
-		try.Right = found.name
+		try.Right, try.Long = found.name, found.long
 	}
 	right, left := a.attempts.Judge(r.Context(), try)
 	switch {

@@ -52,6 +52,7 @@ type set struct {
 type entry struct {
 	name     string
 	hash     [sha256.Size]byte // of the secret
+	long     bool              // the secret has at least LongSecret bytes
 	agents   []string          // canonical
 	operator bool
 }
@@ -89,7 +90,7 @@ func (c *Credentials) Configured() (agents, operators bool) {
 }
 
 func (c *Credentials) add(one Credential, configured bool) error {
-	e := entry{name: one.Name, hash: sha256.Sum256([]byte(string(one.Secret))), operator: one.Operator}
+	e := entry{name: one.Name, hash: sha256.Sum256([]byte(string(one.Secret))), long: len(one.Secret) >= LongSecret, operator: one.Operator}
 	switch {
 	case one.Name == "" || strings.Contains(one.Name, ":"):
 		return fmt.Errorf("credential %q: want a name without a colon", one.Name)

@@ -259,7 +259,8 @@ func TestHalfClosed(t *testing.T) {
 func TestWrongCredentials(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, err := access.NewCredentials([]access.Credential{{Name: "ann", Secret: "s1", Operator: true}, {Name: "bob", Secret: "s2", Operator: true}, {Name: "ci", Secret: "s3"}})
+		const long = "0123456789abcdef0123456789abcdef"
+		c, err := access.NewCredentials([]access.Credential{{Name: "ann", Secret: "s1", Operator: true}, {Name: "bob", Secret: "s2", Operator: true}, {Name: "ci", Secret: "s3"}, {Name: "cd", Secret: long}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,6 +319,9 @@ func TestWrongCredentials(t *testing.T) {
 			{"/queue/status", "192.0.2.2", "ann", "s1", 200, false},
 			{"/queue/status", "192.0.2.2", "ann", "wrong", 401, false},
 			{"/queue/next", "192.0.2.1", "ci", "wrong", 429, true},
+			{"/queue/next", "192.0.2.1", "", long, 204, false}, // never delayed, though new there
+			{"/queue/next", "192.0.2.1", "cd", long, 204, false},
+			{"/queue/next", "192.0.2.1", "cd", long[1:], 401, false},
 			{"/queue/next", "192.0.2.1", "ci", "s3", 204, true},
 			{"/queue/next", "192.0.2.1", "ci", "s3", 204, false},
 			{"/queue/next", "192.0.2.1", "", "s3", 204, false},

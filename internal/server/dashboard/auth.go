@@ -55,7 +55,7 @@ func (a *auth) visitor(r *http.Request) visitor {
 // has to wait before the next one; 0: not at all.
 func (a *auth) check(r *http.Request, name, pass string) (right bool, wait time.Duration) {
 	from := access.ClientAddr(r)
-	try := access.Try{Addr: from, Name: name}
+	try := access.Try{Addr: from, Name: name, Long: len(pass) >= access.LongSecret}
 	if name != "" && pass != "" && a.operators(name, pass) {
 		try.Right = name
 	}

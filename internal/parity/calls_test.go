@@ -10,12 +10,8 @@ import (
 type cause string
 
 const (
-	// condition: a condition of the original's workflow leaves the run out. Ours, whose
-	// workflow has none, reads the rules, which have the condition; and of a pull request
-	// the files, which may be rules.
-	condition cause = "a condition of the workflow"
-	// noLongerStale: ours takes the stale label off in such a run.
-	noLongerStale cause = "the stale label is taken off at once"
+	// failure: the original fails before its first call, on every event. Ours reads the rules.
+	failure cause = "the original fails before its first call"
 	// removals: several labels go, by a call each. The original writes the whole set of
 	// labels, and with it undoes what others did since it read them.
 	removals cause = "several labels are taken off"
@@ -27,7 +23,7 @@ const (
 )
 
 // causes returns all causes that are allowed.
-func causes() []cause { return []cause{condition, noLongerStale, removals, searches} }
+func causes() []cause { return []cause{failure, removals, searches} }
 
 // A costlierEvent is an event on which ours makes more calls.
 type costlierEvent struct {
@@ -63,10 +59,8 @@ func causeOf(original int, ours []githubtest.Call) cause {
 		}
 	}
 	switch {
-	case original == 0 && reads == len(ours) && reads <= 2:
-		return condition
-	case original == 0 && deletes == 1 && reads+deletes == len(ours):
-		return noLongerStale
+	case original == 0 && len(ours) == 1 && reads == 1:
+		return failure
 	case len(ours)-original <= deletes-1:
 		return removals
 	case len(ours)-original <= searched-1:

@@ -34,6 +34,7 @@ func TestRecorded(t *testing.T) {
 					t.Parallel()
 					o, report := newOurs(t, c)
 					got, calls := play(t, c, o)
+					c.dropLeftOut(t)
 					more := costlier(c, calls)
 					if *relist {
 						c.known = relisted(c, got)
@@ -162,6 +163,8 @@ func play(t *testing.T, c *parityCase, s side) ([]outcome, map[string][]githubte
 	var list []outcome
 	index := map[string]int{}
 	worlds := map[int]*world{}
+	c.leftOut = nil
+	workflow := readFlow(t, c.workflow.Data, actionOf(c.tool))
 	calls := map[string][]githubtest.Call{}
 	for _, e := range c.events {
 		w := worlds[e.World]
@@ -173,8 +176,13 @@ func play(t *testing.T, c *parityCase, s side) ([]outcome, map[string][]githubte
 			worlds[e.World] = w
 		}
 		w.calls = nil
-		if w.happen(e) && s.run(w, e) {
-			calls[e.ID] = w.calls
+		if w.happen(e) {
+			if workflow.leavesOut(w, e) {
+				c.leftOut = append(c.leftOut, e.ID)
+			}
+			if s.run(w, e) {
+				calls[e.ID] = w.calls
+			}
 		}
 		for _, n := range observed(w, c.tool, e) {
 			id := e.ID

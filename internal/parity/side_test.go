@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -145,23 +146,38 @@ func (o original) files() map[string][]byte {
 // run runs the steps of the workflow whose conditions hold, when it hears the event.
 func (o original) run(w *world, e event) bool {
 	w.t.Helper()
-	name, act := e.names()
-	if name == "scan" {
-		name = "schedule"
-	}
-	heard := o.flow.hears(name, act)
+	heard, x := o.flow.hearing(w, e)
 	if heard == "" {
 		return false
 	}
 	payload := w.payload(e)
-	x := contexts(w, e, heard, o.flow.env)
 	for _, s := range o.flow.steps {
-		if x.holds(w.t, s.conditions[0]) && x.holds(w.t, s.conditions[1]) {
+		if s.runs(w.t, x) {
 			w.runs++
 			o.step(w, e, call{heard, payload, s, x})
 		}
 	}
 	return true
+}
+
+// hearing returns the name under which the workflow gets an event, empty when it does not, and
+// the values of its expressions.
+func (f flow) hearing(w *world, e event) (string, expressions) {
+	name, act := e.names()
+	if name == "scan" {
+		name = "schedule"
+	}
+	heard := f.hears(name, act)
+	if heard == "" {
+		return "", nil
+	}
+	return heard, contexts(w, e, heard, f.env)
+}
+
+// leavesOut reports whether the workflow gets an event and its conditions leave all steps out.
+func (f flow) leavesOut(w *world, e event) bool {
+	heard, x := f.hearing(w, e)
+	return heard != "" && !slices.ContainsFunc(f.steps, func(s flowStep) bool { return s.runs(w.t, x) })
 }
 
 // contexts are the values that expressions of workflows use.

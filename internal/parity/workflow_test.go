@@ -22,6 +22,12 @@ type flowStep struct {
 	with       map[string]string
 }
 
+// runs reports whether the conditions of the step and of its job hold.
+func (s flowStep) runs(t *testing.T, x expressions) bool {
+	t.Helper()
+	return x.holds(t, s.conditions[0]) && x.holds(t, s.conditions[1])
+}
+
 // readFlow reads a workflow that uses an action.
 func readFlow(t *testing.T, src []byte, action string) flow {
 	t.Helper()

@@ -11,6 +11,9 @@ BENCH_N  ?= 31
 BENCH_OUT ?=
 CRASH_ROUNDS ?= 1000
 KILL_ROUNDS ?= 500
+SOAK_EVENTS ?= 100000
+# Where make soak also writes its report.
+SOAK_OUT ?=
 # An empty PostgreSQL database that make bench-queue may fill; empty: a server of its own is started,
 # where one is installed.
 BENCH_POSTGRES ?=
@@ -75,6 +78,10 @@ bench-queue: ## the queue beside backlite, River, the disk and a bare HTTP handl
 .PHONY: kill
 kill: ## kill the server and an agent at 500 steps, and look for lost or doubled writes
 	go test ./internal/faults -run '^TestKill' -v -timeout 60m -kill.rounds=$(KILL_ROUNDS)
+
+.PHONY: soak
+soak: ## 100,000 events through the server, an agent with rules and a GitHub with faults; SOAK_EVENTS
+	go test ./internal/faults -run '^TestSoak$$' -v -timeout 5h -soak.events=$(SOAK_EVENTS) $(if $(SOAK_OUT),-soak.out=$(abspath $(SOAK_OUT)))
 
 .PHONY: kill-build
 kill-build: ## kill the pipeline of Builder and Inspector after every call of git, and go on with it

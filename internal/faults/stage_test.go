@@ -47,6 +47,7 @@ type stage struct {
 	nudge   *httptest.Server   // the agent, as the servers see it
 
 	agentPort int
+	agent     func() *exec.Cmd // without its environment
 
 	mu       sync.Mutex // guards what follows
 	closed   bool
@@ -67,6 +68,8 @@ type setting struct {
 	servers int           // on one queue
 	slow    time.Duration // what GitHub takes for a call, and more
 	writes  *writes       // how GitHub answers writes; nil: at once
+	trouble *trouble      // what goes wrong on the way to GitHub; nil: nothing does
+	rules   string        // the rules of the reference agent; empty: the agent of the tests decides
 }
 
 // newStage starts everything.
@@ -81,6 +84,10 @@ func newStage(t testing.TB, o setting) *stage {
 	}
 	s.gh.Repo(repo).AddLabel("bug", "seen")
 	s.agentPort = freePort(t)
+	s.agent = func() *exec.Cmd { return exec.Command(os.Args[0]) }
+	if o.rules != "" {
+		s.agent = referenceAgent(t, s.dir, o.rules, s.agentPort)
+	}
 	for range servers {
 		s.ports = append(s.ports, freePort(t))
 	}
@@ -96,7 +103,7 @@ func newStage(t testing.TB, o setting) *stage {
 	}
 	t.Cleanup(s.close)
 	for i := range servers {
-		api := httptest.NewServer(o.writes.before(serverName(i), delayed(o.slow, s.gate.through(gitHubStep, func() (string, string) { return s.gh.URL, serverName(i) }))))
+		api := httptest.NewServer(o.writes.before(serverName(i), delayed(o.slow, o.trouble.before(s.gate.through(gitHubStep, func() (string, string) { return s.gh.URL, serverName(i) })))))
 		s.servers = append(s.servers, api)
 		timeout := 1 + 2*int(o.slow/time.Second)
 		text := fmt.Sprintf(configText, api.URL, timeout, queueURL, secret, s.nudge.URL)
@@ -152,7 +159,7 @@ func (s *stage) start(name string) {
 	}
 	cmd := s.server(name)
 	if name == "agent" {
-		cmd = exec.Command(os.Args[0])
+		cmd = s.agent()
 		cmd.Env = []string{
 			agentSwitch + fmt.Sprintf("=127.0.0.1:%d", s.agentPort), "FOREMAN_HARNESS_URL=" + s.front.URL,
 			"AGENT_URL=" + s.nudge.URL, "NO_PROXY=127.0.0.1",

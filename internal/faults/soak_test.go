@@ -1,0 +1,247 @@
+//go:build unix
+
+package faults_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var (
+	soakEvents = flag.Int("soak.events", 200, "how many issues are opened in TestSoak; make soak opens 100,000")
+	soakOut    = flag.String("soak.out", "", "file that gets the report of TestSoak")
+)
+
+// soakRules decide as the agent of the tests does, except that they decide the same each time.
+const soakRules = `version: 1
+policy: {limits: {comment: 2, add_label: 5}}
+rules:
+  - id: crash
+    on: [issues.opened]
+    when: issue.title contains "crashes"
+    then:
+      - add_label: bug
+      - comment: "First. As the rules have it."
+      - add_label: seen
+      - comment: "Second. As the rules have it."
+`
+
+const (
+	maxOpen     = 300 // issues that wait for their comments at the same time
+	soakSamples = 40  // of the memory
+)
+
+// TestSoak opens many issues, while some of the calls to GitHub fail in each of the ways that are
+// known. Every issue gets its labels and comments once, and the server's memory does not grow.
+func TestSoak(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it starts processes, and waits for them for some seconds")
+	}
+	events := *soakEvents
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Duration(events)*100*time.Millisecond)
+	defer cancel()
+	faults := &trouble{random: rand.New(rand.NewPCG(seed, 2)), counts: map[string]int{}}
+	s := newStage(t, setting{program: build(t), servers: 1, trouble: faults, rules: soakRules})
+	begin := time.Now()
+	issues := &feed{stage: s}
+	issues.run(ctx)
+	var memory []sample
+	for asked, finished := 0, 0; finished < events && ctx.Err() == nil; {
+		if n := min(events-asked, maxOpen-(asked-finished)); n > 0 {
+			issues.more(n)
+			asked += n
+		}
+		before := finished
+		for finished < asked && len(s.gh.Issue(repo, finished+1).Comments) >= 2 {
+			finished++
+		}
+		if finished*soakSamples/events > before*soakSamples/events {
+			memory = append(memory, sample{finished, s.resident("server0"), s.resident("agent")})
+		}
+		if finished == before {
+			wait(ctx, 20*time.Millisecond)
+		}
+	}
+	last := issues.stop(t)
+	finished := s.finished(ctx, last)
+	lost, doubled := s.judge(t, last)
+	report := soakReport(time.Since(begin), last, lost, doubled, faults, memory)
+	t.Log(report)
+	if *soakOut != "" {
+		if err := os.WriteFile(*soakOut, []byte(report), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+	if !finished || last != events || lost+doubled > 0 {
+		t.Errorf("%d issues, %d lost, %d doubled, all finished: %v\n%s", last, lost, doubled, finished, s.logs())
+	}
+	if most := faults.total(); most < events/50 {
+		t.Errorf("only %d faults on %d events", most, events)
+	}
+	if before, after, ok := growth(memory); ok && after > before*5/4+8<<10 {
+		t.Errorf("the server has %d kB in the last quarter, %d in the second", after, before)
+	}
+}
+
+// A sample is the memory of the processes at a time, in kB.
+type sample struct{ finished, server, agent int }
+
+// growth returns the most memory of the server in the second and in the last quarter. It is not
+// ok when there are too few samples.
+func growth(memory []sample) (before, after int, ok bool) {
+	quarter := len(memory) / 4
+	if len(memory) < soakSamples*3/4 || memory[0].server == 0 {
+		return 0, 0, false
+	}
+	most := func(part []sample) int {
+		return slices.MaxFunc(part, func(a, b sample) int { return a.server - b.server }).server
+	}
+	return most(memory[quarter : 2*quarter]), most(memory[3*quarter:]), true
+}
+
+// resident returns the memory of a process in kB; 0: it cannot be read here.
+func (s *stage) resident(name string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.procs[name].cmd.Process.Pid))
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			n, _ := strconv.Atoi(strings.Fields(rest)[0])
+			return n
+		}
+	}
+	return 0
+}
+
+// referenceAgent builds foreman, and returns a function that makes the command of its agent.
+func referenceAgent(t testing.TB, dir, rules string, port int) func() *exec.Cmd {
+	t.Helper()
+	program, file := filepath.Join(dir, "foreman"), filepath.Join(dir, "rules.yml")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../..").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return func() *exec.Cmd {
+		return exec.Command(program, "agent", "serve", "--rules", file, "--concurrency", "16", "--listen", fmt.Sprintf("127.0.0.1:%d", port))
+	}
+}
+
+// trouble is what goes wrong with calls to GitHub, by a seeded schedule. It is safe for concurrent use.
+type trouble struct {
+	mu     sync.Mutex
+	random *rand.Rand
+	counts map[string]int
+}
+
+// A fault is a way in which a call fails, and how often of 10,000 calls.
+type fault struct {
+	name   string
+	often  int
+	answer func(w http.ResponseWriter, r *http.Request, h http.Handler)
+}
+
+// faults returns the ways in which calls fail.
+func faults() []fault {
+	page := func(status int, body string, header ...string) func(http.ResponseWriter, *http.Request, http.Handler) {
+		return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+			for i := 0; i+1 < len(header); i += 2 {
+				w.Header().Set(header[i], header[i+1])
+			}
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	return []fault{
+		{"cut before it arrives", 40, func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }},
+		{"carried out, the answer cut", 40, func(_ http.ResponseWriter, r *http.Request, h http.Handler) {
+			h.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		}},
+		{"carried out, answered 502", 40, func(w http.ResponseWriter, r *http.Request, h http.Handler) {
+			h.ServeHTTP(httptest.NewRecorder(), r)
+			page(http.StatusBadGateway, "<html>Unicorn</html>")(w, r, h)
+		}},
+		{"502", 40, page(http.StatusBadGateway, "<html>Unicorn</html>")},
+		{"503", 20, page(http.StatusServiceUnavailable, `{"message":"No server is currently available"}`, "Content-Type", "application/json")},
+		{"a page with status 200", 10, page(http.StatusOK, "<html>Maintenance</html>", "Content-Type", "text/html")},
+		{"429", 1, page(http.StatusTooManyRequests, `{"message":"You have exceeded a secondary rate limit"}`, "Content-Type", "application/json", "Retry-After", "1")},
+	}
+}
+
+// before returns a handler that fails, or has h answer.
+func (f *trouble) before(h http.Handler) http.Handler {
+	if f == nil {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		r = r.WithContext(context.WithoutCancel(r.Context())) // a fault may carry out what the client gave up
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		f.next(h).ServeHTTP(w, r)
+	})
+}
+
+// next draws the fate of a call.
+func (f *trouble) next(h http.Handler) http.Handler {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.random.IntN(10_000)
+	for _, one := range faults() {
+		if n -= one.often; n < 0 {
+			f.counts[one.name]++
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { one.answer(w, r, h) })
+		}
+	}
+	return h
+}
+
+func (f *trouble) total() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	sum := 0
+	for _, n := range f.counts {
+		sum += n
+	}
+	return sum
+}
+
+// soakReport renders a run as Markdown.
+func soakReport(took time.Duration, events, lost, doubled int, f *trouble, memory []sample) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d events in %s (%.0f a second): %d lost, %d doubled\n\n", events, took.Round(time.Second), float64(events)/took.Seconds(), lost, doubled)
+	b.WriteString("| fault of a call to GitHub | times |\n|---|---:|\n")
+	for _, name := range slices.Sorted(maps.Keys(f.counts)) {
+		fmt.Fprintf(&b, "| %s | %d |\n", name, f.counts[name])
+	}
+	b.WriteString("\n| events finished | foremand, MB | agent, MB |\n|---:|---:|---:|\n")
+	for i, m := range memory {
+		if i%4 == 3 || len(memory) < soakSamples {
+			fmt.Fprintf(&b, "| %d | %.1f | %.1f |\n", m.finished, float64(m.server)/1024, float64(m.agent)/1024)
+		}
+	}
+	return b.String()
+}

@@ -7,8 +7,10 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 LDFLAGS  := -s -w -X github.com/org/foreman-action/internal/cli.buildVersion=$(VERSION)
 FUZZTIME ?= 30s
 BENCH_N  ?= 31
-# Where make bench also writes its table, such as docs/proof/bench.md.
+# Where make bench-queue also writes its table.
 BENCH_OUT ?=
+# The published actions to time beside ours, as for import-compare; empty: node alone.
+ORIGINALS ?=
 CRASH_ROUNDS ?= 1000
 KILL_ROUNDS ?= 500
 SOAK_EVENTS ?= 100000
@@ -64,12 +66,14 @@ lint: ## gofmt, go vet, golangci-lint, actionlint
 	.ci/lint
 
 .PHONY: bench
-bench: bin/foreman ## the whole process on one event beside node, the packages' benchmarks, cel-go, the queue
+bench: bin/foreman ## writes docs/benchmarks.md: the whole step beside node and other actions, rules, the queue; prints the packages' benchmarks
 	go -C internal/e2e build -o ../../bin/ ./cmd/bench ./cmd/launch
-	bin/bench -foreman bin/foreman -launch bin/launch -n $(BENCH_N) $(if $(BENCH_OUT),-out $(BENCH_OUT))
+	mkdir -p bin/pages
+	bin/bench -foreman bin/foreman -launch bin/launch -n $(BENCH_N) -out bin/pages/1-step.md $(if $(ORIGINALS),-originals '$(abspath $(ORIGINALS))')
+	{ printf '\n# Rules beside cel-go and Go regexps\n\n```text\n'; go -C internal/e2e test -run '^$$' -bench CEL -benchmem .; printf '```\n\n'; } > bin/pages/2-rules.md
+	go -C internal/queuebench run . -quick $(if $(BENCH_POSTGRES),-postgres '$(BENCH_POSTGRES)') -out $(abspath bin/pages/3-queue.md)
+	{ printf '# Benchmarks\n\n'; sed 's/^#/##/' bin/pages/?-*.md; } > docs/benchmarks.md
 	go test -run '^$$' -bench . -benchmem ./...
-	go -C internal/e2e test -run '^$$' -bench CEL -benchmem .
-	go -C internal/queuebench run . $(if $(BENCH_POSTGRES),-postgres '$(BENCH_POSTGRES)')
 
 .PHONY: bench-queue
 bench-queue: ## the queue beside backlite, River, the disk and a bare HTTP handler

@@ -3,7 +3,7 @@
 // of node as a yardstick for the machine. The runs of all scenarios are interleaved,
 // so that a busy moment hits each of them, and medians are reported.
 //
-//	bench -foreman bin/foreman -launch bin/launch [-event FILE] [-n 31] [-out FILE] [-check]
+//	bench -foreman bin/foreman -launch bin/launch [-event FILE] [-originals DIR] [-n 31] [-out FILE] [-check]
 package main
 
 import (
@@ -20,6 +20,7 @@ import (
 type options struct {
 	foreman, launch string
 	event           string
+	originals       string
 	n               int
 	out             string
 	check           bool
@@ -47,7 +48,11 @@ func run(args []string, stdout io.Writer) error {
 		return err
 	}
 	defer stage.close()
-	results, err := measure(stage.scenarios(), o.n)
+	scenarios, err := stage.scenarios()
+	if err != nil {
+		return err
+	}
+	results, err := measure(scenarios, o.n, func() int { return len(stage.fake.Log()) })
 	if err != nil {
 		return err
 	}
@@ -71,13 +76,14 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.launch, "launch", "", "the launch program beside this one")
 	flags.StringVar(&o.event, "event", "testdata/events/issues/opened.payload.json", "the payload")
 	flags.IntVar(&o.n, "n", 31, "measured runs of each scenario")
+	flags.StringVar(&o.originals, "originals", "", "directory of the published actions to time beside, as TOOL/VERSION")
 	flags.StringVar(&o.out, "out", "", "file that gets the table too")
 	flags.BoolVar(&o.check, "check", false, "fail when a target is missed")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	if o.foreman == "" || o.launch == "" || o.n < 1 || flags.NArg() > 0 {
-		return o, errors.New("usage: bench -foreman FILE -launch FILE [-event FILE] [-n RUNS] [-out FILE] [-check]")
+		return o, errors.New("usage: bench -foreman FILE -launch FILE [-event FILE] [-originals DIR] [-n RUNS] [-out FILE] [-check]")
 	}
 	for _, path := range []*string{&o.foreman, &o.launch} {
 		absolute, err := filepath.Abs(*path)

@@ -25,10 +25,11 @@ type command struct {
 	dir    string
 }
 
-// A sample contains the times and the memory of one run.
+// A sample contains the times and the memory of one run, and its calls to GitHub.
 type sample struct {
 	wall, cpu time.Duration
 	rssKiB    int64
+	calls     int
 }
 
 // A result is a scenario with its measured runs.
@@ -38,7 +39,7 @@ type result struct {
 }
 
 // measure runs every scenario n times, round-robin, after some rounds that warm up.
-func measure(scenarios []scenario, n int) ([]result, error) {
+func measure(scenarios []scenario, n int, calls func() int) ([]result, error) {
 	results := make([]result, len(scenarios))
 	for i, s := range scenarios {
 		results[i].name = s.name
@@ -49,6 +50,7 @@ func measure(scenarios []scenario, n int) ([]result, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", s.name, err)
 			}
+			sample.calls = calls()
 			if round >= warmups {
 				results[i].samples = append(results[i].samples, sample)
 			}

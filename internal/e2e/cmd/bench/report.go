@@ -73,19 +73,49 @@ func report(results []result, machine string, o options) string {
 			ms(median(walls)), ms(slices.Min(walls)), ms(slices.Max(walls)), ms(median(r.cpus())),
 			float64(median(r.peaks()))/1024, ratio)
 	}
+	b.WriteString(besides(results))
 	fmt.Fprintf(&b, "\nTargets for one write: at most %s ms wall and CPU, or a third of node in the same run; at most %d MiB.\n",
 		ms(maxTime), maxRSSKiB>>10)
 	return b.String()
 }
 
+// besides renders the original actions beside ours; empty: none was timed.
+func besides(results []result) string {
+	var b strings.Builder
+	for i, r := range results {
+		if i == 0 || !strings.HasPrefix(r.name, oursBeside) {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString("\nOurs under the imported configuration beside the original action, on the same event with one write. Ratios of ours to the original:\n\n" +
+				"| original | wall | CPU | RSS | calls of the original | our calls |\n|---|---:|---:|---:|---:|---:|\n")
+		}
+		theirs := results[i-1]
+		fmt.Fprintf(&b, "| %s | %.2f | %.2f | %.2f | %d | %d |\n", theirs.name,
+			float64(median(r.walls()))/float64(median(theirs.walls())),
+			float64(median(r.cpus()))/float64(median(theirs.cpus())),
+			float64(median(r.peaks()))/float64(median(theirs.peaks())), theirs.calls(), r.calls())
+	}
+	return b.String()
+}
+
+// calls returns the calls to GitHub of a run.
+func (r result) calls() int { return r.samples[len(r.samples)-1].calls }
+
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/float64(time.Millisecond)) }
+
+// targeted reports whether the targets are for a scenario.
+func targeted(name string) bool {
+	others := []string{yardstick, remembering, labeling, scanning}
+	return !slices.Contains(others, name) && !strings.HasPrefix(name, oursBeside) && !strings.HasSuffix(name, underNode)
+}
 
 // judge reports each target that a scenario of foreman misses.
 func judge(results []result) error {
 	base, hasBase := find(results, yardstick)
 	var errs []error
 	for _, r := range results {
-		if slices.Contains([]string{yardstick, remembering, labeling, scanning}, r.name) { // they have no target
+		if !targeted(r.name) {
 			continue
 		}
 		wall, cpu, peak := median(r.walls()), median(r.cpus()), median(r.peaks())

@@ -29,7 +29,7 @@ func TestMedian(t *testing.T) {
 
 // one returns a result of a single run.
 func one(name string, wall, cpu time.Duration, rssKiB int64) result {
-	return result{name, []sample{{wall, cpu, rssKiB}}}
+	return result{name, []sample{{wall, cpu, rssKiB, 0}}}
 }
 
 func TestJudge(t *testing.T) {

@@ -64,8 +64,9 @@ func (s *stage) close() {
 	s.fake.Close()
 }
 
-// scenarios lists the timed programs. node is left out where it is not installed.
-func (s *stage) scenarios() []scenario {
+// scenarios lists the timed programs. node is left out where it is not installed, and with it the
+// original actions.
+func (s *stage) scenarios() ([]scenario, error) {
 	list := []scenario{
 		{"foreman, one label: 1 look-up, 1 write", s.on("podman-compose does not start", 2)},
 		{"foreman, one comment: 1 read, 1 write", s.on("Question: how does it start?", 2)},
@@ -74,12 +75,18 @@ func (s *stage) scenarios() []scenario {
 		{labeling, s.labeling},
 		{scanning, s.scanning},
 	}
-	if node, err := exec.LookPath("node"); err == nil {
-		list = slices.Insert(list, 0, scenario{yardstick, func() (command, func() error, error) {
-			return command{launch: s.launch, path: node, args: []string{"-e", "0"}, dir: s.dir}, nil, nil
-		}})
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return list, nil
 	}
-	return list
+	list = slices.Insert(list, 0, scenario{yardstick, func() (command, func() error, error) {
+		return command{launch: s.launch, path: node, args: []string{"-e", "0"}, dir: s.dir}, nil, nil
+	}})
+	if s.originals == "" {
+		return list, nil
+	}
+	pairs, err := s.beside(node)
+	return append(list, pairs...), err
 }
 
 // on returns the preparation of runs on an issue of the given title, each of which

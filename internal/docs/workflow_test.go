@@ -34,49 +34,60 @@ type workflow struct {
 	}
 }
 
-// workflowRun is a program: it opens an issue on a fake GitHub whose default branch has the
-// files of .github in the working directory, runs the action as their workflow does, and
-// prints the beginning of the job summary, and the issue. The arguments are the number, title and body.
+// workflowRun is a program: it opens an issue in a repository with the files of .github in the
+// working directory, and prints the beginning of the job summary, and the issue. The arguments
+// are the number, title and body.
 func workflowRun() {
-	if err := runWorkflow(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+	r, err := runWorkflow(".", os.Args[1], os.Args[2], os.Args[3])
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "workflow-run:", err)
 		os.Exit(1)
 	}
+	head, _, _ := strings.Cut(r.summary, "\n<details>")
+	fmt.Printf("%s\n\nIssue #%d: labels: %s; comments: %d\n", strings.TrimSpace(head), r.issue.Number, or(strings.Join(r.issue.Labels, ", "), "none"), len(r.issue.Comments))
 }
 
-func runWorkflow(number, title, body string) error {
+// A result is the result of a workflow run.
+type result struct {
+	summary string // the whole job summary
+	issue   githubtest.Issue
+}
+
+// runWorkflow opens an issue on a fake GitHub whose default branch has the files of
+// dir/.github, and runs the action as their workflow does. The repository has the labels that
+// GitHub gives a new one, and those in extra.
+func runWorkflow(dir, number, title, body string, extra ...string) (r result, err error) {
 	n, err := strconv.Atoi(number)
 	if err != nil {
-		return err
+		return r, err
 	}
 	gh, err := githubtest.Start(githubtest.Config{Token: "t0ken-of-the-step"})
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer gh.Close()
 	const name = "octo-org/hello"
-	// The labels that GitHub gives a new repository.
-	repo := gh.Repo(name).AddLabel("bug", "documentation", "duplicate", "enhancement", "good first issue", "help wanted", "invalid", "question", "wontfix")
+	repo := gh.Repo(name).AddLabel("bug", "documentation", "duplicate", "enhancement", "good first issue", "help wanted", "invalid", "question", "wontfix").AddLabel(extra...)
 	repo.AddIssue(githubtest.Issue{Number: n, Title: title, Body: body, Author: "octocat", CreatedAt: time.Now()})
-	flow, err := readFiles(repo)
+	flow, err := readFiles(dir, repo)
 	if err != nil {
-		return err
+		return r, err
 	}
-	step, err := flow.step()
+	inputs, err := flow.inputs()
 	if err != nil {
-		return err
+		return r, err
 	}
-	dir, err := os.MkdirTemp("", "run")
+	runner, err := os.MkdirTemp("", "run")
 	if err != nil {
-		return err
+		return r, err
 	}
-	defer os.RemoveAll(dir)
+	defer os.RemoveAll(runner)
 	env := map[string]string{
 		"GITHUB_ACTIONS": "true", "GITHUB_API_URL": gh.URL, "GITHUB_REPOSITORY": name, "GITHUB_EVENT_NAME": "issues",
 		"GITHUB_RUN_ID": "4711", "GITHUB_RUN_ATTEMPT": "1", "GITHUB_JOB": "triage", "GITHUB_ACTION": "foreman",
-		"GITHUB_WORKSPACE": dir, "INPUT_TOKEN": "t0ken-of-the-step",
+		"GITHUB_WORKSPACE": runner, "INPUT_TOKEN": "t0ken-of-the-step",
 	}
-	for input, value := range step {
+	for input, value := range inputs {
 		env["INPUT_"+strings.ToUpper(input)] = value
 	}
 	payload, err := json.Marshal(map[string]any{
@@ -87,12 +98,12 @@ func runWorkflow(number, title, body string) error {
 		},
 	})
 	if err != nil {
-		return err
+		return r, err
 	}
 	for variable, data := range map[string]string{"GITHUB_EVENT_PATH": string(payload), "GITHUB_STEP_SUMMARY": "", "GITHUB_OUTPUT": ""} {
-		env[variable] = filepath.Join(dir, variable)
+		env[variable] = filepath.Join(runner, variable)
 		if err := os.WriteFile(env[variable], []byte(data), 0o600); err != nil {
-			return err
+			return r, err
 		}
 	}
 	var log strings.Builder
@@ -100,19 +111,13 @@ func runWorkflow(number, title, body string) error {
 		Getenv: func(name string) string { return env[name] }, Stdout: &log, Stderr: &log,
 	}, []string{"action"})
 	if code != 0 || len(gh.Problems()) > 0 {
-		return fmt.Errorf("the action ended with exit code %d, problems %v:\n%s", code, gh.Problems(), log.String())
+		return r, fmt.Errorf("the action ended with exit code %d, problems %v:\n%s", code, gh.Problems(), log.String())
 	}
 	if err := flow.permitted(gh.Log()); err != nil {
-		return err
+		return r, err
 	}
 	summary, err := os.ReadFile(env["GITHUB_STEP_SUMMARY"])
-	if err != nil {
-		return err
-	}
-	head, _, _ := strings.Cut(string(summary), "\n<details>")
-	issue := gh.Issue(name, n)
-	fmt.Printf("%s\n\nIssue #%d: labels: %s; comments: %d\n", strings.TrimSpace(head), n, or(strings.Join(issue.Labels, ", "), "none"), len(issue.Comments))
-	return nil
+	return result{string(summary), gh.Issue(name, n)}, err
 }
 
 func or(text, empty string) string {
@@ -122,10 +127,10 @@ func or(text, empty string) string {
 	return text
 }
 
-// readFiles puts the files of .github on the default branch, and reads the workflow.
-func readFiles(repo *githubtest.Repo) (flow workflow, err error) {
+// readFiles puts the files of dir/.github on the default branch, and reads the workflow.
+func readFiles(dir string, repo *githubtest.Repo) (flow workflow, err error) {
 	found := 0
-	err = filepath.WalkDir(".github", func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(filepath.Join(dir, ".github"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -133,8 +138,12 @@ func readFiles(repo *githubtest.Repo) (flow workflow, err error) {
 		if err != nil {
 			return err
 		}
-		repo.AddFile(filepath.ToSlash(path), string(data))
-		if filepath.Dir(path) == filepath.Join(".github", "workflows") {
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		repo.AddFile(filepath.ToSlash(name), string(data))
+		if filepath.Dir(name) == filepath.Join(".github", "workflows") {
 			found++
 			return yaml.Unmarshal(data, &flow)
 		}
@@ -146,8 +155,8 @@ func readFiles(repo *githubtest.Repo) (flow workflow, err error) {
 	return flow, err
 }
 
-// step returns the inputs of the action's step, if a new issue starts the workflow.
-func (w workflow) step() (map[string]string, error) {
+// inputs returns the inputs of the action's step, if a new issue starts the workflow.
+func (w workflow) inputs() (map[string]string, error) {
 	if !slices.Contains(w.On.Issues.Types, "opened") {
 		return nil, errors.New("the workflow does not listen to issues.opened")
 	}

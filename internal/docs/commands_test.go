@@ -91,7 +91,7 @@ func TestCommands(t *testing.T) {
 // parseCommands returns the number of commands of ours, and what is wrong with the block.
 func parseCommands(t *testing.T, bin, script string) (ours int, problems string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	script = strings.NewReplacer("bin/foremand", "foremand", "bin/foreman", "foreman", "…", "").Replace(script)
 	cmd := exec.CommandContext(ctx, "bash", "-c", aside+script+"\nwait")

@@ -149,7 +149,7 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 func (w *walk) run(t *testing.T) []string {
 	t.Helper()
 	there, back := ports(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	// Modules come from the cache of this machine, and ours from this checkout.
 	const prologue = `

@@ -16,6 +16,8 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/config/serverconfig"
 	buildconfig "github.com/org/foreman-action/internal/build/config"
+	"github.com/org/foreman-action/internal/cli"
+	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/docs"
 	"github.com/org/foreman-action/protocol"
 )
@@ -94,7 +96,7 @@ func checkYAML(t *testing.T, name string, b docs.Block) error {
 		_, err := buildconfig.Parse([]byte(b.Text))
 		return err
 	case has("version"):
-		return checkRules(b.Text)
+		return checkRules(t, b.Text)
 	case b.File() != "" && strings.HasPrefix(filepath.Base(b.File()), "labeler."): // TestWalk imports it
 		return nil
 	case len(keys) == 0 && strings.HasPrefix(b.Text, "# yaml-language-server: $schema="):
@@ -103,8 +105,10 @@ func checkYAML(t *testing.T, name string, b docs.Block) error {
 	return errors.New("no test knows this YAML: make it a whole file, or add it to parts")
 }
 
-// checkRules parses a configuration. Other files are not there to be read.
-func checkRules(text string) error {
+// checkRules parses a configuration, and runs the tests in it. Other files are not there to
+// be read.
+func checkRules(t *testing.T, text string) error {
+	t.Helper()
 	text = strings.NewReplacer("include: [.github/foreman/*.yml]", "", "extends: octo-org/.github:foreman.yml@v1", "", "disable: [crash]", "").Replace(text)
 	c, err := config.Parse("foreman.yml", []byte(text), nil)
 	if err != nil {
@@ -114,6 +118,17 @@ func checkRules(text string) error {
 		if !strings.Contains(w.Error(), "not as in the source") {
 			return w
 		}
+	}
+	if !strings.Contains(text, "\ntests:") {
+		return nil
+	}
+	path := filepath.Join(t.TempDir(), "foreman.yml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return err
+	}
+	var out strings.Builder
+	if code := cli.Main(t.Context(), process.Env{Stdout: &out, Stderr: &out}, []string{"rules", "test", path}); code != 0 {
+		return errors.New(out.String())
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func makeOne(ctx context.Context, source string) error {
 		return err
 	}
 	name := strings.TrimSuffix(source, ".markdown")
-	if err := os.WriteFile(name+".html", page, 0o644); err != nil { //nolint:gosec // a page of the repository
+	if err := os.WriteFile(name+".html", page, 0o644); err != nil {
 		return err
 	}
 	picture, err := shoot(ctx, name+".html")
@@ -78,7 +78,7 @@ func makeOne(ctx context.Context, source string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(name+".png", picture, 0o644) //nolint:gosec // a picture of the repository
+	return os.WriteFile(name+".png", picture, 0o644)
 }
 
 // shoot returns the PNG of a page.

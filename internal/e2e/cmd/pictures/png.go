@@ -25,7 +25,7 @@ func withSource(picture, page []byte) ([]byte, error) {
 	}
 	sum := sha256.Sum256(page)
 	text := []byte("tEXt" + keyword + "\x00" + hex.EncodeToString(sum[:]))
-	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(text)-4)) //nolint:gosec // a hundred bytes
+	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(text)-4))
 	chunk = append(chunk, text...)
 	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(text))
 	return bytes.Join([][]byte{picture[:ihdrEnd], chunk, picture[ihdrEnd:]}, nil), nil

@@ -65,6 +65,11 @@ fuzz: ## every fuzz target for FUZZTIME (30s)
 lint: ## gofmt, go vet, golangci-lint, actionlint
 	.ci/lint
 
+.PHONY: pictures
+pictures: ## make the pictures of the documentation again, in Chromium
+	go test ./internal/docs -run '^TestSummaryPicture$$' -update
+	go -C internal/e2e run ./cmd/pictures ../../docs/pictures
+
 .PHONY: bench
 bench: bin/foreman ## writes docs/benchmarks.md: the whole step beside node and other actions, rules, the queue; prints the packages' benchmarks
 	go -C internal/e2e build -o ../../bin/ ./cmd/bench ./cmd/launch

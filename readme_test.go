@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -68,29 +67,6 @@ func TestREADMETestCommand(t *testing.T) {
 	}
 }
 
-// TestREADMEFiles loads every configuration that the README shows.
-func TestREADMEFiles(t *testing.T) {
-	t.Parallel()
-	data, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := 0
-	for _, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(data), -1) {
-		if !strings.Contains(m[1], "version: 1") {
-			continue
-		}
-		files++
-		src := strings.NewReplacer("include: [.github/foreman/*.yml]", "", "extends: octo-org/.github:foreman.yml@v1", "", "disable: [crash]", "").Replace(m[1])
-		if c, err := config.Parse("README.md", []byte(src), nil); err != nil || len(c.Warnings) > 0 {
-			t.Errorf("%v, warnings %v", err, c)
-		}
-	}
-	if files < 2 {
-		t.Errorf("only %d configurations in the README", files)
-	}
-}
-
 // TestDemoRules loads the files that the repository shows off with.
 func TestDemoRules(t *testing.T) {
 	t.Parallel()
@@ -123,30 +99,5 @@ func TestInitWorkflow(t *testing.T) {
 	}
 	if permissions := regexp.MustCompile(`(?m)^  [a-z-]+: (read|write)\b`).FindAllString(string(workflow), -1); strings.Join(permissions, ",") != "  contents: read,  actions: read,  issues: read" {
 		t.Errorf("the workflow has the permissions %q", permissions)
-	}
-}
-
-// TestREADMETests runs the tests that the README shows, on the rules that it shows first.
-func TestREADMETests(t *testing.T) {
-	t.Parallel()
-	data, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, file, _ := strings.Cut(string(data), "```yaml\n# .github/foreman.yml\n")
-	file, _, _ = strings.Cut(file, "```\n")
-	_, tests, ok := strings.Cut(string(data), "```yaml\ntests:\n")
-	tests, _, _ = strings.Cut(tests, "```\n")
-	if file == "" || !ok {
-		t.Fatal("the README shows no rules, or no tests")
-	}
-	name := filepath.Join(t.TempDir(), "foreman.yml")
-	if err := os.WriteFile(name, []byte(file+"tests:\n"+tests), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	var out, errs bytes.Buffer
-	code := cli.Main(t.Context(), process.Env{Stdout: &out, Stderr: &errs}, []string{"rules", "test", name})
-	if code != 0 || !strings.Contains(out.String(), "2 tests, 0 failed") {
-		t.Errorf("exit code %d: %s%s", code, out.String(), errs.String())
 	}
 }

@@ -55,8 +55,8 @@ type Input struct {
 }
 
 // Inputs returns every input in the order in which the documentation lists them.
-// It is the only source of names and defaults: action.yml and the README are
-// generated from it, the README without the hidden ones.
+// It is the only source of names and defaults: action.yml and docs/inputs.md are
+// generated from it, the page without the hidden ones.
 func Inputs() []Input {
 	return []Input{
 		{Name: InputToken, Metadata: "${{ github.token }}", Secret: true,

@@ -14,7 +14,7 @@ import (
 
 const (
 	metadataFile = "../../action.yml"
-	readmeFile   = "../../README.md"
+	inputsPage   = "../../docs/inputs.md"
 )
 
 // metadata is the content of action.yml; other keys are errors.
@@ -35,7 +35,7 @@ type metadataRuns struct {
 	Args                     []string
 }
 
-// The tables are the only source of inputs and outputs: action.yml and the README must agree
+// The tables are the only source of inputs and outputs: action.yml and docs/inputs.md must agree
 // with them. With -update they are rewritten.
 func TestActionYML(t *testing.T) {
 	t.Parallel()
@@ -81,12 +81,12 @@ func checkMetadataTables(t *testing.T, got metadata) {
 	}
 }
 
-func TestREADME(t *testing.T) {
+func TestInputsPage(t *testing.T) {
 	t.Parallel()
-	text := readFile(t, readmeFile)
+	text := readFile(t, inputsPage)
 	want := replaceBetween(t, text, "<!-- inputs -->\n", "<!-- /inputs -->\n", inputsMarkdown())
 	want = replaceBetween(t, want, "<!-- outputs -->\n", "<!-- /outputs -->\n", outputsMarkdown())
-	compareOrUpdate(t, readmeFile, text, want)
+	compareOrUpdate(t, inputsPage, text, want)
 }
 
 // The program does not know expressions, so a default that is one stands in

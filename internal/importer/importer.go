@@ -12,8 +12,8 @@
 // together.
 //
 // A new tool is a line in tools, a function that reads its configuration in a file of its own,
-// a folder of cases in testdata, and a line in the help of "foreman rules import" and in the
-// README.
+// a folder of cases in testdata, and a line in the help of "foreman rules import" and in
+// docs/import.md.
 //
 // The source may be hostile: its size is bounded by package yamlfile, that of the
 // result by the same limit.

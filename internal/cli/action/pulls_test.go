@@ -105,7 +105,7 @@ func TestPullLabels(t *testing.T) {
 		warns  bool
 	}{
 		{"of a fork", fork, "", false, false},
-		{"of a fork, as README has it", fork, "", true, false},
+		{"of a fork, with the permissions of docs/pull-requests.md", fork, "", true, false},
 		{"of a branch", resultstest.Job{HeadBranch: "patch-1"}, "", true, false},
 		{"memory asked for", fork, "artifact", false, false},
 		{"memory asked for and denied", fork, "artifact", true, true},

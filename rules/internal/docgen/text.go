@@ -25,10 +25,10 @@ func ruleKeyDocs() []entry {
 func fileKeyDocs() []entry {
 	return []entry{
 		{"version", "`1`; needed"},
-		{"extends", "the file of an organisation, whose policy can only be tightened; see the README"},
+		{"extends", "the file of an organisation, whose policy can only be tightened; see [extends.md](extends.md)"},
 		{"disable", "the ids of inherited rules that are switched off"},
 		{"mode", "`apply`, or `shadow`: decide and report, write nothing"},
-		{"policy", "the limits of all actions, of rules and agents; see the README"},
+		{"policy", "the limits of all actions, of rules and agents; see [configuration.md](configuration.md)"},
 		{"limits", "short for `policy.limits`"},
 		{"labels", "short for `policy.labels`"},
 		{"llm", "the model that an agent should use"},

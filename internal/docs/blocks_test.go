@@ -1,0 +1,238 @@
+package docs_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/config/serverconfig"
+	buildconfig "github.com/org/foreman-action/internal/build/config"
+	"github.com/org/foreman-action/internal/cli"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/docs"
+	"github.com/org/foreman-action/protocol"
+)
+
+type docsPage = docs.Page
+
+// testedElsewhere has the markers of blocks with a test beside the code that they are about.
+var testedElsewhere = map[string]string{
+	"run": "readme_test.go", "run output": "readme_test.go", "test": "readme_test.go",
+	"walk": "cmd/foremand/walk_test.go", "walk output": "cmd/foremand/walk_test.go", "unit": "cmd/foremand/unit_test.go",
+}
+
+// parts has the blocks of YAML that are no whole file: a word of each, and its test.
+var parts = map[string]map[string]string{
+	"docs/build.md":       {"builder: {command:": "whole file below", "sandbox: docker": "whole file below"},
+	"docs/server.md":      {"container: {env:": "whole file below"},
+	"docs/contribflow.md": {"limits:": "internal/contrib/scoring/docs_test.go"},
+}
+
+// TestBlocks reads every block of the pages as the program does that it is for.
+func TestBlocks(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, name string, _ []byte, page docsPage) {
+		for _, b := range page.Blocks {
+			if b.Marker != "" && testedElsewhere[b.Marker] == "" && !compared(b) && b.Marker != "go output" &&
+				b.Marker != emptyFolder && !strings.HasPrefix(b.Marker, "not run: ") && !strings.HasPrefix(b.Marker, "file ") {
+				t.Errorf("%s: unknown marker %q; package docs lists them", at(name, b), b.Marker)
+			}
+			var err error
+			switch b.Lang {
+			case "yaml":
+				err = checkYAML(t, name, b)
+			case "json":
+				err = checkJSON(b.Text)
+			case "go":
+				err = checkGo(t, page, b)
+			case "sh", "text", "markdown":
+				// Commands and their outputs: TestWalk, TestCommands and those of testedElsewhere.
+			case "mermaid", "nginx":
+				// No program here reads them.
+			case "ini", "jsonc":
+				if b.Marker != "unit" && name != "docs/contribflow.md" {
+					err = errors.New("no test reads it")
+				}
+			default:
+				err = errors.New("a block without a known language")
+			}
+			if err != nil {
+				t.Errorf("%s: %v", at(name, b), err)
+			}
+		}
+	})
+}
+
+// checkYAML reads a block of YAML as the file that its keys make it.
+func checkYAML(t *testing.T, name string, b docs.Block) error {
+	t.Helper()
+	var keys map[string]yaml.Node
+	if err := yaml.Unmarshal([]byte(b.Text), &keys); err != nil && !strings.HasPrefix(b.Text, "- id:") {
+		return err
+	}
+	has := func(key string) bool { _, ok := keys[key]; return ok }
+	for word := range parts[name] {
+		if strings.Contains(b.Text, word) && !has("version") {
+			return nil
+		}
+	}
+	switch {
+	case name == "docs/rules.md": // generated, and its examples run: rules/internal/docgen
+		return nil
+	case has("jobs"), has("groups"): // workflows: .ci/lint; alerts: internal/server/telemetry
+		return nil
+	case has("identity"):
+		return checkServer(t, b.Text)
+	case has("builder"):
+		_, err := buildconfig.Parse([]byte(b.Text))
+		return err
+	case has("version"):
+		return checkRules(t, b.Text)
+	case b.File() != "" && strings.HasPrefix(filepath.Base(b.File()), "labeler."): // TestWalk imports it
+		return nil
+	case len(keys) == 0 && strings.HasPrefix(b.Text, "# yaml-language-server: $schema="):
+		return nil
+	}
+	return errors.New("no test knows this YAML: make it a whole file, or add it to parts")
+}
+
+// checkRules parses a configuration, and runs the tests in it. Other files are not there to
+// be read.
+func checkRules(t *testing.T, text string) error {
+	t.Helper()
+	text = strings.NewReplacer("include: [.github/foreman/*.yml]", "", "extends: octo-org/.github:foreman.yml@v1", "", "disable: [crash]", "").Replace(text)
+	c, err := config.Parse("foreman.yml", []byte(text), nil)
+	if err != nil {
+		return err
+	}
+	for _, w := range c.Warnings {
+		if !strings.Contains(w.Error(), "not as in the source") {
+			return w
+		}
+	}
+	if !strings.Contains(text, "\ntests:") {
+		return nil
+	}
+	path := filepath.Join(t.TempDir(), "foreman.yml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return err
+	}
+	var out strings.Builder
+	if code := cli.Main(t.Context(), process.Env{Stdout: &out, Stderr: &out}, []string{"rules", "test", path}); code != 0 {
+		return errors.New(out.String())
+	}
+	return nil
+}
+
+func checkServer(t *testing.T, text string) error {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return err
+	}
+	s, err := serverconfig.Load(t.Context(), serverconfig.Spec{
+		Path: path, Home: "/home/me", Lookup: func(name string) (string, bool) { return "a-long-enough-secret", name != "GITHUB_API_URL" },
+	})
+	if err == nil && len(s.Warnings) > 0 {
+		err = s.Warnings[0]
+	}
+	return err
+}
+
+// checkJSON parses values of JSON.
+func checkJSON(text string) error {
+	d := json.NewDecoder(strings.NewReader(text))
+	for {
+		var v any
+		if err := d.Decode(&v); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// checkGo builds a whole program in this module, and compares its output where the page
+// shows it.
+func checkGo(t *testing.T, page docsPage, b docs.Block) error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if !strings.Contains(b.Text, "package main\n") {
+		return errors.New("want a whole program")
+	}
+	dir := t.TempDir()
+	source, program := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {absolute(t, "testdata/program/main.go"): source}})
+	if err != nil {
+		return err
+	}
+	for name, text := range map[string]string{source: b.Text, source + ".json": string(overlay)} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	if out, err := exec.CommandContext(ctx, "go", "build", "-overlay", source+".json", "-o", program, "./testdata/program").CombinedOutput(); err != nil {
+		return errors.New(string(out))
+	}
+	for _, shown := range page.Blocks {
+		if shown.Marker != "go output" {
+			continue
+		}
+		out, err := exec.CommandContext(ctx, program).CombinedOutput()
+		if err != nil || string(out) != shown.Text {
+			return errors.Join(err, errors.New("the program prints\n"+string(out)))
+		}
+	}
+	return nil
+}
+
+// TestActions looks for each action and its parameters in the table of docs/actions.md.
+func TestActions(t *testing.T) {
+	t.Parallel()
+	src := string(pages(t)["docs/actions.md"])
+	_, table, _ := strings.Cut(src, "<!-- actions -->\n")
+	table, _, ok := strings.Cut(table, "<!-- /actions -->")
+	if !ok {
+		t.Fatal("docs/actions.md has no table of actions")
+	}
+	rows := map[string]string{}
+	for line := range strings.Lines(table) {
+		cells := strings.SplitN(line, "|", 3)
+		if len(cells) < 3 {
+			continue
+		}
+		for name := range strings.SplitSeq(cells[1], ",") {
+			rows[strings.Trim(strings.TrimSpace(name), "`")] = cells[2]
+		}
+	}
+	specs := protocol.ActionSpecs()
+	for _, spec := range specs {
+		row, ok := rows[spec.Name]
+		if !ok {
+			t.Errorf("docs/actions.md lacks %s", spec.Name)
+		}
+		for _, p := range spec.Params {
+			if !strings.Contains(row, "`"+p.Name+"`") && p.Name != "once" {
+				t.Errorf("docs/actions.md: %s lacks the parameter %s", spec.Name, p.Name)
+			}
+			for _, value := range p.Enum {
+				if !strings.Contains(row, "`"+value+"`") && p.Name != "veto" {
+					t.Errorf("docs/actions.md: %s lacks the value %s of %s", spec.Name, value, p.Name)
+				}
+			}
+		}
+	}
+	if len(rows) != len(specs)+2 { // with the heading and its rule
+		t.Errorf("docs/actions.md has %d rows, want %d actions", len(rows)-2, len(specs))
+	}
+}

@@ -1,0 +1,229 @@
+package docs_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/docs"
+	"github.com/org/foreman-action/internal/freeport"
+)
+
+// TestWalk runs the commands of each page in order, in an empty folder that gets the files
+// that the page shows, and compares their output with the page.
+func TestWalk(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"bash", "curl", "git", "openssl"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("%s is needed, and not installed", name)
+		}
+	}
+	bin := programs(t)
+	each(t, func(t *testing.T, name string, src []byte, page docs.Page) {
+		w := walk{dir: t.TempDir(), bin: bin, repo: absolute(t, root)}
+		if w.write(name, page) == 0 {
+			return
+		}
+		outputs := w.run(t)
+		changed := src
+		for i := len(page.Blocks) - 1; i >= 0; i-- {
+			want, got := page.Blocks[i], outputs[i]
+			if !compared(want) || got == want.Text {
+				continue
+			}
+			if *update {
+				changed = want.Replace(changed, got)
+				continue
+			}
+			t.Errorf("%s shows something else; go test ./internal/docs -update rewrites it (-page +now):\n%s", at(name, want), cmp.Diff(want.Text, got))
+		}
+		if *update && !bytes.Equal(changed, src) {
+			if err := os.WriteFile(filepath.Join(root, name), changed, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// TestGuides keeps the guides complete: each has commands, and shows their output.
+func TestGuides(t *testing.T) {
+	t.Parallel()
+	guides := 0
+	for name, src := range pages(t) {
+		if !strings.HasPrefix(name, "docs/guides/") {
+			continue
+		}
+		guides++
+		runs, shows := 0, 0
+		for _, b := range docs.Parse(src).Blocks {
+			if runnable(b) {
+				runs++
+			}
+			if compared(b) && b.Text != "" {
+				shows++
+			}
+		}
+		if runs < 3 || shows < 2 {
+			t.Errorf("%s: %d blocks of commands and %d outputs", name, runs, shows)
+		}
+	}
+	if guides != 4 {
+		t.Errorf("%d guides, want one for each kind of user", guides)
+	}
+}
+
+// runnable reports whether the commands of a block run.
+func runnable(b docs.Block) bool {
+	return b.Lang == "sh" && (b.Marker == "" || b.Marker == emptyFolder)
+}
+
+const emptyFolder = "in an empty folder"
+
+// compared reports whether a block shows the output of earlier ones.
+func compared(b docs.Block) bool { return b.Marker == "output" || issueMarker.MatchString(b.Marker) }
+
+var issueMarker = regexp.MustCompile(`^issue (\d+): (.*) \| (.*)$`)
+
+// A walk is the script of one page.
+type walk struct {
+	dir, bin, repo string
+	script         strings.Builder
+	blocks         int
+}
+
+// write makes the script of a page, and returns the number of its blocks of commands.
+func (w *walk) write(name string, page docs.Page) (runs int) {
+	w.blocks = len(page.Blocks)
+	for i, b := range page.Blocks {
+		fmt.Fprintf(&w.script, "echo '# %s' >&2\n", at(name, b))
+		m := issueMarker.FindStringSubmatch(b.Marker)
+		switch {
+		case m != nil:
+			runs++
+			fmt.Fprintf(&w.script, "printf '\\036%d\\n'\nworkflow-run %s %s %s\n", i, quote(m[1]), quote(m[2]), quote(m[3]))
+		case runnable(b):
+			runs++
+			// The output belongs to the last block that shows one before the next commands.
+			shown := i
+			if i+1 < len(page.Blocks) && compared(page.Blocks[i+1]) {
+				shown = i + 1
+			}
+			text := b.Text
+			if b.Marker == emptyFolder {
+				text = "(cd \"$(mktemp -d)\"\n" + text + ")\n"
+			}
+			fmt.Fprintf(&w.script, "printf '\\036%d\\n'\n%s", shown, text)
+		case b.File() != "" && b.Marker != "output":
+			file := quote(b.File())
+			fmt.Fprintf(&w.script, "mkdir -p \"$(dirname %s)\"\ncat >%s <<'END-OF-FILE'\n%sEND-OF-FILE\n", file, file, b.Text)
+		}
+	}
+	return runs
+}
+
+// quote returns a word for the shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// run runs the script, without any variable that could hold a token, and returns the output
+// by the number of the block that shows it. The processes that it started end with it.
+func (w *walk) run(t *testing.T) []string {
+	t.Helper()
+	there, back := ports(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	// Modules come from the cache of this machine, and ours from this checkout.
+	const prologue = `
+trap 'jobs=$(jobs -p); [[ -z $jobs ]] || kill $jobs; wait' EXIT
+go() {
+	if [[ $1 == get ]]; then
+		local module=${2%@*}
+		cp "$REPO/go.sum" .
+		command go mod edit -require="$module@v0.0.0" -replace="$module=$REPO"
+		return
+	fi
+	command go "$@"
+}
+`
+	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", prologue+there.Replace(w.script.String()))
+	cmd.Dir = w.dir
+	cmd.Env = []string{
+		"PATH=" + w.bin + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "REPO=" + w.repo, "TMPDIR=" + t.TempDir(),
+		"GOFLAGS=-mod=mod", "GOPROXY=off", "GOSUMDB=off", "GOWORK=off", "GOTOOLCHAIN=local",
+	}
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+		out, err := exec.CommandContext(ctx, "go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Env = append(cmd.Env, name+"="+strings.TrimSpace(string(out)))
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 10 * time.Second
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, out.String(), errs.String())
+	}
+	outputs := make([]string, w.blocks)
+	for part := range strings.SplitSeq(back.Replace(out.String()), "\036") {
+		head, text, _ := strings.Cut(part, "\n")
+		if i, err := strconv.Atoi(head); err == nil {
+			outputs[i] = steady(text)
+		}
+	}
+	return outputs
+}
+
+// steady puts fixed values in the place of those that differ between two runs.
+func steady(text string) string {
+	for _, r := range []struct{ pattern, with string }{
+		{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`, "6d7f9341-0fa1-4d27-89a1-b39e2fa36712"},
+		{`20\d\d-\d\d-\d\d \d\d:\d\d:\d\d`, "2026-05-01 09:30:00"},
+		{`run=[A-Z2-7]{26}`, "run=…"},
+	} {
+		text = regexp.MustCompile(r.pattern).ReplaceAllString(text, r.with)
+	}
+	return text
+}
+
+// ports returns what puts free ports in the place of those that the pages name, and the
+// other way round.
+func ports(t *testing.T) (there, back *strings.Replacer) {
+	t.Helper()
+	var to, fro []string
+	for _, port := range []string{"8000", "9001"} {
+		free, err := freeport.Find(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := strconv.Itoa(int(free.Port()))
+		to, fro = append(to, ":"+port, ":"+n), append(fro, ":"+n, ":"+port)
+		if port == "8000" {
+			to = append(to, "foremand serve", "foremand serve --port "+n)
+		} else {
+			to = append(to, "https://agent.example.org", "http://127.0.0.1:"+n)
+		}
+	}
+	return strings.NewReplacer(to...), strings.NewReplacer(fro...)
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abs
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"hash/crc32"
+)
+
+// keyword is that of the text in a picture with the digest of its page.
+const keyword = "Source-SHA256"
+
+// ihdrEnd is where the first chunk of a PNG ends: behind the signature, and length, name,
+// contents and checksum of IHDR.
+const ihdrEnd = 8 + 4 + 4 + 13 + 4
+
+var signature = []byte("\x89PNG\r\n\x1a\n")
+
+// withSource returns a picture with the digest of its page.
+func withSource(picture, page []byte) ([]byte, error) {
+	if !bytes.HasPrefix(picture, signature) || len(picture) < ihdrEnd {
+		return nil, errors.New("the browser gave no PNG")
+	}
+	sum := sha256.Sum256(page)
+	text := []byte("tEXt" + keyword + "\x00" + hex.EncodeToString(sum[:]))
+	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(text)-4))
+	chunk = append(chunk, text...)
+	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(text))
+	return bytes.Join([][]byte{picture[:ihdrEnd], chunk, picture[ihdrEnd:]}, nil), nil
+}
+
+// sourceOf returns the digest that withSource put into a picture; empty: there is none.
+func sourceOf(picture []byte) string {
+	for at := len(signature); at+8 <= len(picture); {
+		size := int(binary.BigEndian.Uint32(picture[at:]))
+		end := at + 8 + size
+		if end+4 > len(picture) {
+			return ""
+		}
+		if string(picture[at+4:at+8]) == "tEXt" {
+			if name, value, ok := bytes.Cut(picture[at+8:end], []byte{0}); ok && string(name) == keyword {
+				return string(value)
+			}
+		}
+		at = end + 4
+	}
+	return ""
+}

@@ -78,6 +78,47 @@ func tag(ctx context.Context, env Env, o *options, tag string) error {
 	return nil
 }
 
+// pin writes the two files that workflows start, pinned as a tag has them, to -out/pinned.
+func pin(_ context.Context, env Env, o *options, tag string) error {
+	owner, err := entry.ParseRepository(o.repository)
+	if err != nil {
+		return err
+	}
+	downloads, err := entry.Downloads(o.server, owner, tag)
+	if err != nil {
+		return err
+	}
+	sums, err := readSums(o.sums)
+	if err != nil {
+		return err
+	}
+	change := func(name string, pinned func(text string) (string, error)) error {
+		text, err := os.ReadFile(filepath.Join(o.root, filepath.FromSlash(name)))
+		if err != nil {
+			return err
+		}
+		after, err := pinned(string(text))
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(o.out, "pinned", filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(path, []byte(after), 0o644)
+	}
+	err = errors.Join(
+		change(entry.ContainerFile, func(text string) (string, error) {
+			return entry.PinImage(text, owner.Image(o.registry, "foreman-action"), o.digest)
+		}),
+		change(entry.SlimFile, func(text string) (string, error) { return entry.PinPrograms(text, downloads, sums) }),
+	)
+	if err == nil {
+		fmt.Fprintf(env.Stdout, "%s and %s are pinned in %s\n", entry.ContainerFile, entry.SlimFile, filepath.Join(o.out, "pinned"))
+	}
+	return err
+}
+
 func readSums(file string) (map[string]string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

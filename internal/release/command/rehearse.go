@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func rehearse(ctx context.Context, env Env, o *options, _ string) error {
 	}{
 		{"tags and changelog agree", func() error { return agree(ctx, env, o.root) }, false},
 		{"build twice, manual, images", func() error { return build(ctx, env, o, "") }, false},
-		{"pin", func() error { return pin(env, o) }, true},
+		{"pin", func() error { return o.pinAny(ctx, env) }, true},
 		{"goreleaser check", func() error { return o.tool(ctx, env, "goreleaser", "check") }, true},
 		{"goreleaser snapshot", func() error {
 			return o.tool(ctx, env, "goreleaser", "release", "--snapshot", "--clean", "--skip=sign", "--parallelism=2")
@@ -93,6 +94,17 @@ func rehearse(ctx context.Context, env Env, o *options, _ string) error {
 		}
 	}
 	return errors.Join(mistakes...)
+}
+
+// pinAny pins what was built, for a repository of any name.
+func (o *options) pinAny(ctx context.Context, env Env) error {
+	digest, err := os.ReadFile(o.layout("foreman-action") + ".digest")
+	if err != nil {
+		return err
+	}
+	some := *o
+	some.digest, some.repository = string(digest), cmp.Or(o.repository, "org/foreman-action")
+	return pin(ctx, env, &some, o.version)
 }
 
 // agree compares the tags of versions with the sections of the changelog: each tag has one, and
@@ -145,34 +157,6 @@ func agree(ctx context.Context, env Env, root string) error {
 		}
 	}
 	return errors.Join(mistakes...)
-}
-
-// pin pins what was built in the two files, and writes neither.
-func pin(env Env, o *options) error {
-	sums, err := readSums(o.sums)
-	if err != nil {
-		return err
-	}
-	digest, err := os.ReadFile(o.layout("foreman-action") + ".digest")
-	if err != nil {
-		return err
-	}
-	container, err := os.ReadFile(filepath.Join(o.root, entry.ContainerFile))
-	if err != nil {
-		return err
-	}
-	slim, err := os.ReadFile(filepath.Join(o.root, filepath.FromSlash(entry.SlimFile)))
-	if err != nil {
-		return err
-	}
-	owner := entry.Repository{Owner: "org", Name: "foreman-action"}
-	_, imageErr := entry.PinImage(string(container), owner.Image(o.registry, "foreman-action"), string(digest))
-	_, slimErr := entry.PinPrograms(string(slim), "https://github.com/"+owner.String(), sums)
-	if err := errors.Join(imageErr, slimErr); err != nil {
-		return err
-	}
-	fmt.Fprintf(env.Stdout, "%s and %s can be pinned\n", entry.ContainerFile, entry.SlimFile)
-	return nil
 }
 
 // tool runs a tool of internal/release/tools in the root, with all tools of that module in PATH.

@@ -38,15 +38,18 @@ func Open(folder string) (*Dist, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the list of files: %w", err)
 	}
-	var list []struct{ Name, Path, Type string }
+	var list []struct {
+		Name, Path, Type string
+		Internal         int `json:"internal_type"`
+	}
 	if err := json.Unmarshal(text, &list); err != nil {
 		return nil, fmt.Errorf("read %s/artifacts.json: %w", folder, err)
 	}
 	d := &Dist{files: map[string]string{}}
 	for _, a := range list {
-		switch a.Type {
-		case "Metadata", "Binary", "Checksum", "Signature":
-		default:
+		const uploadable = 2 // of the two kinds that are called Binary
+		switch published := a.Type != "Binary" || a.Internal == uploadable; {
+		case published && slices.Contains([]string{"Archive", "Binary", "Linux Package", "SBOM"}, a.Type):
 			d.files[a.Name] = filepath.Join(filepath.Dir(folder), filepath.FromSlash(a.Path))
 		}
 	}

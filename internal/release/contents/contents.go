@@ -88,7 +88,7 @@ func (d *Dist) Check(version string, built map[string]string) (int, error) {
 				note(fmt.Errorf("%s has the SHA-256 %q, our own build %q", file, d.sums[file], built[file]))
 			}
 			note(d.archive(p.Name, version, platform, built[file]))
-			note(d.sbom(p.Name + "-" + platform + ".sbom.json"))
+			note(d.sbom(file + ".sbom.json"))
 			if machine, ok := strings.CutPrefix(platform, "linux-"); ok {
 				note(d.kind(p.Name+"_"+version+"_"+machine+".deb", "!<arch>\n"))
 				note(d.kind(p.Name+"_"+version+"_"+machine+".rpm", "\xed\xab\xee\xdb"))

@@ -38,7 +38,7 @@ func complete(t *testing.T) dist {
 		for _, platform := range entry.Platforms() {
 			file, code := entry.File(p.Name, platform), "code of "+p.Name+" for "+platform
 			d.files[file], d.built[file] = code, sum(code)
-			d.files[p.Name+"-"+platform+".sbom.json"] = `{"bomFormat":"CycloneDX","components":[{"name":"a","version":"v1"}]}`
+			d.files[file+".sbom.json"] = `{"bomFormat":"CycloneDX","components":[{"name":"a","version":"v1"}]}`
 			system, machine, _ := strings.Cut(platform, "-")
 			name := p.Name + "_" + version + "_" + system + "_" + machine
 			if system == "windows" {

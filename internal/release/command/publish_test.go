@@ -38,7 +38,7 @@ func newStage(t *testing.T) stage {
 		s.write(s.root, name, string(text))
 	}
 	remote := t.TempDir()
-	s.git("init", "-q", "--bare", "-b", "main", remote) // beside the clone
+	s.git("init", "-q", "--bare", "-b", "main", remote)
 	for _, args := range [][]string{
 		{"init", "-q", "-b", "main"}, {"remote", "add", "origin", remote}, {"config", "user.name", "test"},
 		{"config", "user.email", "test@example.com"}, {"add", "-A"}, {"commit", "-q", "-m", "prepare"}, {"push", "-q", "origin", "main"},

@@ -118,6 +118,12 @@ image: ## the action's image from a local base, as foreman:VERSION
 	docker build --build-arg GO_IMAGE="$$(.ci/images | head -n 1)" --build-arg GOPROXY="$$(go env GOPROXY)" \
 	  --build-arg VERSION=$(VERSION) -t foreman:$(VERSION) .
 
+.PHONY: release-check
+release-check: ## all of a release that needs no login: two builds, images, archives, packages, workflows
+	go -C internal/release test ./...
+	go -C internal/release/tools test ./...
+	go -C internal/release run . rehearse -cold
+
 .PHONY: ci
 ci: ## all that continuous integration runs
 	.ci/run

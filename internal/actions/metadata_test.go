@@ -15,19 +15,34 @@ import (
 const (
 	metadataFile = "../../action.yml"
 	inputsPage   = "../../docs/inputs.md"
+	slimFile     = "../../slim/action.yml"
 )
 
-// metadata is the content of action.yml; other keys are errors.
-type metadata struct {
+// metadata is the content of an action.yml with its own form of runs; other keys are errors.
+type metadata[R any] struct {
 	Name, Description, Author string
 	Branding                  struct{ Icon, Color string }
 	Inputs                    map[string]metadataInput
-	Outputs                   map[string]struct{ Description string }
-	Runs                      metadataRuns
+	Outputs                   map[string]metadataOutput
+	Runs                      R
 }
 
 type metadataInput struct {
 	Description, Default string
+}
+
+type metadataOutput struct {
+	Description, Value string
+}
+
+type slimRuns struct {
+	Using string
+	Steps []slimStep
+}
+
+type slimStep struct {
+	ID, Shell, Run string
+	Env            map[string]string
 }
 
 type metadataRuns struct {
@@ -41,30 +56,72 @@ func TestActionYML(t *testing.T) {
 	t.Parallel()
 	text := readFile(t, metadataFile)
 	want := replaceBetween(t, text, "# inputs\n", "# /inputs\n", inputsYAML())
-	want = replaceBetween(t, want, "# outputs\n", "# /outputs\n", outputsYAML())
+	want = replaceBetween(t, want, "# outputs\n", "# /outputs\n", outputsYAML(""))
 	compareOrUpdate(t, metadataFile, text, want)
 
-	var got metadata
-	decoder := yaml.NewDecoder(strings.NewReader(want))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&got); err != nil {
-		t.Fatal(err)
-	}
+	got := parseMetadata[metadataRuns](t, want)
 	wantRuns := metadataRuns{Using: "docker", Image: "Dockerfile", Entrypoint: "/foreman", Args: []string{"action"}}
 	if diff := cmp.Diff(wantRuns, got.Runs); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
+	checkMetadata(t, got, "")
+}
+
+// slim/action.yml has the same inputs and outputs, and passes each input on as a variable.
+func TestSlimActionYML(t *testing.T) {
+	t.Parallel()
+	text := readFile(t, slimFile)
+	want := replaceBetween(t, text, "# inputs\n", "# /inputs\n", inputsYAML())
+	want = replaceBetween(t, want, "# outputs\n", "# /outputs\n", outputsYAML("foreman"))
+	want = replaceBetween(t, want, "        # input variables\n", "        # /input variables\n", variablesYAML())
+	compareOrUpdate(t, slimFile, text, want)
+
+	got := parseMetadata[slimRuns](t, want)
+	checkMetadata(t, got, "foreman")
+	if len(got.Runs.Steps) != 1 {
+		t.Fatalf("got %d steps, want one", len(got.Runs.Steps))
+	}
+	step := got.Runs.Steps[0]
+	if got.Runs.Using != "composite" || step.ID != "foreman" || step.Shell != "bash" {
+		t.Errorf("got a %s action with the step %s of %s, want a composite one with foreman of bash", got.Runs.Using, step.ID, step.Shell)
+	}
+	if strings.Contains(step.Run, "${{") {
+		t.Error("the script contains an expression; its values would run as code")
+	}
+	for _, system := range []string{"LINUX", "DARWIN", "WINDOWS"} {
+		for _, machine := range []string{"AMD64", "ARM64"} {
+			name := "FOREMAN_" + system + "_" + machine
+			if value, ok := step.Env[name]; !ok || value != "" || !strings.Contains(step.Run, "pinned=$"+name+" ") {
+				t.Errorf("%s: got %q, want an empty variable that the script reads", name, value)
+			}
+		}
+	}
+	if value, ok := step.Env["FOREMAN_DOWNLOAD"]; !ok || value != "" {
+		t.Errorf("FOREMAN_DOWNLOAD: got %q, want an empty variable", value)
+	}
+}
+
+func parseMetadata[R any](t *testing.T, text string) metadata[R] {
+	t.Helper()
+	var got metadata[R]
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// checkMetadata compares all but the runs of an action with the tables. In a composite action
+// the outputs come from a step.
+func checkMetadata[R any](t *testing.T, got metadata[R], step string) {
+	t.Helper()
 	if got.Name == "" || got.Author == "" || got.Branding.Icon == "" || got.Branding.Color == "" {
 		t.Errorf("got %+v, want a name, an author and a branding", got)
 	}
 	if n := len(got.Description); n == 0 || n > 125 {
 		t.Errorf("got a description of %d bytes, want 1 to 125", n)
 	}
-	checkMetadataTables(t, got)
-}
-
-func checkMetadataTables(t *testing.T, got metadata) {
-	t.Helper()
 	inputs := map[string]metadataInput{}
 	for _, in := range actions.Inputs() {
 		inputs[string(in.Name)] = metadataInput{Description: in.Description, Default: metadataDefault(in)}
@@ -72,9 +129,9 @@ func checkMetadataTables(t *testing.T, got metadata) {
 	if diff := cmp.Diff(inputs, got.Inputs); diff != "" {
 		t.Errorf("inputs (-want +got):\n%s", diff)
 	}
-	outputs := map[string]struct{ Description string }{}
+	outputs := map[string]metadataOutput{}
 	for _, out := range actions.Outputs() {
-		outputs[out.Name] = struct{ Description string }{out.Description}
+		outputs[out.Name] = metadataOutput{out.Description, outputValue(step, out.Name)}
 	}
 	if diff := cmp.Diff(outputs, got.Outputs); diff != "" {
 		t.Errorf("outputs (-want +got):\n%s", diff)
@@ -110,11 +167,32 @@ func inputsYAML() string {
 	return b.String()
 }
 
-func outputsYAML() string {
+// outputsYAML lists the outputs; those of a composite action come from the named step.
+func outputsYAML(step string) string {
 	var b strings.Builder
 	b.WriteString("outputs:\n")
 	for _, out := range actions.Outputs() {
 		fmt.Fprintf(&b, "  %s:\n    description: %s\n", out.Name, strconv.Quote(out.Description))
+		if value := outputValue(step, out.Name); value != "" {
+			fmt.Fprintf(&b, "    value: %s\n", value)
+		}
+	}
+	return b.String()
+}
+
+func outputValue(step, name string) string {
+	if step == "" {
+		return ""
+	}
+	return "${{ steps." + step + ".outputs." + name + " }}"
+}
+
+// variablesYAML passes each input on as a variable that a shell can hold.
+func variablesYAML() string {
+	var b strings.Builder
+	for _, in := range actions.Inputs() {
+		name := strings.ToUpper(strings.ReplaceAll(string(in.Name), "-", "_"))
+		fmt.Fprintf(&b, "        INPUT_%s: ${{ inputs.%s }}\n", name, in.Name)
 	}
 	return b.String()
 }

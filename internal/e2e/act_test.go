@@ -13,20 +13,15 @@ import (
 	"testing"
 )
 
-// TestAct runs a workflow under act: with "uses: ./" and the container where a Docker
-// engine answers, else with the same program behind a composite action. It does not run beside another
+// TestAct runs a workflow under act with both entries: "uses: ./" builds the container where a Docker
+// engine answers, "uses: ./slim" downloads the program and needs none. It does not run beside another
 // test, so that the builder's cache holds the layers that the next one asks for.
 func TestAct(t *testing.T) {
-	if err := engine(); err != nil {
-		if require() {
-			t.Fatalf("no Docker engine answers, and one must: %v", err)
-		}
-		t.Logf("form: composite action on the host; no Docker engine answers: %v", err)
-		actHost(t)
-		return
-	}
-	t.Log("form: container action, built by act from the Dockerfile")
-	actDocker(t)
+	t.Run("slim", actSlim)
+	t.Run("container", func(t *testing.T) {
+		needEngine(t)
+		actDocker(t)
+	})
 }
 
 func actDocker(t *testing.T) {
@@ -37,21 +32,6 @@ func actDocker(t *testing.T) {
 	project.copy("testdata/act/docker.yml", ".github/workflows/triage.yml")
 	project.commit()
 	project.act("ubuntu-latest="+jobImage, bridge(t))
-}
-
-func actHost(t *testing.T) {
-	project := newProject(t)
-	program := project.path("composite/foreman")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, ".")
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	weighLayers(t, [][]byte{pack(t, program)})
-	project.copy("testdata/act/composite.yml", "composite/action.yml")
-	project.copy("testdata/act/host.yml", ".github/workflows/triage.yml")
-	project.commit()
-	project.act("ubuntu-latest=-self-hosted", "127.0.0.1")
 }
 
 // defaultImage is the base in the Dockerfile, which act does not override: it passes

@@ -96,6 +96,9 @@ func (p *prose) Write(b []byte) (int, error) {
 	return p.to.Write(b)
 }
 
+// Commands returns the command table for its documentation. Its commands must not run.
+func Commands() *cobra.Command { return commands(process.Env{}.Complete(), &flags{}) }
+
 // commands returns the command table.
 func commands(env process.Env, f *flags) *cobra.Command {
 	root := group.Complete(&cobra.Command{

@@ -47,6 +47,9 @@ func Main(ctx context.Context, env process.Env, args []string) int {
 	return command.ExitCode(err)
 }
 
+// Commands returns the command table for its documentation. Its commands must not run.
+func Commands() *cobra.Command { return commands(process.Env{}.Complete()) }
+
 // commands returns the command table.
 func commands(env process.Env) *cobra.Command {
 	root := &cobra.Command{

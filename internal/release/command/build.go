@@ -1,0 +1,152 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/release/entry"
+	"github.com/org/foreman-action/internal/release/image"
+	"github.com/org/foreman-action/internal/release/manual"
+	"github.com/org/foreman-action/internal/release/program"
+)
+
+// An imageName is an image of a release under the name that registries have for it.
+type imageName struct {
+	Name string
+	Spec image.Spec
+}
+
+func images() []imageName {
+	return []imageName{{"foreman-action", image.Action()}, {"foremand", image.Server()}}
+}
+
+func (o *options) layout(name string) string { return filepath.Join(o.out, "images", name) }
+
+// build makes what a release contains besides archives and packages: the programs, their
+// checksums, the manual and, for the platforms that have one, the images.
+func build(ctx context.Context, env Env, o *options, _ string) error {
+	platforms := entry.Platforms()
+	if o.platforms != "all" {
+		platforms = strings.Split(o.platforms, ",")
+		for _, p := range platforms {
+			if !slices.Contains(entry.Platforms(), p) {
+				return fmt.Errorf("-platforms: unknown platform %q: want some of %s", p, strings.Join(entry.Platforms(), ", "))
+			}
+		}
+	}
+	if err := os.RemoveAll(o.out); err != nil {
+		return err
+	}
+	b := program.Builder{Dir: o.root, Version: o.version}
+	sums, err := b.BuildAll(ctx, platforms, o.programs())
+	if err != nil {
+		return err
+	}
+	if o.twice {
+		if err := o.again(ctx, b, platforms, sums); err != nil {
+			return err
+		}
+		fmt.Fprintf(env.Stdout, "%d programs are the same from two builds\n", len(sums))
+	}
+	var list strings.Builder
+	for _, file := range slices.Sorted(maps.Keys(sums)) {
+		fmt.Fprintf(&list, "%s  %s\n", sums[file], file)
+	}
+	if err := os.WriteFile(filepath.Join(o.out, "checksums.txt"), []byte(list.String()), 0o644); err != nil {
+		return err
+	}
+	r, err := o.release(ctx)
+	if err != nil {
+		return err
+	}
+	if err := manual.Write(o.out, o.version, r.Created); err != nil {
+		return err
+	}
+	platforms = slices.DeleteFunc(slices.Clone(platforms), func(p string) bool { return !slices.Contains(image.Platforms(), p) })
+	if len(platforms) == 0 {
+		return nil
+	}
+	return o.assemble(env, r, platforms)
+}
+
+func (o *options) programs() string { return filepath.Join(o.out, "programs") }
+
+// again builds all programs from a copy of the source in another folder, and compares.
+func (o *options) again(ctx context.Context, b program.Builder, platforms []string, first map[string]string) error {
+	folder, err := os.MkdirTemp("", "release-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	b.Dir = filepath.Join(folder, "source")
+	if err := program.Copy(ctx, o.root, b.Dir); err != nil {
+		return err
+	}
+	if o.cold {
+		b.Cache = filepath.Join(folder, "cache")
+	}
+	second, err := b.BuildAll(ctx, platforms, filepath.Join(folder, "programs"))
+	if err != nil {
+		return err
+	}
+	var mistakes []error
+	for _, file := range slices.Sorted(maps.Keys(first)) {
+		if first[file] != second[file] {
+			mistakes = append(mistakes, fmt.Errorf("%s differs between two builds: %s and %s", file, first[file], second[file]))
+		}
+	}
+	return errors.Join(mistakes...)
+}
+
+// release returns what the commit decides about an image.
+func (o *options) release(ctx context.Context) (image.Release, error) {
+	cmd := exec.CommandContext(ctx, "git", "show", "-s", "--format=%H %cI", "HEAD")
+	cmd.Dir = o.root
+	out, err := cmd.Output()
+	if err != nil {
+		return image.Release{}, fmt.Errorf("read the commit of %s: %w", o.root, err)
+	}
+	commit, date, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	at, err := time.Parse(time.RFC3339, date)
+	if err != nil {
+		return image.Release{}, err
+	}
+	r := image.Release{Version: o.version, Revision: commit, Created: at.UTC()}
+	if o.repository != "" {
+		owner, err := entry.ParseRepository(o.repository)
+		if err != nil {
+			return image.Release{}, err
+		}
+		r.Source = strings.TrimRight(o.server, "/") + "/" + owner.String()
+	}
+	return r, nil
+}
+
+// assemble makes the images, and checks them as a registry would.
+func (o *options) assemble(env Env, r image.Release, platforms []string) error {
+	if err := os.MkdirAll(filepath.Join(o.out, "images"), 0o755); err != nil {
+		return err
+	}
+	for _, i := range images() {
+		digest, err := image.Write(o.layout(i.Name), i.Spec, r, platforms, o.programs())
+		if err != nil {
+			return err
+		}
+		if err := image.Check(o.layout(i.Name), digest, platforms); err != nil {
+			return err
+		}
+		if err := os.WriteFile(o.layout(i.Name)+".digest", []byte(digest), 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintf(env.Stdout, "image %s: %s on %s\n", i.Name, digest, strings.Join(platforms, ", "))
+	}
+	return nil
+}

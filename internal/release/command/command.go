@@ -1,0 +1,93 @@
+// Package command is the command table of the release program.
+package command
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/org/foreman-action/internal/release/tagging"
+)
+
+// An Env is the surroundings of one run.
+type Env struct {
+	Getenv         func(string) string
+	Stdout, Stderr io.Writer
+}
+
+// A verb is one command: the argument that it takes, and its work.
+type verb struct {
+	argument string // its name; empty: it takes none
+	purpose  string
+	run      func(context.Context, Env, *options, string) error
+}
+
+// The options of all verbs; each reads those that it needs.
+type options struct {
+	root, remote, repository, server, registry string
+	out, digest, sums, version, dist           string
+	platforms                                  string
+	twice, cold, short                         bool
+}
+
+func verbs() map[string]verb {
+	return map[string]verb{
+		"check":    {"TAG", "refuse a release whose tag, tree or changelog is wrong", check},
+		"notes":    {"TAG", "print the changelog's section of a version", notes},
+		"build":    {"", "build the programs, their manual and the images into -out", build},
+		"push":     {"TAG", "push the images below -out to the registry, and print the digest of the action's", push},
+		"tag":      {"TAG", "check, pin the image and the programs, and push the tag of the version", tag},
+		"pin":      {"TAG", "write action.yml and slim/action.yml to -out/pinned, as a tag has them", pin},
+		"move":     {"TAG", "move v1 and v1.2 to a version", move},
+		"inspect":  {"", "check every file of a release below -dist", inspect},
+		"formula":  {"TAG", "print the Homebrew formula for the files below -dist", formula},
+		"rehearse": {"", "check all that a release does, without one", rehearse},
+	}
+}
+
+// Run runs the command that args name.
+func Run(ctx context.Context, env Env, args []string) error {
+	names := []string{"check", "notes", "build", "push", "pin", "tag", "move", "inspect", "formula", "rehearse"}
+	if len(args) == 0 {
+		for _, name := range names {
+			fmt.Fprintf(env.Stderr, "release %-8s [flags] %-3s  %s\n", name, verbs()[name].argument, verbs()[name].purpose)
+		}
+		return fmt.Errorf("name a command: %s", strings.Join(names, ", "))
+	}
+	v, ok := verbs()[args[0]]
+	if !ok {
+		return fmt.Errorf("unknown command %q: want one of %s", args[0], strings.Join(names, ", "))
+	}
+	var o options
+	f := flag.NewFlagSet("release "+args[0], flag.ContinueOnError)
+	f.SetOutput(env.Stderr)
+	f.StringVar(&o.root, "root", "../..", "the `folder` of the repository")
+	f.StringVar(&o.remote, "remote", "origin", "the `remote` that the tags are pushed to")
+	f.StringVar(&o.repository, "repository", env.Getenv("GITHUB_REPOSITORY"), "the repository that releases, as `owner/name`")
+	f.StringVar(&o.server, "server", cmp.Or(env.Getenv("GITHUB_SERVER_URL"), "https://github.com"), "the `address` of its server")
+	f.StringVar(&o.registry, "registry", "ghcr.io", "the `host` of the images")
+	f.StringVar(&o.out, "out", "../../bin/release", "the `folder` of what build makes")
+	f.StringVar(&o.dist, "dist", "../../dist", "the `folder` of what goreleaser makes")
+	f.StringVar(&o.digest, "digest", "", "the `digest` of the action's image")
+	f.StringVar(&o.sums, "sums", "../../bin/release/checksums.txt", "the `file` with the checksums of the programs")
+	f.StringVar(&o.version, "version", "v0.0.0-snapshot", "the `version` that the programs print")
+	f.StringVar(&o.platforms, "platforms", "all", "`platforms` to build for, such as linux-amd64,darwin-arm64")
+	f.BoolVar(&o.twice, "twice", false, "build in another folder, too, and compare")
+	f.BoolVar(&o.cold, "cold", false, "compile the second build from nothing")
+	f.BoolVar(&o.short, "short", false, "leave out goreleaser and the workflows")
+	if err := f.Parse(args[1:]); err != nil {
+		return err
+	}
+	switch {
+	case v.argument == "" && f.NArg() > 0:
+		return fmt.Errorf("%s: unexpected argument %q", args[0], f.Arg(0))
+	case v.argument != "" && f.NArg() != 1:
+		return fmt.Errorf("%s: want one %s after the flags, got %d", args[0], v.argument, f.NArg())
+	}
+	return v.run(ctx, env, &o, f.Arg(0))
+}
+
+func (o *options) git() tagging.Repository { return tagging.Repository{Dir: o.root, Remote: o.remote} }

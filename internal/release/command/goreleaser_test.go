@@ -1,0 +1,46 @@
+package command_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/release/program"
+)
+
+// goreleaser builds the programs with the flags of our own builds.
+func TestGoreleaserBuilds(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../.goreleaser.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type build struct {
+		ID, Binary, Main  string
+		Env, Goos, Goarch []string
+		Flags, Ldflags    []string
+	}
+	var got struct{ Builds []build }
+	if err := yaml.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	var want []build
+	for _, p := range program.All() {
+		var flags, ldflags []string
+		for _, flag := range p.Flags("{{ .Env.RELEASE_VERSION }}") {
+			if value, ok := strings.CutPrefix(flag, "-ldflags="); ok {
+				ldflags = append(ldflags, value)
+			} else {
+				flags = append(flags, flag)
+			}
+		}
+		want = append(want, build{p.Name, p.Name, p.Package, []string{"CGO_ENABLED=0", "GOFLAGS="},
+			[]string{"linux", "darwin", "windows"}, []string{"amd64", "arm64"}, flags, ldflags})
+	}
+	if diff := cmp.Diff(want, got.Builds); diff != "" {
+		t.Errorf("builds (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,173 @@
+package command_test
+
+import (
+	"bytes"
+	"io"
+	"log"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/registry"
+
+	"github.com/org/foreman-action/internal/release/command"
+	"github.com/org/foreman-action/internal/release/entry"
+	"github.com/org/foreman-action/internal/release/image"
+)
+
+// A stage is a clone with its remote, a registry and what build made.
+type stage struct {
+	t              *testing.T
+	root, out, reg string
+}
+
+func newStage(t *testing.T) stage {
+	t.Helper()
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	s := stage{t, filepath.Join(t.TempDir(), "work"), t.TempDir(), strings.TrimPrefix(server.URL, "http://")}
+	s.write(s.root, "CHANGELOG.md", "# Changelog\n\n## [1.2.3] - 2026-01-31\n\n- A thing.\n")
+	for _, name := range []string{entry.ContainerFile, entry.SlimFile} {
+		text, err := os.ReadFile(filepath.Join("../../..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.write(s.root, name, string(text))
+	}
+	remote := t.TempDir()
+	s.git("init", "-q", "--bare", "-b", "main", remote)
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "main"}, {"remote", "add", "origin", remote}, {"config", "user.name", "test"},
+		{"config", "user.email", "test@example.com"}, {"add", "-A"}, {"commit", "-q", "-m", "prepare"}, {"push", "-q", "origin", "main"},
+	} {
+		s.git(args...)
+	}
+	var sums strings.Builder
+	for _, platform := range entry.Platforms() {
+		sums.WriteString(strings.Repeat("ab", 32) + "  " + entry.File("foreman", platform) + "\n")
+	}
+	s.write(s.out, "checksums.txt", sums.String())
+	for name, spec := range map[string]image.Spec{"foreman-action": image.Action(), "foremand": image.Server()} {
+		for _, platform := range image.Platforms() {
+			s.write(s.out, "programs/"+entry.File(spec.Program, platform), platform)
+		}
+		digest, err := image.Write(filepath.Join(s.out, "images", name), spec, image.Release{Version: "v1.2.3"}, image.Platforms(), filepath.Join(s.out, "programs"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.write(s.out, "images/"+name+".digest", digest)
+	}
+	return s
+}
+
+func (s stage) write(dir, name, text string) {
+	s.t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s stage) git(args ...string) string {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), "git", args...)
+	cmd.Dir = s.root
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// run runs a command for a tag, as the workflow does.
+func (s stage) run(tag, name string, flags ...string) (string, error) {
+	var out bytes.Buffer
+	getenv := func(name string) string {
+		return map[string]string{"GITHUB_REPOSITORY": "Octo-Org/foreman-action", "GITHUB_ACTOR": "octo", "GITHUB_TOKEN": "example"}[name]
+	}
+	args := append([]string{name, "-root", s.root, "-out", s.out, "-registry", s.reg, "-sums", filepath.Join(s.out, "checksums.txt")}, flags...)
+	err := command.Run(s.t.Context(), command.Env{Getenv: getenv, Stdout: &out, Stderr: &out}, append(args, tag))
+	return out.String(), err
+}
+
+// The steps of the workflow, in their order, on a real repository and a real registry.
+func TestRelease(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	if out, err := s.run("v1.2.3", "check"); err != nil {
+		t.Fatalf("check: %v\n%s", err, out)
+	}
+	if out, err := s.run("v1.2.3", "notes"); err != nil || out != "- A thing.\n" {
+		t.Errorf("notes: got %q and the error %v", out, err)
+	}
+	written, err := os.ReadFile(filepath.Join(s.out, "images", "foreman-action.digest"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := string(written)
+
+	// The registry does not have the image yet.
+	before := s.git("ls-remote", "origin")
+	if out, err := s.run("v1.2.3", "tag", "-digest", digest); err == nil || !strings.Contains(err.Error(), "cannot be pulled without a login") {
+		t.Errorf("tag before the push: got %q and the error %v", out, err)
+	}
+	if out, err := s.run("v1.2.3", "move"); err == nil {
+		t.Errorf("move before the tag: got %q", out)
+	}
+	if got := s.git("ls-remote", "origin") + s.git("tag"); got != before {
+		t.Errorf("a refused release pushed something: %s", got)
+	}
+
+	out, err := s.run("v1.2.3", "push")
+	if err != nil || strings.TrimSpace(out) != digest {
+		t.Fatalf("push: got %q and the error %v, want %s", out, err, digest)
+	}
+	if out, err := s.run("v1.2.3", "tag", "-digest", digest); err != nil {
+		t.Fatalf("tag: %v\n%s", err, out)
+	}
+	want := "image: docker://" + s.reg + "/octo-org/foreman-action@" + digest
+	if text := s.git("show", "v1.2.3:action.yml"); !strings.Contains(text, want) {
+		t.Errorf("got action.yml\n%s\nwant %q in it", text, want)
+	}
+	if out, err := s.run("v1.2.3", "move"); err != nil || out != "v1 is at v1.2.3\nv1.2 is at v1.2.3\n" {
+		t.Errorf("move: got %q and the error %v", out, err)
+	}
+	refs := s.git("ls-remote", "--tags", "origin")
+	for _, name := range []string{"v1", "v1.2", "v1.2.3"} {
+		if !strings.Contains(refs, s.git("rev-parse", "v1.2.3")+"\trefs/tags/"+name) {
+			t.Errorf("%s is not at the release:\n%s", name, refs)
+		}
+	}
+}
+
+// A missing list of checksums is reported beside all other mistakes.
+func TestTagReportsAll(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.write(s.root, "new", "x")
+	out, err := s.run("v1.2.4", "tag", "-digest", "latest", "-sums", filepath.Join(s.out, "none"))
+	if err == nil {
+		t.Fatalf("got %q, want an error", out)
+	}
+	for _, want := range []string{"none: no such file", "no section for 1.2.4", "?? new", `image digest "latest"`, "foreman-darwin-arm64"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("got the error\n%v\nwant %q in it", err, want)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{nil, {"deploy"}, {"check"}, {"check", "v1.2.3", "v1.2.4"}, {"inspect", "v1.2.3"}, {"build", "-platforms", "plan9-amd64"}, {"check", "-unknown", "v1.2.3"}} {
+		env := command.Env{Getenv: func(string) string { return "" }, Stdout: io.Discard, Stderr: io.Discard}
+		if err := command.Run(t.Context(), env, args); err == nil {
+			t.Errorf("%q: want an error", args)
+		}
+	}
+}

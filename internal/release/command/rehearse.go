@@ -1,0 +1,202 @@
+package command
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/internal/release/changelog"
+	"github.com/org/foreman-action/internal/release/contents"
+	"github.com/org/foreman-action/internal/release/entry"
+	"github.com/org/foreman-action/internal/release/version"
+)
+
+func inspect(_ context.Context, env Env, o *options, _ string) error {
+	sums, err := readSums(o.sums)
+	if err != nil {
+		return err
+	}
+	d, err := contents.Open(o.dist)
+	if err != nil {
+		return err
+	}
+	n, err := d.Check(strings.TrimPrefix(o.version, "v"), sums)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stdout, "%d files of the release are complete, and their programs are our own builds\n", n)
+	return nil
+}
+
+func formula(_ context.Context, env Env, o *options, tag string) error {
+	v, err := version.Parse(tag)
+	if err != nil {
+		return err
+	}
+	owner, err := entry.ParseRepository(o.repository)
+	if err != nil {
+		return err
+	}
+	downloads, err := entry.Downloads(o.server, owner, tag)
+	if err != nil {
+		return err
+	}
+	d, err := contents.Open(o.dist)
+	if err != nil {
+		return err
+	}
+	text, err := d.Formula(v.String(), downloads, strings.TrimRight(o.server, "/")+"/"+owner.String())
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(env.Stdout, text)
+	return nil
+}
+
+// rehearse does all of a release that needs neither a network nor a login. With -short only
+// linux-amd64 is built, and goreleaser and the linter of workflows are left out.
+func rehearse(ctx context.Context, env Env, o *options, _ string) error {
+	o.twice = true
+	if o.short {
+		o.platforms = "linux-amd64"
+	}
+	steps := []struct {
+		name string
+		run  func() error
+		long bool
+	}{
+		{"tags and changelog agree", func() error { return agree(ctx, env, o.root) }, false},
+		{"build twice, manual, images", func() error { return build(ctx, env, o, "") }, false},
+		{"pin", func() error { return o.pinAny(ctx, env) }, true},
+		{"goreleaser check", func() error { return o.tool(ctx, env, "goreleaser", "check") }, true},
+		{"goreleaser snapshot", func() error {
+			return o.tool(ctx, env, "goreleaser", "release", "--snapshot", "--clean", "--skip=sign", "--parallelism=2")
+		}, true},
+		{"files of the release", func() error { return inspect(ctx, env, o, "") }, true},
+		{"lint of the workflows", func() error { return o.actionlint(ctx, env) }, true},
+	}
+	var mistakes []error
+	for _, step := range steps {
+		if step.long && o.short {
+			continue
+		}
+		fmt.Fprintf(env.Stdout, "== %s\n", step.name)
+		if err := step.run(); err != nil {
+			fmt.Fprintf(env.Stdout, "%s: %v\n", step.name, err)
+			mistakes = append(mistakes, fmt.Errorf("%s: %w", step.name, err))
+		}
+	}
+	return errors.Join(mistakes...)
+}
+
+// pinAny pins what was built, for a repository of any name.
+func (o *options) pinAny(ctx context.Context, env Env) error {
+	digest, err := os.ReadFile(o.layout("foreman-action") + ".digest")
+	if err != nil {
+		return err
+	}
+	some := *o
+	some.digest, some.repository = string(digest), cmp.Or(o.repository, "org/foreman-action")
+	return pin(ctx, env, &some, o.version)
+}
+
+// agree compares the tags of versions with the sections of the changelog: each tag has one, and
+// each section but the newest has a tag.
+func agree(ctx context.Context, env Env, root string) error {
+	text, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
+	if err != nil {
+		return err
+	}
+	git := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, "git", args...)
+		cmd.Dir = root
+		out, err := cmd.Output()
+		if err != nil {
+			return "", fmt.Errorf("git %s: %w", args[0], err)
+		}
+		return strings.TrimSpace(string(out)), nil
+	}
+	shallow, err := git("rev-parse", "--is-shallow-repository")
+	if err != nil {
+		return err
+	}
+	if shallow == "true" {
+		fmt.Fprintln(env.Stdout, "skipped: a shallow clone has no tags")
+		return nil
+	}
+	tags, err := git("tag", "--list", "v*")
+	if err != nil {
+		return err
+	}
+	sections := changelog.Versions(string(text))
+	var tagged []version.Version
+	var mistakes []error
+	for _, name := range strings.Fields(tags) {
+		v, err := version.Parse(name)
+		if err != nil {
+			continue // v1, v1.2
+		}
+		tagged = append(tagged, v)
+		if !slices.Contains(sections, v) {
+			mistakes = append(mistakes, fmt.Errorf("tag %s has no section in CHANGELOG.md", name))
+		}
+	}
+	for i, v := range sections {
+		if i > 0 && !slices.Contains(tagged, v) {
+			mistakes = append(mistakes, fmt.Errorf("CHANGELOG.md has a section for %s, which has no tag", v))
+		}
+		if i > 0 && v.Compare(sections[i-1]) >= 0 {
+			mistakes = append(mistakes, fmt.Errorf("CHANGELOG.md: %s stands below %s, which is not newer", v, sections[i-1]))
+		}
+	}
+	return errors.Join(mistakes...)
+}
+
+// tool runs a tool of internal/release/tools in the root, with all tools of that module in PATH.
+func (o *options) tool(ctx context.Context, env Env, name string, args ...string) error {
+	var folders []string
+	for _, each := range []string{"goreleaser", "cyclonedx-gomod"} {
+		path, err := toolPath(ctx, "tools", each)
+		if err != nil {
+			return err
+		}
+		folders = append(folders, filepath.Dir(path))
+	}
+	path := strings.Join(append(folders, os.Getenv("PATH")), string(os.PathListSeparator))
+	return o.exec(ctx, env, []string{"PATH=" + path, "RELEASE_VERSION=" + o.version}, filepath.Join(folders[0], name), args...)
+}
+
+func (o *options) actionlint(ctx context.Context, env Env) error {
+	path, err := toolPath(ctx, "../e2e", "actionlint")
+	if err != nil {
+		return err
+	}
+	return o.exec(ctx, env, nil, path)
+}
+
+// toolPath builds a tool of a module and returns the path of its program.
+func toolPath(ctx context.Context, module, name string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "-C", module, "tool", "-n", name)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("build %s: %w: %s", name, err, strings.TrimSpace(stderr.String()))
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+func (o *options) exec(ctx context.Context, env Env, vars []string, program string, args ...string) error {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir = o.root
+	cmd.Env = append(os.Environ(), vars...)
+	cmd.Stdout, cmd.Stderr = env.Stdout, env.Stderr
+	return cmd.Run()
+}

@@ -1,0 +1,136 @@
+// Package entry pins a release in the two files that workflows start: action.yml names the image
+// by its digest, slim/action.yml the programs by their SHA-256.
+package entry
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// The paths of the two files in the repository.
+const (
+	ContainerFile = "action.yml"
+	SlimFile      = "slim/action.yml"
+)
+
+// A Repository is the repository that releases.
+type Repository struct{ Owner, Name string }
+
+var (
+	repositoryForm = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]{0,38})/([A-Za-z0-9._-]{1,100})$`)
+	digestForm     = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	sumForm        = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// ParseRepository parses owner/name.
+func ParseRepository(text string) (Repository, error) {
+	parts := repositoryForm.FindStringSubmatch(text)
+	if parts == nil || strings.Trim(parts[2], ".") == "" {
+		return Repository{}, fmt.Errorf("repository %q: want owner/name, as GITHUB_REPOSITORY has it", text)
+	}
+	return Repository{parts[1], parts[2]}, nil
+}
+
+// String returns owner/name.
+func (r Repository) String() string { return r.Owner + "/" + r.Name }
+
+// Image returns the name of an image of the repository's owner. Registries accept lower case only.
+func (r Repository) Image(registry, name string) string {
+	return registry + "/" + strings.ToLower(r.Owner) + "/" + name
+}
+
+// CheckDigest refuses text that is no digest of an image.
+func CheckDigest(digest string) error {
+	if !digestForm.MatchString(digest) {
+		return fmt.Errorf("image digest %q: want sha256: and 64 digits of lower-case hex", digest)
+	}
+	return nil
+}
+
+// PinImage returns action.yml with the image in place of the Dockerfile.
+func PinImage(text, image, digest string) (string, error) {
+	if err := CheckDigest(digest); err != nil {
+		return "", err
+	}
+	const line = "\n  image: Dockerfile\n"
+	if strings.Count(text, line) != 1 {
+		return "", fmt.Errorf("%s: want one line %s in it", ContainerFile, strings.TrimSpace(line))
+	}
+	return strings.Replace(text, line, "\n  image: docker://"+image+"@"+digest+"\n", 1), nil
+}
+
+// Platforms returns the platforms with a program of their own, such as linux-amd64.
+func Platforms() []string {
+	return []string{"linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64", "windows-amd64", "windows-arm64"}
+}
+
+// File returns the name that a release gives a program without an archive, such as
+// foreman-windows-amd64.exe.
+func File(program, platform string) string {
+	if strings.HasPrefix(platform, "windows-") {
+		return program + "-" + platform + ".exe"
+	}
+	return program + "-" + platform
+}
+
+// Downloads returns the address below which the files of a release lie.
+func Downloads(server string, r Repository, tag string) (string, error) {
+	u, err := url.Parse(server)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("server %q: want an address such as https://github.com", server)
+	}
+	return strings.TrimRight(u.String(), "/") + "/" + r.String() + "/releases/download/" + tag, nil
+}
+
+// PinPrograms returns slim/action.yml with the address of the release and the SHA-256 of the
+// program foreman for every platform. The keys of sums are names of files, as in the
+// release's list of checksums. All mistakes are reported at once.
+func PinPrograms(text, downloads string, sums map[string]string) (string, error) {
+	var mistakes []error
+	set := func(variable, value string) {
+		line := "\n        " + variable + ": \"\"\n"
+		if strings.Count(text, line) != 1 {
+			mistakes = append(mistakes, fmt.Errorf("%s: want one line %s in it", SlimFile, strings.TrimSpace(line)))
+			return
+		}
+		text = strings.Replace(text, line, "\n        "+variable+": \""+value+"\"\n", 1)
+	}
+	set("FOREMAN_DOWNLOAD", downloads)
+	for _, platform := range Platforms() {
+		file := File("foreman", platform)
+		sum := sums[file]
+		switch {
+		case sum == "":
+			mistakes = append(mistakes, fmt.Errorf("no checksum of %s: build every platform", file))
+		case !sumForm.MatchString(sum):
+			mistakes = append(mistakes, fmt.Errorf("checksum %q of %s: want 64 digits of lower-case hex", sum, file))
+		default:
+			set("FOREMAN_"+strings.ToUpper(strings.ReplaceAll(platform, "-", "_")), sum)
+		}
+	}
+	if err := errors.Join(mistakes...); err != nil {
+		return "", err
+	}
+	return text, nil
+}
+
+// ParseSums parses a list of checksums: lines of a SHA-256, two spaces and the name of a file.
+func ParseSums(text string) (map[string]string, error) {
+	sums := map[string]string{}
+	var mistakes []error
+	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		sum, file, ok := strings.Cut(line, "  ")
+		switch {
+		case !ok || !sumForm.MatchString(sum) || file == "":
+			mistakes = append(mistakes, fmt.Errorf("line %d: want a SHA-256, two spaces and a name, got %q", i+1, line))
+		case sums[file] != "":
+			mistakes = append(mistakes, fmt.Errorf("line %d: %s is listed twice", i+1, file))
+		default:
+			sums[file] = sum
+		}
+	}
+	return sums, errors.Join(mistakes...)
+}

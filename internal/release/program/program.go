@@ -1,0 +1,138 @@
+// Package program builds the programs of a release: the same bytes from the same source,
+// wherever it lies.
+package program
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/org/foreman-action/internal/release/entry"
+)
+
+// A Program is one of the programs of a release.
+type Program struct {
+	Name    string
+	Package string // its folder, from the root of the module
+	Version string // the variable that contains its version
+}
+
+// All returns the programs of a release.
+func All() []Program {
+	const module = "github.com/org/foreman-action/internal/cli"
+	return []Program{
+		{"foreman", "./cmd/foreman", module + ".buildVersion"},
+		{"foremand", "./cmd/foremand", module + "/foremand.buildVersion"},
+		{"contribflow", "./cmd/contribflow", module + "/contribflow.buildVersion"},
+	}
+}
+
+// Flags returns the flags of go build. The source alone decides about the bytes: no path, no state of
+// git, no C compiler takes part.
+func (p Program) Flags(version string) []string {
+	return []string{"-trimpath", "-buildvcs=false", "-ldflags=-s -w -X " + p.Version + "=" + version}
+}
+
+// A Builder builds programs.
+type Builder struct {
+	Dir     string // the root of the module
+	Version string // that the programs print, such as v1.2.3
+	Cache   string // for compiled packages; empty: the user's own
+}
+
+// Build builds a program for a platform, such as linux-amd64, into a file.
+func (b Builder) Build(ctx context.Context, p Program, platform, file string) error {
+	system, machine, _ := strings.Cut(platform, "-")
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build"}, p.Flags(b.Version)...), "-o", file, p.Package)...)
+	cmd.Dir = b.Dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=")
+	if b.Cache != "" {
+		cmd.Env = append(cmd.Env, "GOCACHE="+b.Cache)
+	}
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("build %s for %s: %w: %s", p.Name, platform, err, strings.TrimSpace(log.String()))
+	}
+	return nil
+}
+
+// BuildAll builds all programs for some platforms into a folder, and returns their SHA-256 by
+// file.
+func (b Builder) BuildAll(ctx context.Context, platforms []string, folder string) (map[string]string, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, err
+	}
+	sums := map[string]string{}
+	for _, p := range All() {
+		for _, platform := range platforms {
+			file := entry.File(p.Name, platform)
+			path := filepath.Join(folder, file)
+			if err := b.Build(ctx, p, platform, path); err != nil {
+				return nil, err
+			}
+			sum, err := Sum(path)
+			if err != nil {
+				return nil, err
+			}
+			sums[file] = sum
+		}
+	}
+	return sums, nil
+}
+
+// Sum returns the SHA-256 of a file in hex.
+func Sum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Copy copies the files that git tracks or would add to a folder.
+func Copy(ctx context.Context, dir, to string) error {
+	cmd := exec.CommandContext(ctx, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("list the files of %s: %w", dir, err)
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		from, target := filepath.Join(dir, name), filepath.Join(to, name)
+		info, err := os.Lstat(from)
+		if os.IsNotExist(err) || err == nil && !info.Mode().IsRegular() {
+			continue // removed and not committed yet, or a link
+		}
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(target, text, info.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

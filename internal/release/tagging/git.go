@@ -1,0 +1,45 @@
+package tagging
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// A repo runs git in a folder, as the user's own git.
+type repo struct {
+	dir string
+	env []string // more variables
+}
+
+// run returns the output of a command of git without its last line break.
+func (r repo) run(ctx context.Context, stdin string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = r.dir
+	cmd.Env = append(append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"), r.env...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
+	}
+	return strings.TrimSuffix(stdout.String(), "\n"), nil
+}
+
+// references returns the references of a remote by their names, such as refs/tags/v1. A tag
+// with a message counts as its commit.
+func (r repo) references(ctx context.Context, remote string) (map[string]string, error) {
+	out, err := r.run(ctx, "", "ls-remote", "--heads", "--tags", remote)
+	if err != nil {
+		return nil, fmt.Errorf("list the tags of %s: %w", remote, err)
+	}
+	refs := map[string]string{}
+	for line := range strings.Lines(out) {
+		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		refs[strings.TrimSuffix(name, "^{}")] = id
+	}
+	return refs, nil
+}

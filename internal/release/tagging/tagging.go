@@ -1,0 +1,256 @@
+// Package tagging makes the tags of a release. The commit of a release stands on no branch: it
+// is the released commit with the image and the checksums pinned.
+//
+// The tag of the version is made first, because the release's files are published under it.
+// v1 and v1.2 move last, when all files are there.
+package tagging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/internal/release/changelog"
+	"github.com/org/foreman-action/internal/release/entry"
+	"github.com/org/foreman-action/internal/release/version"
+)
+
+// A Repository is a clone and its remote.
+type Repository struct {
+	Dir    string // the root of the working tree
+	Remote string // such as origin
+}
+
+// Pins are the contents of a release that its commit names.
+type Pins struct {
+	Repository string            // that releases, as owner/name
+	Server     string            // where its releases are published, such as https://github.com
+	Registry   string            // of the image, such as ghcr.io
+	Digest     string            // of the action's image
+	Sums       map[string]string // of the released programs, by file
+	// Exists returns an error when an image cannot be pulled by its digest.
+	Exists func(ctx context.Context, image, digest string) error
+}
+
+// A Checked is a commit whose release no check refused.
+type Checked struct {
+	Version version.Version
+	Commit  string // to release
+	Notes   string // of the changelog
+
+	references map[string]string // of the remote
+}
+
+// Check refuses a tag that is no version or exists, a changed tree, a commit that is on no branch
+// of the remote, and a changelog that does not agree. It changes nothing and reports all
+// mistakes at once.
+func (r Repository) Check(ctx context.Context, tag string) (Checked, error) {
+	var mistakes []error
+	note := func(err error) {
+		if err != nil {
+			mistakes = append(mistakes, err)
+		}
+	}
+	var c Checked
+	var err error
+	c.Version, err = version.Parse(tag)
+	note(err)
+	valid := err == nil
+	git := repo{dir: r.Dir}
+
+	changes, err := git.run(ctx, "", "status", "--porcelain", "--untracked-files=all")
+	note(err)
+	if changes != "" {
+		note(fmt.Errorf("the tree has changes: commit or remove them:\n%s", changes))
+	}
+	c.Commit, err = git.run(ctx, "", "rev-parse", "--verify", "HEAD^{commit}")
+	note(err)
+	c.references, err = git.references(ctx, r.Remote)
+	note(err)
+	if err == nil && c.Commit != "" && !onBranch(c.references, c.Commit) {
+		note(fmt.Errorf("commit %s is not the newest of a branch of %s: push it, or check out the branch", c.Commit, r.Remote))
+	}
+	if valid {
+		note(r.unused(ctx, c))
+		text, err := os.ReadFile(filepath.Join(r.Dir, "CHANGELOG.md"))
+		note(err)
+		if err == nil {
+			c.Notes, err = changelog.Section(string(text), c.Version)
+			note(err)
+		}
+	}
+	if err := errors.Join(mistakes...); err != nil {
+		return Checked{}, err
+	}
+	return c, nil
+}
+
+// onBranch reports whether a branch of the remote ends at the commit.
+func onBranch(references map[string]string, commit string) bool {
+	for name, id := range references {
+		if id == commit && strings.HasPrefix(name, "refs/heads/") {
+			return true
+		}
+	}
+	return false
+}
+
+// unused refuses a tag that exists, here or at the remote.
+func (r Repository) unused(ctx context.Context, c Checked) error {
+	name := "refs/tags/" + c.Version.Tag()
+	if c.references[name] != "" {
+		return fmt.Errorf("tag %s exists at %s: release a new version", c.Version.Tag(), r.Remote)
+	}
+	local, err := repo{dir: r.Dir}.run(ctx, "", "for-each-ref", "--format=%(refname)", name)
+	if err == nil && local != "" {
+		err = fmt.Errorf("tag %s exists in this clone: delete it, or release a new version", c.Version.Tag())
+	}
+	return err
+}
+
+// Tag checks a release and its pins, makes the release's commit and pushes its tag. Nothing is
+// pushed, and no tag made, when a check fails: all mistakes are reported at once. It returns
+// the commit of the tag.
+func (r Repository) Tag(ctx context.Context, tag string, p Pins) (string, error) {
+	c, err := r.Check(ctx, tag)
+	files, pinErr := r.pin(ctx, tag, p)
+	if err := errors.Join(err, pinErr); err != nil {
+		return "", err
+	}
+	commit, err := r.commit(ctx, c, files)
+	if err != nil {
+		return "", err
+	}
+	name := "refs/tags/" + c.Version.Tag()
+	git := repo{dir: r.Dir}
+	// The lease refuses a tag that somebody else has pushed since the check.
+	if _, err := git.run(ctx, "", "push", "--atomic", "--force-with-lease="+name+":", r.Remote, commit+":"+name); err != nil {
+		return "", fmt.Errorf("push %s: %w", c.Version.Tag(), err)
+	}
+	if _, err := git.run(ctx, "", "update-ref", name, commit, ""); err != nil {
+		return "", fmt.Errorf("%s is pushed, but not in this clone: %w", c.Version.Tag(), err)
+	}
+	return commit, nil
+}
+
+// pin returns the new contents of the two files by their paths.
+func (r Repository) pin(ctx context.Context, tag string, p Pins) (map[string]string, error) {
+	var mistakes []error
+	note := func(err error) bool {
+		if err != nil {
+			mistakes = append(mistakes, err)
+		}
+		return err == nil
+	}
+	owner, err := entry.ParseRepository(p.Repository)
+	known := note(err)
+	image := owner.Image(p.Registry, "foreman-action")
+	if note(entry.CheckDigest(p.Digest)) && known {
+		note(p.Exists(ctx, image, p.Digest))
+	}
+	var downloads string
+	if known {
+		downloads, err = entry.Downloads(p.Server, owner, tag)
+		note(err)
+	}
+	files := map[string]string{}
+	change := func(name string, pinned func(text string) (string, error)) {
+		text, err := os.ReadFile(filepath.Join(r.Dir, filepath.FromSlash(name)))
+		if note(err) {
+			files[name], err = pinned(string(text))
+			note(err)
+		}
+	}
+	if entry.CheckDigest(p.Digest) == nil {
+		change(entry.ContainerFile, func(text string) (string, error) { return entry.PinImage(text, image, p.Digest) })
+	}
+	change(entry.SlimFile, func(text string) (string, error) { return entry.PinPrograms(text, downloads, p.Sums) })
+	return files, errors.Join(mistakes...)
+}
+
+// commit makes a commit on top of the released one, without a change to branch, index or files.
+// The same release makes the same commit: its time is that of the released one.
+func (r Repository) commit(ctx context.Context, c Checked, files map[string]string) (string, error) {
+	folder, err := os.MkdirTemp("", "release-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(folder)
+	git := repo{dir: r.Dir}
+	date, err := git.run(ctx, "", "show", "-s", "--format=%cI", c.Commit)
+	if err != nil {
+		return "", err
+	}
+	git.env = []string{"GIT_INDEX_FILE=" + filepath.Join(folder, "index"), "GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date}
+	if _, err := git.run(ctx, "", "read-tree", c.Commit); err != nil {
+		return "", err
+	}
+	for name, text := range files {
+		blob, err := git.run(ctx, text, "hash-object", "-w", "--stdin")
+		if err != nil {
+			return "", err
+		}
+		if _, err := git.run(ctx, "", "update-index", "--cacheinfo", "100644,"+blob+","+name); err != nil {
+			return "", err
+		}
+	}
+	tree, err := git.run(ctx, "", "write-tree")
+	if err != nil {
+		return "", err
+	}
+	return git.run(ctx, "", "commit-tree", tree, "-p", c.Commit, "-m", "Release "+c.Version.Tag())
+}
+
+// Move moves v1 and v1.2 to the tag of a version, at the remote and here, all or none. A tag
+// that already covers a newer version stays. It returns the tags that moved.
+func (r Repository) Move(ctx context.Context, tag string) ([]string, error) {
+	v, err := version.Parse(tag)
+	if err != nil {
+		return nil, err
+	}
+	git := repo{dir: r.Dir}
+	references, err := git.references(ctx, r.Remote)
+	if err != nil {
+		return nil, err
+	}
+	commit := references["refs/tags/"+v.Tag()]
+	if commit == "" {
+		return nil, fmt.Errorf("%s has no tag %s: tag the release first", r.Remote, v.Tag())
+	}
+	var existing []version.Version
+	for name := range references {
+		if w, err := version.Parse(strings.TrimPrefix(name, "refs/tags/")); err == nil {
+			existing = append(existing, w)
+		}
+	}
+	moving := slices.DeleteFunc(v.Moving(existing), func(t string) bool { return references["refs/tags/"+t] == commit })
+	if len(moving) == 0 {
+		return nil, nil
+	}
+	if _, err := git.run(ctx, "", "fetch", "--no-tags", "--quiet", r.Remote, commit); err != nil {
+		return nil, err
+	}
+	args := []string{"push", "--atomic"}
+	for _, name := range moving {
+		args = append(args, "--force-with-lease=refs/tags/"+name+":"+references["refs/tags/"+name])
+	}
+	args = append(args, r.Remote)
+	for _, name := range moving {
+		args = append(args, commit+":refs/tags/"+name)
+	}
+	if _, err := git.run(ctx, "", args...); err != nil {
+		return nil, fmt.Errorf("move %s to %s: %w", strings.Join(moving, " and "), v.Tag(), err)
+	}
+	var updates strings.Builder
+	for _, name := range moving {
+		fmt.Fprintf(&updates, "update refs/tags/%s %s\n", name, commit)
+	}
+	if _, err := git.run(ctx, updates.String(), "update-ref", "--stdin"); err != nil {
+		return nil, fmt.Errorf("the tags moved at %s, but not in this clone: %w", r.Remote, err)
+	}
+	return moving, nil
+}

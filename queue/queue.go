@@ -8,12 +8,12 @@
 //	pending ───────────────▶ claimed ──────────▶ completed ──────────▶ done
 //	 ▲ │ ▲                    │ │                 ▲  ▲  │
 //	 │ │ └── RequeueStale, ───┘ │                 │  │  │ Fail, Cancel,
-//	 │ │     GiveBack           │                 │  │  │ RequeueStale
+//	 │ │     ReleaseClaim       │                 │  │  │ RequeueStale
 //	 │ └──────────── Complete ──┼─────────────────┘  │  │
 //	 │                          │                    │  ▼
 //	 └── Retry, without ────────┼──── failed ────────┘
 //	     a decision             │      ▲    Retry, with a decision
-//	                            └──────┘ RequeueStale, GiveUp, Cancel (pending ones too)
+//	                            └──────┘ RequeueStale, FailClaim, Cancel (pending ones too)
 //
 // AskAgain makes a failed or done task pending again, without its decision.
 //
@@ -96,13 +96,13 @@ type Queue interface {
 	// Heartbeat extends the claim by lease from now on. ErrNotFound, ErrNotYours; ErrLost
 	// when the task is not claimed, or by another attempt if ref names one.
 	Heartbeat(ctx context.Context, ref Ref, lease time.Duration) error
-	// GiveBack ends a claim without a decision: the task is pending again after wait, and the
+	// ReleaseClaim ends a claim without a decision: the task is pending again after wait, and the
 	// claim does not count towards Limits.Claims. ErrNotFound, ErrNotYours and ErrLost as
 	// Heartbeat.
-	GiveBack(ctx context.Context, ref Ref, wait time.Duration) error
-	// GiveUp ends a claim, and the task with it: it fails for the reason. ErrNotFound,
+	ReleaseClaim(ctx context.Context, ref Ref, wait time.Duration) error
+	// FailClaim ends a claim, and the task with it: it fails for the reason. ErrNotFound,
 	// ErrNotYours and ErrLost as Heartbeat.
-	GiveUp(ctx context.Context, ref Ref, reason string) error
+	FailClaim(ctx context.Context, ref Ref, reason string) error
 	// Complete stores the decision on a pending or claimed task. If ref names an attempt and
 	// another one has the task, the error is ErrLost. A rejected decision goes to the task's
 	// log, with its beginning. ErrNotYours, in any state, when ref names a claimant other

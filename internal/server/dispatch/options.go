@@ -26,8 +26,8 @@ type Queue interface {
 	ClaimNext(ctx context.Context, agent string, o queue.ClaimOptions) (queue.Claim, error)
 	Heartbeat(ctx context.Context, ref queue.Ref, lease time.Duration) error
 	Complete(ctx context.Context, ref queue.Ref, decision []byte) (queue.Receipt, error)
-	GiveBack(ctx context.Context, ref queue.Ref, wait time.Duration) error
-	GiveUp(ctx context.Context, ref queue.Ref, reason string) error
+	ReleaseClaim(ctx context.Context, ref queue.Ref, wait time.Duration) error
+	FailClaim(ctx context.Context, ref queue.Ref, reason string) error
 }
 
 // An Agent is an agent as it is configured.

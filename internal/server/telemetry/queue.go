@@ -137,9 +137,9 @@ func (q *measuredQueue) Heartbeat(ctx context.Context, ref queue.Ref, lease time
 	return err
 }
 
-// GiveBack implements queue.Queue.
-func (q *measuredQueue) GiveBack(ctx context.Context, ref queue.Ref, wait time.Duration) error {
-	err := q.Queue.GiveBack(ctx, ref, wait)
+// ReleaseClaim implements queue.Queue.
+func (q *measuredQueue) ReleaseClaim(ctx context.Context, ref queue.Ref, wait time.Duration) error {
+	err := q.Queue.ReleaseClaim(ctx, ref, wait)
 	q.countError("give_back", err)
 	if err == nil {
 		q.open.end(claimOf(ref.ID))
@@ -147,9 +147,9 @@ func (q *measuredQueue) GiveBack(ctx context.Context, ref queue.Ref, wait time.D
 	return err
 }
 
-// GiveUp implements queue.Queue.
-func (q *measuredQueue) GiveUp(ctx context.Context, ref queue.Ref, reason string) error {
-	err := q.Queue.GiveUp(ctx, ref, reason)
+// FailClaim implements queue.Queue.
+func (q *measuredQueue) FailClaim(ctx context.Context, ref queue.Ref, reason string) error {
+	err := q.Queue.FailClaim(ctx, ref, reason)
 	q.countError("give_up", err)
 	if err == nil {
 		q.open.end(claimOf(ref.ID))

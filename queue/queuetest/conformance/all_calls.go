@@ -64,7 +64,7 @@ func (a *allCalls) calls(q queue.Queue, n int) []func() error {
 		func() error {
 			claim, err := q.ClaimNext(ctx, script.Agent, queue.ClaimOptions{Lease: 5 * time.Second})
 			if err == nil && n%3 == 0 {
-				return q.GiveBack(ctx, queue.Ref{ID: claim.ID, Attempt: claim.Attempt}, time.Second)
+				return q.ReleaseClaim(ctx, queue.Ref{ID: claim.ID, Attempt: claim.Attempt}, time.Second)
 			}
 			return err
 		},

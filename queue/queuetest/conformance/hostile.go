@@ -142,10 +142,10 @@ func cancelled(s *store) {
 			_, err := q.ClaimNext(ctx, script.Agent, queue.ClaimOptions{Lease: script.Lease})
 			return err
 		},
-		"GiveBack":  func() error { return q.GiveBack(ctx, ref, script.Lease) },
-		"GiveUp":    func() error { return q.GiveUp(ctx, ref, "why") },
-		"Heartbeat": func() error { return q.Heartbeat(ctx, ref, script.Lease) },
-		"Complete":  func() error { _, err := q.Complete(ctx, ref, []byte("{}")); return err },
+		"ReleaseClaim": func() error { return q.ReleaseClaim(ctx, ref, script.Lease) },
+		"FailClaim":    func() error { return q.FailClaim(ctx, ref, "why") },
+		"Heartbeat":    func() error { return q.Heartbeat(ctx, ref, script.Lease) },
+		"Complete":     func() error { _, err := q.Complete(ctx, ref, []byte("{}")); return err },
 		"DrainCompleted": func() error {
 			_, err := q.DrainCompleted(ctx, queue.DrainOptions{Lease: script.Lease, Limit: 1})
 			return err

@@ -20,10 +20,10 @@ func taskCalls() map[string]func(c *call, id string) (outcome, error) {
 			return done(c.q.Heartbeat(c.Context(), c.args.ref(id), c.args.duration("lease", Lease)))
 		},
 		"giveback": func(c *call, id string) (outcome, error) {
-			return done(c.q.GiveBack(c.Context(), c.args.ref(id), c.args.duration("wait", 0)))
+			return done(c.q.ReleaseClaim(c.Context(), c.args.ref(id), c.args.duration("wait", 0)))
 		},
 		"giveup": func(c *call, id string) (outcome, error) {
-			return done(c.q.GiveUp(c.Context(), c.args.ref(id), c.args.text("reason", "why")))
+			return done(c.q.FailClaim(c.Context(), c.args.ref(id), c.args.text("reason", "why")))
 		},
 		"complete": complete,
 		"renew": func(c *call, id string) (outcome, error) {

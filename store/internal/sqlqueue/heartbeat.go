@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// heartbeating are the statements about claims: Heartbeat extends one, GiveUp and GiveBack
+// heartbeating are the statements about claims: Heartbeat extends one, FailClaim and ReleaseClaim
 // end one without a decision.
 type heartbeating struct {
 	heartbeat, giveBack, giveUp string

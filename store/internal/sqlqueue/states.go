@@ -5,7 +5,7 @@
 //
 //	enqueue.go    Enqueue; coalesce.go joins a new task to one that waits
 //	claim.go      ClaimNext
-//	heartbeat.go  Heartbeat, GiveUp, GiveBack
+//	heartbeat.go  Heartbeat, FailClaim, ReleaseClaim
 //	complete.go   Complete
 //	drain.go      DrainCompleted
 //	lease.go      Renew, MarkDone, Fail, Release, and the processes that have leases

@@ -123,9 +123,9 @@ type Queue interface {
 	MarkDone(ctx context.Context, l Lease, report []byte) error
 	// Fail ends a task: it cannot be carried out, for the reason. ErrLost.
 	Fail(ctx context.Context, l Lease, reason string, report []byte) error
-	// Release ends a lease without a result; the decision is ready again after p.Wait.
+	// ReleaseLease ends a lease without a result; the decision is ready again after p.Wait.
 	// ErrLost.
-	Release(ctx context.Context, l Lease, p Postponement) error
+	ReleaseLease(ctx context.Context, l Lease, p Postponement) error
 
 	// RequeueStale ends expired claims and leases: the tasks are pending, or ready to be
 	// carried out, again. Those that were handed out as often as the limits allow fail

@@ -64,8 +64,8 @@ func (q *Queue) Fail(ctx context.Context, l queue.Lease, reason string, report [
 	})
 }
 
-// Release implements queue.Queue.
-func (q *Queue) Release(ctx context.Context, l queue.Lease, p queue.Postponement) error {
+// ReleaseLease implements queue.Queue.
+func (q *Queue) ReleaseLease(ctx context.Context, l queue.Lease, p queue.Postponement) error {
 	return q.leased(ctx, l, func(t *task, now time.Time) {
 		t.Draining, t.Until, t.Reason = false, time.Time{}, queue.CleanText(p.Reason)
 		if p.Wait > 0 {

@@ -232,7 +232,7 @@ func (e *Executor) record(ctx context.Context, l queue.Lease, d retryDecision, r
 	case statusFailed, statusExhausted:
 		return e.o.Queue.Fail(ctx, l, d.reason, report)
 	case statusRetry, statusReleased:
-		return e.o.Queue.Release(ctx, l, queue.Postponement{Wait: d.wait, Reason: d.reason, Free: d.status == statusReleased})
+		return e.o.Queue.ReleaseLease(ctx, l, queue.Postponement{Wait: d.wait, Reason: d.reason, Free: d.status == statusReleased})
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ type Queue interface {
 	Renew(ctx context.Context, h queue.Lease, d time.Duration) (time.Time, error)
 	MarkDone(ctx context.Context, h queue.Lease, report []byte) error
 	Fail(ctx context.Context, h queue.Lease, reason string, report []byte) error
-	Release(ctx context.Context, h queue.Lease, p queue.Postponement) error
+	ReleaseLease(ctx context.Context, h queue.Lease, p queue.Postponement) error
 }
 
 // Options configure an Executor. The zero value of a field is usable, except where its

@@ -210,9 +210,9 @@ func (q *measuredQueue) Fail(ctx context.Context, l queue.Lease, reason string, 
 	return err
 }
 
-// Release implements queue.Queue.
-func (q *measuredQueue) Release(ctx context.Context, l queue.Lease, p queue.Postponement) error {
-	err := q.Queue.Release(ctx, l, p)
+// ReleaseLease implements queue.Queue.
+func (q *measuredQueue) ReleaseLease(ctx context.Context, l queue.Lease, p queue.Postponement) error {
+	err := q.Queue.ReleaseLease(ctx, l, p)
 	q.countError("release", err)
 	q.leaseEnded("released", l, err)
 	if err == nil {

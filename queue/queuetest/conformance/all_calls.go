@@ -116,9 +116,9 @@ func (a *allCalls) drain(q queue.Queue, n int) error {
 		case 1:
 			a.check(n, q.Fail(ctx, d.Lease, "why", nil))
 		case 2:
-			a.check(n, q.Release(ctx, d.Lease, queue.Postponement{Reason: "why"}))
+			a.check(n, q.ReleaseLease(ctx, d.Lease, queue.Postponement{Reason: "why"}))
 		case 3:
-			a.check(n, q.Release(ctx, d.Lease, queue.Postponement{Wait: time.Second}))
+			a.check(n, q.ReleaseLease(ctx, d.Lease, queue.Postponement{Wait: time.Second}))
 		default: // its lease runs out
 		}
 	}

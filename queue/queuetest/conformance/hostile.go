@@ -51,7 +51,7 @@ func hostileTexts(s *store) {
 		if err != nil || len(list) != 1 || string(list[0].Result) != text {
 			s.Fatalf("%.20q: DrainCompleted: got %d, %v", text, len(list), err)
 		}
-		s.ok("Release", s.B.Release(ctx, list[0].Lease, queue.Postponement{Reason: text}))
+		s.ok("ReleaseLease", s.B.ReleaseLease(ctx, list[0].Lease, queue.Postponement{Reason: text}))
 		s.ok("Cancel", s.B.Cancel(ctx, t.ID, text))
 		_, err = s.B.Retry(ctx, t.ID, text)
 		s.ok("Retry", err)
@@ -84,7 +84,7 @@ func hostileLookups(s *store) {
 		s.fails("Renew", err, queue.ErrLost)
 		s.fails("MarkDone", s.A.MarkDone(ctx, lease, []byte("{}")), queue.ErrLost)
 		s.fails("Fail", s.A.Fail(ctx, lease, "why", nil), queue.ErrLost)
-		s.fails("Release", s.A.Release(ctx, lease, queue.Postponement{}), queue.ErrLost)
+		s.fails("ReleaseLease", s.A.ReleaseLease(ctx, lease, queue.Postponement{}), queue.ErrLost)
 		_, err = s.A.Inspect(ctx, text)
 		s.fails("Inspect", err, queue.ErrNotFound)
 		_, err = s.A.Retry(ctx, text, "person")
@@ -153,7 +153,7 @@ func cancelled(s *store) {
 		"Renew":        func() error { _, err := q.Renew(ctx, lease, script.Lease); return err },
 		"MarkDone":     func() error { return q.MarkDone(ctx, lease, nil) },
 		"Fail":         func() error { return q.Fail(ctx, lease, "", nil) },
-		"Release":      func() error { return q.Release(ctx, lease, queue.Postponement{}) },
+		"ReleaseLease": func() error { return q.ReleaseLease(ctx, lease, queue.Postponement{}) },
 		"RequeueStale": func() error { _, err := q.RequeueStale(ctx, queue.Limits{Claims: 1, Drains: 1}); return err },
 		"ExtendClaims": func() error { _, err := q.ExtendClaims(ctx, script.Lease); return err },
 		"Stats":        func() error { _, err := q.Stats(ctx); return err },

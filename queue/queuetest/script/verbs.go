@@ -38,7 +38,7 @@ func taskCalls() map[string]func(c *call, id string) (outcome, error) {
 		},
 		"release": func(c *call, id string) (outcome, error) {
 			p := queue.Postponement{Wait: c.args.duration("wait", 0), Reason: c.args.text("reason", ""), Free: c.args.flag("free")}
-			return done(c.q.Release(c.Context(), c.lease(id), p))
+			return done(c.q.ReleaseLease(c.Context(), c.lease(id), p))
 		},
 		"retry": func(c *call, id string) (outcome, error) {
 			state, err := c.q.Retry(c.Context(), id, "person")

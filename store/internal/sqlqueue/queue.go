@@ -219,8 +219,8 @@ func (q *Queue) end(ctx context.Context, l queue.Lease, how ending) error {
 	return err
 }
 
-// Release implements queue.Queue.
-func (q *Queue) Release(ctx context.Context, l queue.Lease, p queue.Postponement) error {
+// ReleaseLease implements queue.Queue.
+func (q *Queue) ReleaseLease(ctx context.Context, l queue.Lease, p queue.Postponement) error {
 	if !queue.IsText(l.ID) {
 		return sqlstore.Wrap("release a task", queue.ErrLost)
 	}

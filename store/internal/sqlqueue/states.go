@@ -8,7 +8,7 @@
 //	heartbeat.go  Heartbeat, FailClaim, ReleaseClaim
 //	complete.go   Complete
 //	drain.go      DrainCompleted
-//	lease.go      Renew, MarkDone, Fail, Release, and the processes that have leases
+//	lease.go      Renew, MarkDone, Fail, ReleaseLease, and the processes that have leases
 //	requeue.go    RequeueStale, RequeueLeases, ExtendClaims
 //	retry.go      Retry, AskAgain, Cancel
 //	stats.go      Stats, Backlog

@@ -23,7 +23,7 @@
 // ended: see Task.Coalesce.
 //
 // A claim or a lease that expired still belongs to its holder, until RequeueStale ends it. A
-// completed task that is being carried out is under a lease (DrainCompleted, Renew), and is
+// completed task that is being carried out is under a lease (LeaseDecisions, Renew), and is
 // ready again when the lease expires. One task of an issue is carried out at a time.
 //
 // Two fencing tokens stop holders that lost their claim or lease. The attempt counts the
@@ -111,11 +111,11 @@ type Queue interface {
 	// MaxMessage.
 	Complete(ctx context.Context, ref Ref, decision []byte) (Receipt, error)
 
-	// DrainCompleted leases decisions to be carried out, those of the oldest tasks first: at
+	// LeaseDecisions leases decisions to be carried out, those of the oldest tasks first: at
 	// most o.Limit, one of each issue, and none of an issue with a leased one. A decision that
 	// is held back does not block others. An empty list is no error. If the store fails after
 	// some were leased, these are returned without an error.
-	DrainCompleted(ctx context.Context, o DrainOptions) ([]Decision, error)
+	LeaseDecisions(ctx context.Context, o DrainOptions) ([]Decision, error)
 	// Renew extends a lease to d from now, and returns its end. ErrLost, here as in all methods
 	// with a Lease: the task is unknown, or not being carried out, or under a later lease.
 	Renew(ctx context.Context, l Lease, d time.Duration) (time.Time, error)

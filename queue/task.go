@@ -117,7 +117,7 @@ type Receipt struct {
 	Reason string
 }
 
-// DrainOptions are the options of DrainCompleted.
+// DrainOptions are the options of LeaseDecisions.
 type DrainOptions struct {
 	Owner string        // the process that carries them out, for logs
 	Lease time.Duration // how long a lease lasts without a renewal; must be more than 0

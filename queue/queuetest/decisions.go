@@ -9,8 +9,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// DrainCompleted implements queue.Queue.
-func (q *Queue) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
+// LeaseDecisions implements queue.Queue.
+func (q *Queue) LeaseDecisions(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
 	if err := o.Check(); err != nil {
 		return nil, fmt.Errorf("lease decisions: %w", err)
 	}

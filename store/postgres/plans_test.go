@@ -140,8 +140,8 @@ func record(t *testing.T, s *Store, rec *recorder) {
 		{"ReleaseClaim", func() error { return s.ReleaseClaim(ctx, queue.Ref{ID: "1", Attempt: 1}, 0) }},
 		{"Complete", func() error { _, err := s.Complete(ctx, queue.Ref{ID: "1"}, []byte("{}")); return err }},
 		{"Complete, late", func() error { _, err := s.Complete(ctx, queue.Ref{ID: "1"}, []byte("{}")); return err }},
-		{"DrainCompleted", func() error {
-			_, err := s.DrainCompleted(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 9})
+		{"LeaseDecisions", func() error {
+			_, err := s.LeaseDecisions(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 9})
 			return err
 		}},
 		{"Renew", func() error { _, err := s.Renew(ctx, queue.Lease{ID: "1", Epoch: 1}, time.Hour); return err }},

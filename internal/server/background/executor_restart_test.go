@@ -144,9 +144,9 @@ func (f *frozen) wait() {
 	}
 }
 
-func (f *frozen) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
+func (f *frozen) LeaseDecisions(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
 	f.wait()
-	return f.Queue.DrainCompleted(ctx, o)
+	return f.Queue.LeaseDecisions(ctx, o)
 }
 
 func (f *frozen) Renew(ctx context.Context, h queue.Lease, d time.Duration) (time.Time, error) {

@@ -101,7 +101,7 @@ func (e *Executor) fetchUpTo(ctx context.Context, n int, execute func(queue.Deci
 		}
 	}()
 	start := time.Now()
-	list, err := e.o.Queue.DrainCompleted(ctx, queue.DrainOptions{Owner: e.o.Owner, Lease: e.o.Lease, Limit: n})
+	list, err := e.o.Queue.LeaseDecisions(ctx, queue.DrainOptions{Owner: e.o.Owner, Lease: e.o.Lease, Limit: n})
 	if err != nil {
 		return 0, err
 	}

@@ -34,7 +34,7 @@ type Settings struct {
 
 // Queue has the calls of queue.Queue that an Executor makes.
 type Queue interface {
-	DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error)
+	LeaseDecisions(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error)
 	Renew(ctx context.Context, h queue.Lease, d time.Duration) (time.Time, error)
 	MarkDone(ctx context.Context, h queue.Lease, report []byte) error
 	Fail(ctx context.Context, h queue.Lease, reason string, report []byte) error

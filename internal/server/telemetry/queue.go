@@ -179,9 +179,9 @@ func (q *measuredQueue) Complete(ctx context.Context, ref queue.Ref, decision []
 	return got, err
 }
 
-// DrainCompleted implements queue.Queue.
-func (q *measuredQueue) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
-	list, err := q.Queue.DrainCompleted(ctx, o)
+// LeaseDecisions implements queue.Queue.
+func (q *measuredQueue) LeaseDecisions(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
+	list, err := q.Queue.LeaseDecisions(ctx, o)
 	q.countError("drain", err)
 	for _, d := range list {
 		q.open.begin(d.Lease, started{at: d.Completed, trace: readOrigin(d.Origin).Trace})

@@ -84,7 +84,7 @@ func (r *rig) complete(id string) {
 
 func (r *rig) drain() queue.Lease {
 	r.t.Helper()
-	list, err := r.q.DrainCompleted(r.t.Context(), queue.DrainOptions{Owner: "me", Lease: time.Minute, Limit: 1})
+	list, err := r.q.LeaseDecisions(r.t.Context(), queue.DrainOptions{Owner: "me", Lease: time.Minute, Limit: 1})
 	if err != nil || len(list) != 1 {
 		r.t.Fatal(list, err)
 	}

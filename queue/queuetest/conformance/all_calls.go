@@ -108,7 +108,7 @@ func (a *allCalls) enqueue(q queue.Queue, n int) error {
 // drain leases decisions, and ends their leases in one way or another.
 func (a *allCalls) drain(q queue.Queue, n int) error {
 	ctx := a.Context()
-	list, err := q.DrainCompleted(ctx, queue.DrainOptions{Owner: "harness", Lease: 4 * time.Second, Limit: 1 + issues})
+	list, err := q.LeaseDecisions(ctx, queue.DrainOptions{Owner: "harness", Lease: 4 * time.Second, Limit: 1 + issues})
 	for i, d := range list {
 		switch (n + i) % 5 {
 		case 0:

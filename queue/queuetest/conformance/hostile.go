@@ -47,9 +47,9 @@ func hostileTexts(s *store) {
 		if err != nil || !got.Accepted {
 			s.Fatalf("%.20q: Complete: got %+v, %v", text, got, err)
 		}
-		list, err := s.B.DrainCompleted(ctx, queue.DrainOptions{Owner: text, Lease: script.Lease, Limit: 1})
+		list, err := s.B.LeaseDecisions(ctx, queue.DrainOptions{Owner: text, Lease: script.Lease, Limit: 1})
 		if err != nil || len(list) != 1 || string(list[0].Result) != text {
-			s.Fatalf("%.20q: DrainCompleted: got %d, %v", text, len(list), err)
+			s.Fatalf("%.20q: LeaseDecisions: got %d, %v", text, len(list), err)
 		}
 		s.ok("ReleaseLease", s.B.ReleaseLease(ctx, list[0].Lease, queue.Postponement{Reason: text}))
 		s.ok("Cancel", s.B.Cancel(ctx, t.ID, text))
@@ -118,9 +118,9 @@ func hostileSizes(s *store) {
 	if got, err := s.B.Complete(ctx, queue.Ref{ID: t.ID}, result); err != nil || !got.Accepted {
 		s.Fatalf("Complete: got %+v, %v", got, err)
 	}
-	list, err := s.A.DrainCompleted(ctx, queue.DrainOptions{Lease: script.Lease, Limit: 9})
+	list, err := s.A.LeaseDecisions(ctx, queue.DrainOptions{Lease: script.Lease, Limit: 9})
 	if err != nil || len(list) != 1 || !bytes.Equal(list[0].Result, result) || !bytes.Equal(list[0].Message, t.Message) {
-		s.Fatalf("DrainCompleted: got %d, %v, or other texts", len(list), err)
+		s.Fatalf("LeaseDecisions: got %d, %v, or other texts", len(list), err)
 	}
 	if err := s.A.MarkDone(ctx, list[0].Lease, make([]byte, queue.MaxMessage+1)); err == nil || errors.Is(err, queue.ErrLost) {
 		s.Errorf("MarkDone with a large report: got %v", err)
@@ -146,8 +146,8 @@ func cancelled(s *store) {
 		"FailClaim":    func() error { return q.FailClaim(ctx, ref, "why") },
 		"Heartbeat":    func() error { return q.Heartbeat(ctx, ref, script.Lease) },
 		"Complete":     func() error { _, err := q.Complete(ctx, ref, []byte("{}")); return err },
-		"DrainCompleted": func() error {
-			_, err := q.DrainCompleted(ctx, queue.DrainOptions{Lease: script.Lease, Limit: 1})
+		"LeaseDecisions": func() error {
+			_, err := q.LeaseDecisions(ctx, queue.DrainOptions{Lease: script.Lease, Limit: 1})
 			return err
 		},
 		"Renew":        func() error { _, err := q.Renew(ctx, lease, script.Lease); return err },

@@ -150,7 +150,7 @@ func claims(c *call) (outcome, error) {
 // drain leases decisions.
 func drain(c *call) (outcome, error) {
 	o := queue.DrainOptions{Owner: c.args.text("owner", "harness"), Lease: c.args.duration("lease", Lease), Limit: c.args.int("limit", 50)}
-	list, err := c.q.DrainCompleted(c.Context(), o)
+	list, err := c.q.LeaseDecisions(c.Context(), o)
 	var out outcome
 	for _, d := range list {
 		c.leases[d.ID] = d.Lease

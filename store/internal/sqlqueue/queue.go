@@ -174,8 +174,8 @@ func (q *Queue) Complete(ctx context.Context, ref queue.Ref, decision []byte) (q
 	return receipt, sqlstore.Wrap("complete task "+ref.ID, err)
 }
 
-// DrainCompleted implements queue.Queue.
-func (q *Queue) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
+// LeaseDecisions implements queue.Queue.
+func (q *Queue) LeaseDecisions(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
 	if err := o.Check(); err != nil {
 		return nil, sqlstore.Wrap("lease decisions", err)
 	}

@@ -7,7 +7,7 @@
 //	claim.go      ClaimNext
 //	heartbeat.go  Heartbeat, FailClaim, ReleaseClaim
 //	complete.go   Complete
-//	drain.go      DrainCompleted
+//	drain.go      LeaseDecisions
 //	lease.go      Renew, MarkDone, Fail, ReleaseLease, and the processes that have leases
 //	requeue.go    RequeueStale, RequeueLeases, ExtendClaims
 //	retry.go      Retry, AskAgain, Cancel
@@ -16,7 +16,7 @@
 //	purge.go      Purge
 //
 // Where the database serves concurrent transactions, calls of the five verbs of a task's way
-// (Enqueue, ClaimNext, Complete, DrainCompleted, MarkDone) that are made at the same time share
+// (Enqueue, ClaimNext, Complete, LeaseDecisions, MarkDone) that are made at the same time share
 // one: see package batch. Each has one statement for a caller that is alone, and one for several.
 //
 // Shared by several verbs: task.go (the row of one task), delayed.go (tasks held back until

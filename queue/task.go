@@ -175,14 +175,14 @@ type Requeued struct {
 type LeaseCheck struct {
 	Requeued []Requeued // also with an error
 	// Others are the leases of other processes that have not expired, at most [MaxLeases].
-	Others []HeldLease
+	Others []ActiveLease
 }
 
 // MaxLeases bounds the leases in a LeaseCheck.
 const MaxLeases = 1000
 
-// A HeldLease is a lease that a process has.
-type HeldLease struct {
+// A ActiveLease is a lease that a process has.
+type ActiveLease struct {
 	Lease
 	Owner string        // as in DrainOptions
 	Left  time.Duration // until it ends without a renewal

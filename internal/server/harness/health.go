@@ -104,6 +104,6 @@ func (h health) leases() string {
 	if len(list) == 0 {
 		return ""
 	}
-	last := slices.MaxFunc(list, func(a, b queue.HeldLease) int { return cmp.Compare(a.Left, b.Left) })
+	last := slices.MaxFunc(list, func(a, b queue.ActiveLease) int { return cmp.Compare(a.Left, b.Left) })
 	return fmt.Sprintf("%d of the decisions are held by a server that does not renew its leases; the last lease ends in %s", len(list), last.Left.Round(time.Second))
 }

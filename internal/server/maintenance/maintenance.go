@@ -119,7 +119,7 @@ func (m *Maintainer) checkLeases(ctx context.Context) error {
 }
 
 // Unrenewed returns the leases of other servers that were not renewed in time.
-func (m *Maintainer) Unrenewed() []queue.HeldLease { return m.leases.unrenewed() }
+func (m *Maintainer) Unrenewed() []queue.ActiveLease { return m.leases.unrenewed() }
 
 // report reports requeued tasks.
 func (m *Maintainer) report(ctx context.Context, stale []queue.Requeued) {

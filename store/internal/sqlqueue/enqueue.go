@@ -96,7 +96,7 @@ func (q *enqueuing) addAll(now any, tasks []queue.Task) batch.Joined {
 	var messages, origins [][]byte
 	for _, t := range sorted {
 		ids, agents, repos = append(ids, t.ID), append(agents, t.Agent), append(repos, t.Repo)
-		names, dedups = append(names, Lane(t.Repo, t.Issue)), append(dedups, t.Dedup)
+		names, dedups = append(names, IssueKey(t.Repo, t.Issue)), append(dedups, t.Dedup)
 		issues, priorities = append(issues, int64(t.Issue)), append(priorities, int64(t.Priority))
 		messages, origins = append(messages, slices.Concat([]byte{}, t.Message)), append(origins, t.Origin)
 	}
@@ -192,7 +192,7 @@ func (q *enqueuing) keep(tx sqlstore.Tx, t queue.Task, notBefore int64) (seq int
 		reason = queue.CleanText(fmt.Sprintf("held back: %d tasks of %s within an hour", t.HourlyLimit, t.Repo))
 	}
 	args := []any{
-		tx.Now(), t.ID, t.Agent, t.Repo, int64(t.Issue), Lane(t.Repo, t.Issue), dedup, hourly, state, int64(t.Priority),
+		tx.Now(), t.ID, t.Agent, t.Repo, int64(t.Issue), IssueKey(t.Repo, t.Issue), dedup, hourly, state, int64(t.Priority),
 		sqlstore.Bool(t.Coalesce), notBefore, sqlstore.Millis(t.Wait), reason,
 	}
 	each := sqlstore.Into(&seq)

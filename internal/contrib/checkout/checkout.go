@@ -76,7 +76,7 @@ func target(s session.Session, arg string) (triage.Ref, controller.Files, error)
 
 // untouched checks that a workspace can be replaced.
 func untouched(ctx context.Context, s session.Session, issue triage.Ref, files controller.Files) error {
-	facts, err := workspace.Look(ctx, s, issue, files)
+	facts, err := workspace.Inspect(ctx, s, issue, files)
 	if err != nil {
 		return err
 	}

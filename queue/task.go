@@ -181,7 +181,7 @@ type LeaseCheck struct {
 // MaxLeases bounds the leases in a LeaseCheck.
 const MaxLeases = 1000
 
-// A ActiveLease is a lease that a process has.
+// An ActiveLease is a lease that a process has.
 type ActiveLease struct {
 	Lease
 	Owner string        // as in DrainOptions

@@ -70,7 +70,9 @@ func stateOf(n int) queue.State {
 }
 
 // IssueKey returns the stored key that the tasks of one issue have in common.
-func IssueKey(repo string, issue int) string { return strings.ToLower(repo) + "#" + strconv.Itoa(issue) }
+func IssueKey(repo string, issue int) string {
+	return strings.ToLower(repo) + "#" + strconv.Itoa(issue)
+}
 
 // failing is the beginning of every statement that fails tasks.
 const failing = "UPDATE task SET state = 5, ended_at = {now}, lease_until = NULL, run_at = 0, "

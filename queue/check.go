@@ -39,7 +39,7 @@ func (t Task) Check() error {
 // Check returns the reason why the options are invalid, or nil.
 func (o ClaimOptions) Check() error {
 	if o.Lease <= 0 {
-		return fmt.Errorf("the claim is to last %s", o.Lease)
+		return fmt.Errorf("want a claim duration of more than 0, got %s", o.Lease)
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func (o ClaimOptions) Check() error {
 // Check returns the reason why the options are invalid, or nil.
 func (o DrainOptions) Check() error {
 	if o.Lease <= 0 || o.Limit <= 0 {
-		return fmt.Errorf("%d decisions are to be leased for %s", o.Limit, o.Lease)
+		return fmt.Errorf("want a limit and a lease of more than 0, got %d and %s", o.Limit, o.Lease)
 	}
 	return nil
 }

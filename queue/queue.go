@@ -62,9 +62,9 @@ var (
 	// ErrNotFound means that there is no task with that id.
 	ErrNotFound = errors.New("there is no such task")
 	// ErrLost means that the caller no longer has the claim or the lease.
-	ErrLost = errors.New("it was given to somebody else meanwhile, or is finished")
+	ErrLost = errors.New("another claimant has it, or it has ended")
 	// ErrNotYours means that the task was claimed under another name.
-	ErrNotYours = errors.New("it was claimed by somebody else")
+	ErrNotYours = errors.New("another agent claimed it")
 	// ErrState means that the state of the task does not allow the call.
 	ErrState = errors.New("its state does not allow that")
 	// ErrNewer means that a newer version of this program wrote the database.

@@ -58,7 +58,7 @@ func NewIssueEvent(action string, repo Repo, issue Snapshot, sender Actor) (Deli
 	} {
 		raw, err := json.Marshal(value)
 		if err != nil {
-			return Delivery{}, fmt.Errorf("make an event of issue %d: %s: %w", issue.Number, key, err)
+			return Delivery{}, fmt.Errorf("make an event for issue %d: %s: %w", issue.Number, key, err)
 		}
 		payload[key] = raw
 	}

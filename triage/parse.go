@@ -128,7 +128,7 @@ func (w wireEvent) fill(e *Delivery) {
 	}
 }
 
-// word reports whether s is empty or made as GitHub makes the names of activity types.
+// word reports whether s is empty or has only the characters of GitHub's activity types.
 func word(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == ""
 }

@@ -42,7 +42,7 @@ func parseStatus(out []byte) ([]Change, error) {
 		if bytes.ContainsAny(entry[:2], "RC") {
 			from, behind, ok := bytes.Cut(rest, []byte{0})
 			if !ok || len(from) == 0 {
-				return nil, fmt.Errorf("git status: the entry %.80q lacks where it came from", entry)
+				return nil, fmt.Errorf("git status: the entry %.80q lacks its earlier path", entry)
 			}
 			c.From, rest = string(from), behind
 		}

@@ -245,7 +245,7 @@ func result(w write, logins []string) (effect.Written, error) {
 		}
 	case *labelList:
 		if *got == nil {
-			return out, w.op.Unreadable(errors.New("it is no list"))
+			return out, w.op.Unreadable(errors.New("it is not a list"))
 		}
 	case *reacted:
 		if got.ID == 0 {

@@ -20,7 +20,7 @@ func LabelFiles() []string {
 
 const maxLabels = 2000 // of a file
 
-var errNoLabels = errors.New("it is no list of labels")
+var errNoLabels = errors.New("it is not a list of labels")
 
 // ReadLabelFile takes the labels from the first of [LabelFiles] that is there, for want of
 // those on GitHub.

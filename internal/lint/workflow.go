@@ -26,7 +26,7 @@ type job struct {
 	needs bool         // it waits for another job
 }
 
-var errNoWorkflow = errors.New(`it is no workflow: it has no "on" or no jobs`)
+var errNoWorkflow = errors.New(`it is not a workflow: it has no "on" or no jobs`)
 
 // ParseWorkflow reads a workflow as far as labels matter to it. The error, which may be a
 // [yamlfile.Problems], means that src is no workflow.

@@ -44,7 +44,7 @@ func (messages) decode(data []byte) (string, error) {
 		return "", err
 	}
 	if m.Type != "message" {
-		return "", errors.New("the answer is no message")
+		return "", errors.New("the answer is not a message")
 	}
 	if m.StopReason != "end_turn" {
 		return "", stopped(m.StopReason)

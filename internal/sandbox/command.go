@@ -281,7 +281,7 @@ func (s *Session) kill(name string) {
 	ctx, cancel := context.WithTimeout(context.Background(), killTime)
 	defer cancel()
 	if _, err := s.docker.output(ctx, "kill", name); err != nil {
-		s.o.Log.Debug("container not killed", "container", name, "error", err)
+		s.o.Log.Debug("killing a container failed", "container", name, "error", err)
 	}
 }
 
@@ -290,7 +290,7 @@ func (s *Session) discard(name string) {
 	ctx, cancel := context.WithTimeout(context.Background(), killTime)
 	defer cancel()
 	if _, err := s.docker.output(ctx, "rm", "--force", "--volumes", name); err != nil {
-		s.o.Log.Debug("container not removed", "container", name, "error", err)
+		s.o.Log.Debug("removing a container failed", "container", name, "error", err)
 	}
 }
 

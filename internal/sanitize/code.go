@@ -126,7 +126,7 @@ func codeSpans(line string) (spans []span, left bool) {
 	return spans, left
 }
 
-// partners finds for each run the next one of its length; 0: there is none.
+// partners returns for each run the index of the next run with the same length; 0: none.
 func partners(runs []span) []int {
 	found := make([]int, len(runs))
 	next := map[int]int{} // by length

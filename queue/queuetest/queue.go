@@ -147,7 +147,7 @@ func (q *Queue) ClaimNext(ctx context.Context, agent string, o queue.ClaimOption
 			if queue.Decodable(list[0].message) {
 				return list[0].claim(now, o), nil
 			}
-			q.end(list[0], now, queue.Failed, "its message is no JSON object")
+			q.end(list[0], now, queue.Failed, "its message is not a JSON object")
 		}
 		return queue.Claim{}, queue.ErrEmpty
 	})

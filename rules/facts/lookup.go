@@ -160,4 +160,4 @@ func (k Known) Memory() (Memory, error) { return k.Before, nil }
 
 // ErrUnasked is the error of a [Lookup] that only repeats the answers of an earlier run, to
 // explain it: the run did not ask this, because it did not reach the rule.
-var ErrUnasked = errors.New("nothing asked for it, so it was not looked up")
+var ErrUnasked = errors.New("it was not looked up, because no condition uses it")

@@ -21,7 +21,7 @@ type recordedLookup struct {
 	err     error // the first; the decision is of no use then
 }
 
-var errTooLong = errors.New("the issue has too long a timeline for a test")
+var errTooLong = errors.New("the timeline of the issue is too long for a test")
 
 // recordAnswer asks, and keeps the answer.
 func recordAnswer[T any](w *recordedLookup, ask func() (T, error), keep *T) (T, error) {

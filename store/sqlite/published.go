@@ -168,7 +168,7 @@ func subject(payload []byte) (repo string, issue int64, err error) {
 		} `json:"payload"`
 	}
 	if !queue.Decodable(payload) || len(payload) > queue.MaxMessage {
-		return "", 0, errors.New("its message is no JSON object")
+		return "", 0, errors.New("its message is not a JSON object")
 	}
 	err = json.Unmarshal(payload, &m)
 	if _, _, ok := protocol.SplitRepo(m.Repo); !ok || !queue.IsText(m.Repo) {

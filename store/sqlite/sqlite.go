@@ -179,7 +179,7 @@ func saveName(path, kind string) string { return path + kind + time.Now().UTC().
 func (s *Store) Rescue(ctx context.Context) (path string, err error) {
 	path = saveName(s.engine.files.path, Rescued)
 	if _, err := os.Lstat(path); err == nil {
-		return "", fmt.Errorf("save it to %s: there is such a file already", path)
+		return "", fmt.Errorf("save it to %s: the file exists already", path)
 	}
 	if err := create(path); err != nil {
 		return "", fmt.Errorf("save it to %s: %w", path, err)
@@ -224,7 +224,7 @@ const roomOfTask = 128 << 10
 // file exists; and those of the medium.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("back up to %s: there is such a file already", path)
+		return fmt.Errorf("back up to %s: the file exists already", path)
 	}
 	if err := create(path); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)

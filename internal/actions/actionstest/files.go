@@ -43,8 +43,8 @@ func ParseFileCommands(text string) ([]Pair, error) {
 	return pairs, nil
 }
 
-// cutHeredoc returns what stands before the line that is the delimiter, without the
-// line break before it, and what stands after it.
+// cutHeredoc returns the text before the line with the delimiter, without its last line break,
+// and the text after that line.
 func cutHeredoc(text, delimiter string) (value, rest string, ok bool) {
 	var lines []string
 	for text != "" {

@@ -269,7 +269,7 @@ func (a *Artifact) download(ctx context.Context, info Info, issue int) (r memory
 	case err != nil:
 		return r, nil, err
 	case digest(data) != info.Digest:
-		return r, nil, broken(errors.New("the zip is not the one that was uploaded: its digest is another"))
+		return r, nil, broken(errors.New("the zip differs from the uploaded one: their digests are not equal"))
 	}
 	if text, err = unpack(data); err != nil {
 		return r, nil, err

@@ -89,7 +89,7 @@ func (l *lists) listedAll() bool {
 	return !l.recent.at.IsZero()
 }
 
-// named returns the artifacts of a name.
+// named returns the artifacts with a name.
 func named(all []Info, name string) []Info {
 	return slices.DeleteFunc(slices.Clone(all), func(i Info) bool { return i.Name != name })
 }

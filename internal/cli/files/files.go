@@ -25,7 +25,8 @@ const MaxSize = 1 << 20
 // links that lead out of it are refused.
 type Folder struct{ Dir string }
 
-// Read returns the content of a file; an error is fs.ErrNotExist where there is none.
+// Read returns the content of a file. The error matches fs.ErrNotExist if the file does not
+// exist.
 func (f Folder) Read(_ context.Context, name string) ([]byte, error) {
 	name, err := f.within(name)
 	if err != nil {
@@ -84,7 +85,8 @@ func (f Folder) within(name string) (string, error) {
 // directory or not.
 type Anywhere struct{ Dir string }
 
-// Read returns the content of a file; an error is fs.ErrNotExist where there is none.
+// Read returns the content of a file. The error matches fs.ErrNotExist if the file does not
+// exist.
 func (f Anywhere) Read(_ context.Context, name string) ([]byte, error) {
 	data, err := Read(process.Below(f.Dir, name), MaxSize)
 	return data, Unreadable(err)
@@ -108,7 +110,8 @@ func (f Anywhere) Glob(_ context.Context, pattern string) ([]string, error) {
 // Layered reads from the first place that has a file.
 type Layered []config.Files
 
-// Read returns the content of a file; an error is fs.ErrNotExist where there is none.
+// Read returns the content of a file. The error matches fs.ErrNotExist if the file does not
+// exist.
 func (l Layered) Read(ctx context.Context, name string) ([]byte, error) {
 	err := fs.ErrNotExist
 	for _, files := range l {

@@ -85,7 +85,8 @@ type Branch struct {
 	Tree   github.Tree
 }
 
-// Read returns the content of a file; an error is fs.ErrNotExist where there is none.
+// Read returns the content of a file. The error matches fs.ErrNotExist if the file does not
+// exist.
 func (b Branch) Read(ctx context.Context, name string) ([]byte, error) {
 	data, err := b.Client.File(ctx, b.Tree, name)
 	if errors.Is(err, triage.ErrNotFound) && !errors.Is(err, github.ErrNoRef) {

@@ -156,7 +156,7 @@ func lookupHint(err error, offline bool) error {
 	if err == nil || !offline || !strings.Contains(err.Error(), triage.ErrNeedsHost.Error()) {
 		return err
 	}
-	return fmt.Errorf("%w\nThe payload alone does not tell: name the issue as OWNER/REPO#N or by its address, with GITHUB_TOKEN set", err)
+	return fmt.Errorf("%w\nThe payload does not identify the issue: name it as OWNER/REPO#N or by its address, with GITHUB_TOKEN set", err)
 }
 
 // withGrants adds the permissions to grant to an error that lacks one.

@@ -64,7 +64,7 @@ func Schema(name string) ([]byte, error) {
 	return Encode(root)
 }
 
-// enums are the values of the types that are one of a few.
+// enums lists the values of each enumerated type.
 var enums = map[reflect.Type][]string{
 	reflect.TypeFor[CommandKind](): {string(KindCommand), string(KindInstruction), string(KindURL)},
 	reflect.TypeFor[Level]():       {string(Low), string(Medium), string(High)},

@@ -57,7 +57,7 @@ func New(o Options) (*App, error) {
 	key, err := jwt.ParseRSAPrivateKeyFromPEM(o.Key)
 	if err != nil {
 		// The parser's words could repeat what it was given.
-		return nil, errors.New("github app: the private key is none: want the PEM file with an RSA key that GitHub made for the App")
+		return nil, errors.New("github app: the private key is unusable: want the PEM file with an RSA key that GitHub made for the App")
 	}
 	if o.Permissions == nil {
 		o.Permissions = map[string]string{"issues": "write", "contents": "read", "metadata": "read"}

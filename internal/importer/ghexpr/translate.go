@@ -1,8 +1,8 @@
 // Package ghexpr translates the "if" of a job or step of GitHub Actions to conditions of ours.
 //
-// GitHub compares texts without regard to case, and so does the result. The functions are
-// pure and safe for concurrent use. The work is bounded by the length of the expression, which
-// is bounded.
+// GitHub compares texts without regard to case, and so does the result. The functions are pure
+// and safe for concurrent use. The cost is bounded by the length of the expression, which is
+// limited.
 package ghexpr
 
 import (

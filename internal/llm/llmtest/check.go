@@ -154,7 +154,7 @@ func decode(data []byte, v any) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("something follows the JSON")
+		return errors.New("unexpected data after the JSON")
 	}
 	return nil
 }

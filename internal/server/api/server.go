@@ -92,7 +92,7 @@ func New(o Options) (*Server, error) {
 	case o.Queue == nil:
 		return nil, errors.New("api: Queue is not set")
 	case o.Lease < 0:
-		return nil, fmt.Errorf("api: a claim is to last %v", o.Lease)
+		return nil, fmt.Errorf("api: want a claim duration of 0 or more, got %v", o.Lease)
 	}
 	webhook, err := intake.NewWebhook(o.Intake, o.WebhookSecrets, o.SpoolDir)
 	if err != nil {

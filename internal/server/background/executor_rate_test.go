@@ -139,7 +139,7 @@ func TestRateCutOff(t *testing.T) {
 		if n := strings.Count(r.log(), "writes cannot be counted in the database"); n != 1 {
 			r.t.Errorf("it was said %d times\n%s", n, r.log())
 		}
-		if n := strings.Count(r.log(), "writes are counted with those of other servers again"); n != 1 {
+		if n := strings.Count(r.log(), "rate limit of writes is shared with other servers again"); n != 1 {
 			r.t.Errorf("the end was said %d times", n)
 		}
 	})

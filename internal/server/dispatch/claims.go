@@ -32,7 +32,7 @@ func (c claims) next(ctx context.Context, agent string) (claim queue.Claim, ok b
 	defer cancel()
 	claim, err := c.queue.ClaimNext(bounded, agent, queue.ClaimOptions{By: c.owner, Lease: c.timeout})
 	if err != nil && !errors.Is(err, queue.ErrEmpty) {
-		c.log.WarnContext(ctx, "a task for an agent could not be claimed", "agent", agent, "error", err)
+		c.log.WarnContext(ctx, "claiming a task for an agent failed", "agent", agent, "error", err)
 	}
 	return claim, err == nil
 }
@@ -59,7 +59,7 @@ func (c claims) complete(ctx context.Context, claim queue.Claim, decision []byte
 		return err
 	})
 	if err != nil {
-		c.log.WarnContext(ctx, "storing an agent's decision failed; it is asked again", "task", claim.ID, "error", err)
+		c.log.WarnContext(ctx, "storing an agent's decision failed; the agent is asked again", "task", claim.ID, "error", err)
 	}
 }
 

@@ -101,7 +101,7 @@ func byRepo(routes []Route, repos []string) (map[string][]Route, error) {
 func (t *Intake) route(e triage.Delivery) (r Route, reason string) {
 	routes, known := t.repos[strings.ToLower(e.FullRepo())]
 	if !known {
-		t.o.Log.Warn("event of a repository that is not configured", "repo", e.FullRepo(), "event", e.Key())
+		t.o.Log.Warn("event skipped: the repository is not configured", "repo", e.FullRepo(), "event", e.Key())
 		return Route{}, "the repository is not configured"
 	}
 	if reason := t.skipReason(e); reason != "" {

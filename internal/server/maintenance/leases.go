@@ -30,7 +30,7 @@ func (w *leaseWatch) see(ctx context.Context, others []queue.ActiveLease) {
 	defer w.mu.Unlock()
 	for _, l := range late {
 		if !slices.ContainsFunc(w.held, func(was queue.ActiveLease) bool { return was.Lease == l.Lease }) {
-			w.log.WarnContext(ctx, "decision held by another server that does not renew its lease; it goes on when the lease ends",
+			w.log.WarnContext(ctx, "another server does not renew its lease of a decision; the decision is retried when the lease expires",
 				"task", l.ID, "server", l.Owner, "lease_ends_in", l.Left.Round(time.Millisecond))
 		}
 	}

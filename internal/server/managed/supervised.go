@@ -116,7 +116,7 @@ func (s *supervised) runContainer(ctx context.Context) (reason string, err error
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 			defer cancel()
 			if err := s.o.Engine.Remove(ctx, id); err != nil {
-				s.o.Log.Error("container could not be removed", "agent", s.agent.Name, "error", err)
+				s.o.Log.Error("removing a container failed", "agent", s.agent.Name, "error", err)
 			}
 		}()
 	}
@@ -144,7 +144,7 @@ func (s *supervised) waitForExit(ctx context.Context, id string) (reason string,
 		}
 		switch {
 		case err == nil && tries > 0, errors.Is(err, ErrNotFound):
-			return "", errors.New("it ended while the engine did not answer, or was removed by somebody else")
+			return "", errors.New("it ended while the engine did not answer, or another program removed it")
 		case err == nil:
 			reason = fmt.Sprintf("it ended with exit code %d", code)
 			if output = s.agent.redactedEnd(output); output != "" {

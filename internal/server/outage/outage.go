@@ -197,7 +197,7 @@ func (m *Monitor) forget(ctx context.Context) {
 	defer m.mu.Unlock()
 	for repo, s := range m.refused {
 		if repo != everywhere && s.outage && time.Since(s.used) >= unusedAfter {
-			m.o.Log.WarnContext(ctx, "GitHub outage forgotten: the repository is not used any more", "repository", repo)
+			m.o.Log.WarnContext(ctx, "GitHub outage dropped: the repository is no longer used", "repository", repo)
 			m.end(ctx, repo, *s)
 			delete(m.refused, repo)
 		}

@@ -90,7 +90,7 @@ type activity struct {
 	last     int64        // our last change; 0: there is none
 }
 
-// onlyOurs reports whether only we changed the issue.
+// onlyOurs reports whether we alone changed the issue.
 func (a activity) onlyOurs(i triage.Issue) bool {
 	return !a.others && a.last > 0 && i.UpdatedAt.Unix() <= a.last+updateLag
 }

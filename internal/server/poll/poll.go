@@ -67,7 +67,7 @@ type Options struct {
 	// Take makes the task of an event, durably, and reports whether there is one. An
 	// existing task counts, and an event that needs no task is no error. There is at most
 	// one task for a dedup key. An error that matches queue.ErrUnavailable stops the poll;
-	// after any other error the issue is tried again at the next poll, and the others go
+	// after any other error the issue is retried at the next poll, and the others go
 	// on. Must be set.
 	Take    func(ctx context.Context, e triage.Delivery, dedup string) (made bool, err error)
 	Tasks   Tasks   // must be set
@@ -126,7 +126,7 @@ func New(o Options) (*Poller, error) {
 		case r.Source == nil:
 			return nil, fmt.Errorf("poll: repository %s: its Source must be set", r.Name)
 		case seen[key]:
-			return nil, fmt.Errorf("poll: repository %s is there twice", r.Name)
+			return nil, fmt.Errorf("poll: repository %s is listed twice", r.Name)
 		}
 		seen[key] = true
 		p.repos = append(p.repos, newRepoPoller(&o, r, triage.Repo{Owner: owner, Name: name}))

@@ -176,7 +176,7 @@ func (s *syncer) reload(ctx context.Context, c *cursor, n int) error {
 	i, err := s.reader.issue(ctx, n)
 	switch {
 	case errors.Is(err, triage.ErrGone):
-		s.log.InfoContext(ctx, "an issue that waited is gone", "issue", n)
+		s.log.InfoContext(ctx, "postponed issue dropped: it no longer exists", "issue", n)
 		delete(c.Postponed, n)
 		return nil
 	case err != nil:

@@ -20,7 +20,7 @@ import (
 // ErrNoLookup is the error of an expression that looks something up without a lookup.
 var ErrNoLookup = errors.New("the event does not contain it, and a look-up needs a token: the input token, or GITHUB_TOKEN")
 
-var errPartial = errors.New("the timeline of the issue is too long to tell")
+var errPartial = errors.New("the timeline of the issue is too long to decide")
 
 // An unasked is an error that comes from ErrUnasked.
 type unasked struct{ error }

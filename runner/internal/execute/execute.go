@@ -267,7 +267,7 @@ func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*p
 		if !errors.Is(err, triage.ErrUncertain) {
 			return left, err
 		}
-		x.Log("%d. %s: %v; looking whether it was carried out", left[0].Index+1, left[0].Action.Type, err)
+		x.Log("%d. %s: %v; checking whether it was carried out", left[0].Index+1, left[0].Action.Type, err)
 		if werr := x.sleep(ctx, time.Second<<(try-1)); werr != nil {
 			return left, errors.Join(err, werr)
 		}
@@ -324,7 +324,7 @@ func (x *execution) awaitEarlier(ctx context.Context, s *plan.Step) error {
 	if left <= 0 {
 		return nil
 	}
-	x.Log("%d. %s: an earlier attempt began it; waiting %s until it has taken effect or cannot any more", s.Index+1, s.Action.Type, left.Round(time.Millisecond))
+	x.Log("%d. %s: an earlier attempt began it; waiting %s until it has taken effect or no longer can", s.Index+1, s.Action.Type, left.Round(time.Millisecond))
 	if x.comments != nil && x.comments.Err == nil {
 		x.comments = nil // outdated
 	}

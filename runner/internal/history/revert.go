@@ -94,7 +94,7 @@ func (h History) Revert(r memory.Record, list []Made) (Reversal, error) {
 	for _, m := range list {
 		item, ok, err := m.Inverse()
 		if err != nil {
-			return Reversal{}, fmt.Errorf("take back %s: %w", m.Type, err)
+			return Reversal{}, fmt.Errorf("revert %s: %w", m.Type, err)
 		}
 		switch why := h.touched(m); {
 		case m.Canceled, m.RecordOnly() && !ok:

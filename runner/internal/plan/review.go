@@ -477,7 +477,7 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 		return false
 	}
 	if !r.h.Complete {
-		skipBecause(s, "the timeline of the issue is too long to tell whether it was said before (once: "+effect.BareKey(key)+")")
+		skipBecause(s, "the timeline of the issue is too long to decide whether it was said before (once: "+effect.BareKey(key)+")")
 	}
 	return true
 }

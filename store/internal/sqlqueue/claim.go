@@ -214,7 +214,7 @@ func (c *claiming) quarantine(ctx context.Context, e sqlstore.Engine, got queue.
 		if err != nil || t.state != stateClaimed || t.attempt != got.Attempt {
 			return followUp{}, err // nil: it was claimed or ended by another caller
 		}
-		if err := c.tasks.end(tx, t, "its message is no JSON object"); err != nil {
+		if err := c.tasks.end(tx, t, "its message is not a JSON object"); err != nil {
 			return followUp{}, err
 		}
 		return c.delayed.lanes.ended(tx, t.lane)

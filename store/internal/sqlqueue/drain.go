@@ -63,7 +63,7 @@ type leaseOptions struct {
 	holder string // see holderOf
 }
 
-// all leases decisions in one transaction.
+// all leases up to the requested number of decisions in one transaction.
 func (q *draining) all(ctx context.Context, e sqlstore.Engine, o leaseOptions) (list []queue.Decision, after followUp, err error) {
 	err = e.Write(ctx, func(tx sqlstore.Tx) (err error) {
 		list = nil

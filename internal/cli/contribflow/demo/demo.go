@@ -87,7 +87,7 @@ ecosystem, or the one that --image names.`,
 			return run(c.Context(), env, o)
 		},
 	}
-	c.Flags().StringVar(&o.Dir, "dir", "", "`folder` to make it in; it must be empty (default: a temporary one, which stays)")
+	c.Flags().StringVar(&o.Dir, "dir", "", "`folder` for the demo; it must be empty (default: a temporary one, which is kept)")
 	c.Flags().BoolVar(&o.Docker, "docker", false, "run the validation in Docker")
 	c.Flags().StringVar(&o.Image, "image", "", "Docker `image` with Go for the validation")
 	return c

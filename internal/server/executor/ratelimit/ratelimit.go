@@ -129,9 +129,9 @@ func (l *Limiter) logCutOff(ctx context.Context, identity string, err error) {
 	switch {
 	case !changed:
 	case err == nil:
-		l.o.Log.InfoContext(ctx, "writes are counted with those of other servers again")
+		l.o.Log.InfoContext(ctx, "rate limit of writes is shared with other servers again")
 	default:
-		l.o.Log.WarnContext(ctx, "writes cannot be counted in the database; until they can, each server counts its own", "error", err)
+		l.o.Log.WarnContext(ctx, "counting writes in the database failed; until it succeeds, each server limits only its own writes", "error", err)
 	}
 }
 

@@ -14,7 +14,7 @@ const MaxChanges = 50
 // maxHumans bounds the bytes of all changes of a record: they leave room for tasks.
 const maxHumans = MaxSize / 4
 
-// A Change is one thing that a human did to the issue. Comments are no changes.
+// A Change is one thing that a human did to the issue. Comments are not changes.
 type Change struct {
 	At time.Time `json:"at"` // UTC
 	// Type is the action that would do the same, such as

@@ -231,7 +231,7 @@ func (r *reader) word(s string) (why string) {
 	return ""
 }
 
-// plain takes a word in lower case that is no rule's and no action's name.
+// plain takes a word in lower case that is neither a rule's nor an action's name.
 func (r *reader) plain(low string) (why string) {
 	switch {
 	case low == "":

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Check returns the reason why a task is invalid, or nil. Of Message it checks the size only:
-// a message that is no JSON is found when it is claimed.
+// Check returns the reason why a task is invalid, or nil. Of Message it checks the size only: a
+// message that is not JSON is found when it is claimed.
 func (t Task) Check() error {
 	if t.ID == "" {
 		return errors.New("the task has no id")

@@ -104,17 +104,16 @@ type Queue interface {
 	// ErrNotYours and ErrLost as Heartbeat.
 	FailClaim(ctx context.Context, ref Ref, reason string) error
 	// Complete stores the decision on a pending or claimed task. If ref names an attempt and
-	// another one has the task, the error is ErrLost. A rejected decision goes to the task's
-	// log, with its beginning. ErrNotYours, in any state, when ref names a claimant other
-	// than the last one. A task that is unknown, decided on already or failed is no error: the
-	// receipt contains the reason. An empty decision is an error, and so is one beyond
-	// MaxMessage.
+	// another one has the task, the error is ErrLost. A rejected decision goes to the task's log,
+	// with its beginning. ErrNotYours, in any state, when ref names a claimant other than the
+	// last one. A task that is unknown, decided on already or failed is not an error: the receipt
+	// contains the reason. An empty decision is an error, and so is one beyond MaxMessage.
 	Complete(ctx context.Context, ref Ref, decision []byte) (Receipt, error)
 
-	// LeaseDecisions leases decisions to be carried out, those of the oldest tasks first: at
-	// most o.Limit, one of each issue, and none of an issue with a leased one. A decision that
-	// is held back does not block others. An empty list is no error. If the store fails after
-	// some were leased, these are returned without an error.
+	// LeaseDecisions leases decisions to be carried out, those of the oldest tasks first: at most
+	// o.Limit, one of each issue, and none of an issue with a leased one. A decision that is held
+	// back does not block others. An empty list is not an error. If the store fails after some
+	// were leased, these are returned without an error.
 	LeaseDecisions(ctx context.Context, o DrainOptions) ([]Decision, error)
 	// Renew extends a lease to d from now, and returns its end. ErrLost, here as in all methods
 	// with a Lease: the task is unknown, or not being carried out, or under a later lease.

@@ -27,10 +27,9 @@ type Source struct {
 	Tests  *yaml.Node // see [ruletest.Parse]; Compile does not look at them
 }
 
-// Parse reads a rule file: a mapping of version, which is 1, forms, tables, rules and
-// tests, of which all but version and rules may be left out. The error
-// means that src is no YAML document; other mistakes are reported by [Compile],
-// together with those of the rules.
+// Parse reads a rule file: a mapping of version, which is 1, forms, tables, rules and tests, of
+// which all but version and rules may be left out. The error means that src is not YAML
+// document; other mistakes are reported by [Compile], together with those of the rules.
 func Parse(name string, src []byte) (Source, error) {
 	f, err := yamlfile.Parse(name, src)
 	if err != nil {

@@ -66,8 +66,8 @@ type Issues interface {
 	// before its oldest. Timeline.Before is 0 when no more can be read: after the newest
 	// 2,000 events. Then, or of a complete timeline, Earlier returns it as it is.
 	Earlier(ctx context.Context, ref triage.Ref, t triage.Timeline) (triage.Timeline, error)
-	// Write carries out one of the effects of package effect. Effects on the memory alone are
-	// an error. An effect that holds already is no error. ErrNotFound when a comment, a
+	// Write carries out one of the effects of package effect. Effects on the memory alone are an
+	// error. An effect that holds already is not an error. ErrNotFound when a comment, a
 	// milestone or another issue in it does not exist.
 	Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error)
 }

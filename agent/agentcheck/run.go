@@ -62,7 +62,7 @@ func detectWires(ctx context.Context, s *session) []string {
 	if status, err := s.agent.nudge(ctx, unknownTask); claims > 0 || err == nil && status < 300 {
 		wires = append(wires, Queue)
 	}
-	// Whatever comes back at once, and is no receipt, is meant as a decision.
+	// Whatever comes back at once, and is not a receipt, is meant as a decision.
 	_, err := s.decide(ctx, newTask(nil))
 	if e, ok := errors.AsType[*agent.Error](err); err == nil || ok && e.Status == http.StatusOK {
 		wires = append(wires, Sync)

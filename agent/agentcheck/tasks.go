@@ -27,7 +27,7 @@ func newTask(changes map[string]any) protocol.TaskMessage {
 
 // someNumber returns the number of an issue.
 func someNumber() int {
-	return mrand.IntN(1 << 30) //nolint:gosec // it is no secret
+	return mrand.IntN(1 << 30) //nolint:gosec // it is not a secret
 }
 
 func taskOf(payload map[string]any) protocol.TaskMessage {

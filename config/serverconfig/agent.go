@@ -177,7 +177,7 @@ func (a *Agent) decodeConfig(f file) {
 	}
 }
 
-// checkEvents warns of events that never reach an agent. They are no mistakes, because the
+// checkEvents warns of events that never reach an agent. They are not mistakes, because the
 // published harness accepts any text.
 func checkEvents(f file, at *yaml.Node, events []string) {
 	known := []string{protocol.TypeIssueTriage}

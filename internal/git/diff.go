@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ErrNoCommit is the error for a name that is no commit of the repository.
+// ErrNoCommit is the error for a name that is not a commit of the repository.
 var ErrNoCommit = errors.New("there is no such commit")
 
 // Resolve returns the hash of the commit that a branch, a tag or a revision names. An error

@@ -61,7 +61,7 @@ type IssuePage struct {
 // NewHistory returns the history of a repository. An error means that the repository's
 // name is none, or that the folder cannot be used.
 //
-// It is no method of the client, so that programs without a use for it go without.
+// It is not a method of the client, so that programs without a use for it go without.
 func NewHistory(c *Client, owner, repo string, o HistoryOptions) (*History, error) {
 	op := rest.InRepository("list the issues of", owner, repo, rest.NeedIssuesRead)
 	if err := op.Check(); err != nil {

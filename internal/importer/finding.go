@@ -29,7 +29,7 @@ type findingKind int
 
 const (
 	noCounterpart findingKind = iota
-	mistake                   // the source is no configuration of the tool
+	mistake                   // the source is not a configuration of the tool
 	hint                      // how the whole file differs
 )
 

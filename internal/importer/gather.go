@@ -207,5 +207,5 @@ func (c choice) work() int {
 	return 2*calls + strings.Count(text, `"`)/4
 }
 
-// String returns the choice as an item of a list, where "" is no item.
+// String returns the choice as an item of a list, where "" is not an item.
 func (c choice) String() string { return c.when.line() + " ? " + strconv.Quote(c.text) + ` : ""` }

@@ -25,7 +25,7 @@ type labeler struct {
 	files globReader
 }
 
-// labelerOptions are the keys of the configuration that are no labels.
+// labelerOptions are the keys of the configuration that are not labels.
 type labelerOptions struct {
 	maxFiles   string // condition; empty: none
 	maxFilesAt *yaml.Node
@@ -128,7 +128,7 @@ func isLabel(key string) bool {
 	return key != "changed-files-labels-limit" && key != "max-files-changed"
 }
 
-// readLabelerOptions reads the keys that are no labels.
+// readLabelerOptions reads the keys that are not labels.
 func readLabelerOptions(pairs []pair) (out labelerOptions, found findings) {
 	for _, p := range pairs {
 		if isLabel(p.key.Value) {

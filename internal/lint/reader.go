@@ -10,7 +10,7 @@ import (
 type value struct {
 	is   truth    // for a value that is neither
 	text string   // with known
-	list []string // nil: it is no list
+	list []string // nil: it is not a list
 	// known and settled: text and is are valid.
 	known, settled bool
 }

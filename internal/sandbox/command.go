@@ -91,8 +91,8 @@ func caches() []string {
 	}
 }
 
-// Run runs a command, and waits until its container is gone. A command that fails or runs
-// out of time is no error; an error is a container that could not be run: [ErrUnavailable],
+// Run runs a command, and waits until its container is gone. A command that fails or runs out of
+// time is not an error; an error is a container that could not be run: [ErrUnavailable],
 // [ErrImage], or the cause of ctx.
 func (s *Session) Run(ctx context.Context, c Command) (Result, error) {
 	if s.workspace == "" {

@@ -46,7 +46,7 @@ func (t *tail) output(redact func(string) string) string {
 		text = redact(text)
 	}
 	if cut {
-		// It may begin within a secret, and of that the rest is no secret for redact.
+		// It may begin within a secret, and of that the rest is not a secret for redact.
 		text = text[min(len(text), maxSecret):]
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")

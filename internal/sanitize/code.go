@@ -88,8 +88,8 @@ func pairsUp(line string) bool {
 	return !strings.Contains(line[end:], "$")
 }
 
-// simpleLinks reports whether every link on a line is of the form [text](word): a
-// title, a reference or its definition may hold a backtick that is no code.
+// simpleLinks reports whether every link on a line is of the form [text](word): a title, a
+// reference or its definition may hold a backtick that is not code.
 func simpleLinks(line string) bool {
 	if strings.Contains(line, "][") || strings.Contains(line, "]:") {
 		return false

@@ -121,7 +121,7 @@ func (t target) prefix() string {
 	return t.name + ": "
 }
 
-// wrongKind reports a node that is no list or mapping, as wanted.
+// wrongKind reports a node that is not a list or mapping, as wanted.
 func (d Decoder) wrongKind(n *yaml.Node, to target, want, keys string) {
 	if d.Secret != nil && n.Kind == yaml.ScalarNode {
 		d.File.Problemf(n, "%swant %s", to.prefix(), want)

@@ -138,7 +138,7 @@ func (ps Problems) Error() string {
 	return b.String()
 }
 
-// Errors returns those that are no warnings.
+// Errors returns those that are not warnings.
 func (ps Problems) Errors() Problems { return ps.filter(false) }
 
 // Sort sorts the problems by file, line and column; of one place, the first stays first.

@@ -19,10 +19,9 @@ var (
 	errRepeats = errors.New("the file has a test of that name")
 )
 
-// Insert appends an item, as [Record] returns it, to the tests of a rule file,
-// which is changed nowhere else: comments and blank lines stay. The error is why that
-// cannot be done safely: the file has mistakes in its YAML, its tests are no block, or
-// one has the item's name.
+// Insert appends an item, as [Record] returns it, to the tests of a rule file, which is changed
+// nowhere else: comments and blank lines stay. The error is why that cannot be done safely: the
+// file has mistakes in its YAML, its tests are not a block, or one has the item's name.
 func Insert(name string, src []byte, item string) ([]byte, error) {
 	f, err := yamlfile.Parse(name, src)
 	if err != nil {

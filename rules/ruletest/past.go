@@ -65,7 +65,7 @@ func mayBePull(e triage.Event) bool {
 	return e.Name == triage.EventPullRequest || e.Name == triage.EventIssueComment || e.Name == triage.EventSchedule
 }
 
-// A pullList is a key of the section pr that is no field of the event.
+// A pullList is a key of the section pr that is not a field of the event.
 type pullList struct {
 	key, doc string
 	list     *[]string

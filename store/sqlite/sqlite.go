@@ -52,9 +52,9 @@ type Store struct {
 	holders *holders
 }
 
-// Open opens a file, creates it and the folders above it if there is none, and brings it
-// to the newest version of the schema. Errors: queue.ErrNewer; a file system that is not
-// on this machine; a file that is no database; and those of the medium.
+// Open opens a file, creates it and the folders above it if there is none, and brings it to the
+// newest version of the schema. Errors: queue.ErrNewer; a file system that is not on this
+// machine; a file that is not a database; and those of the medium.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	s, err := openFile(ctx, registered(), path, o)
 	if err != nil {

@@ -206,8 +206,8 @@ func (u *upload) check(ctx context.Context, id int64, all []Info) error {
 	return fmt.Errorf("%w: an artifact with this name was created or removed", memory.ErrConflict)
 }
 
-// remove deletes the artifact of the name in this run, if allowed permits its id;
-// otherwise the error is memory.ErrConflict. It is no error that there is none.
+// remove deletes the artifact of the name in this run, if allowed permits its id; otherwise the
+// error is memory.ErrConflict. It is not an error that there is none.
 func (u *upload) remove(ctx context.Context, allowed func(id int64) bool) error {
 	id, maker, err := u.service.find(ctx, u.job, u.name)
 	switch {

@@ -215,8 +215,8 @@ func (w *Worktree) Commit(ctx context.Context, start string, by Author, message 
 	return head, err
 }
 
-// checkNested refuses repositories within the worktree that are no submodules: of their
-// files, a commit has none.
+// checkNested refuses repositories within the worktree that are not submodules: of their files, a
+// commit has none.
 func (w *Worktree) checkNested(ctx context.Context, start string) error {
 	out, err := w.git.Run(ctx, "diff", "--cached", "--raw", "-z", "--no-renames", "--no-ext-diff", start, "--")
 	if err != nil {

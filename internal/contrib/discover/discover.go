@@ -90,8 +90,8 @@ type run struct {
 	total   int
 }
 
-// Run searches once and returns a [contract.Discovery], which is kept in the controller's
-// folder when it is no blocked one.
+// Run searches once and returns a [contract.Discovery], which is kept in the controller's folder
+// when it is not a blocked one.
 func Run(ctx context.Context, s session.Session, o Options) (any, error) {
 	rules, err := score.Rules(s)
 	if err != nil {

@@ -28,7 +28,7 @@ const (
 	// maxPlaces is in how many places a line may stand before it is an idiom of the
 	// repository rather than a duplicate.
 	maxPlaces = 5
-	block     = 3  // so many lines in a row are no coincidence
+	block     = 3  // so many lines in a row are not a coincidence
 	maxRows   = 10 // of one file
 	maxGrep   = 4 << 20
 	maxSearch = 5 * time.Second

@@ -242,7 +242,7 @@ func (p *publisher) done(ctx context.Context, s step) (finding, error) {
 	return finding{}, nil
 }
 
-// fork reports whether the fork exists. A repository of that name that is no fork of the
+// fork reports whether the fork exists. A repository of that name that is not a fork of the
 // target is an error: nothing must be pushed there.
 func (p *publisher) fork(ctx context.Context) (bool, error) {
 	name := p.request.Login + "/" + p.request.Issue.Repo

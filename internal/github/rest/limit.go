@@ -62,7 +62,7 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 func failureWait(r *reply, n int) time.Duration {
 	wait := firstRetryWait << (n - 1)
 	if r != nil {
-		// The clock is of no use for a date here: half a minute is no passing fault.
+		// The clock is of no use for a date here: half a minute is not a passing fault.
 		if asked, ok := retryAfter(r.Header, time.Time{}); ok && asked < maxAskedWait {
 			wait = max(wait, asked)
 		}

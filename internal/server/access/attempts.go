@@ -183,7 +183,7 @@ func acquire(ctx context.Context, turns chan struct{}, crowded bool) bool {
 			}
 		}
 		crowded = false
-		if wait.For(ctx, Pause/20+rand.N(Pause/5)) != nil { //nolint:gosec // the order is no secret
+		if wait.For(ctx, Pause/20+rand.N(Pause/5)) != nil { //nolint:gosec // the order is not a secret
 			return false
 		}
 	}

@@ -204,7 +204,7 @@ func (m *Monitor) forget(ctx context.Context) {
 	}
 }
 
-// seen records a request about a repository that is no evidence about credentials.
+// seen records a request about a repository that is not evidence about credentials.
 func (m *Monitor) seen(ctx context.Context, repo string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

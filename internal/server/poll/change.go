@@ -36,7 +36,7 @@ func (f filter) skip(i triage.Issue) string {
 	return ""
 }
 
-// own reports whether changes by an account are no events.
+// own reports whether changes by an account are not events.
 func (f filter) own(login string) bool {
 	same := func(s string) bool { return s != "" && strings.EqualFold(s, login) }
 	return same(f.bot) || slices.ContainsFunc(f.ignore, same)

@@ -85,7 +85,7 @@ func readOrigin(data []byte) origin {
 	return o
 }
 
-// countError counts an error of the medium. Those of the contract are no failures.
+// countError counts an error of the medium. Those of the contract are not failures.
 func (q *measuredQueue) countError(verb string, err error) {
 	if err != nil && outcome(err) == mediumError {
 		q.metrics.queueErrors.WithLabelValues(verb).Inc()

@@ -55,8 +55,8 @@ type Telemetry struct {
 	tracer   *tracer
 }
 
-// New returns a Telemetry. The error reports why traces cannot be sent; a collector that
-// does not answer is no error.
+// New returns a Telemetry. The error reports why traces cannot be sent; a collector that does not
+// answer is not an error.
 func New(ctx context.Context, o Options) (*Telemetry, error) {
 	o.Version = cmp.Or(o.Version, "unknown")
 	o.StatsFor = cmp.Or(o.StatsFor, 5*time.Second)

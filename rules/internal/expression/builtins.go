@@ -169,9 +169,9 @@ func asText(args ...any) (any, error) {
 	return nil, errors.New("string takes a text, a number or a boolean")
 }
 
-// versionWithin is semver(version, constraint). A text that is no version is within no
-// constraint, and nothing is within the empty one, which a table gives for a key that
-// it does not hold.
+// versionWithin is semver(version, constraint). A text that is not a version is within no
+// constraint, and nothing is within the empty one, which a table gives for a key that it does not
+// hold.
 func versionWithin(args ...any) (any, error) {
 	r, s := arg[*run](args, 0), arg[string](args, 1)
 	if err := r.meter.Steps.Charge(1 + min(len(s), semver.MaxVersion)/cost.BytesPerStep); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// A Part is a part of a condition with its value. "and", "or" and "not" have the parts that
-// they join; a comparison and the like have their sides that are no constants.
+// A Part is a part of a condition with its value. "and", "or" and "not" have the parts that they
+// join; a comparison and the like have their sides that are not constants.
 type Part struct {
 	Text  string // the part as an expression
 	Value string // as an expression too, cut when it is long; empty when Error is not

@@ -14,7 +14,7 @@ import (
 // The bounds of a list in an issue form.
 const (
 	MaxItems = 100 // of a list; later ones are left out
-	maxItem  = 256 // characters; longer ones are no option of a form
+	maxItem  = 256 // characters; longer ones are not an option of a form
 )
 
 // noResponse is GitHub's text for an empty field.

@@ -225,7 +225,7 @@ func describe(r triage.ActionResult) string {
 	return fmt.Sprintf("%s (%s)", r.State.Result(), r.Reason)
 }
 
-// fail ends the run with an error of a step. That the issue is gone is no failure.
+// fail ends the run with an error of a step. That the issue is gone is not a failure.
 func (x *execution) fail(ctx context.Context, r *triage.ActionResult, err error) {
 	if errors.Is(err, triage.ErrGone) {
 		x.out.Gone = true

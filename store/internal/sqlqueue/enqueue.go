@@ -84,7 +84,7 @@ func (q *enqueuing) enqueue(ctx context.Context, e batch.Engine, t queue.Task) (
 	return out, nil
 }
 
-// addAll adds tasks that are no duplicates. It waits for callers that add tasks with the same
+// addAll adds tasks that are not duplicates. It waits for callers that add tasks with the same
 // ids or keys, and all add them in the same order.
 func (q *enqueuing) addAll(now any, tasks []queue.Task) batch.Joined {
 	r := batch.NewRoll(tasks, func(t queue.Task) string { return t.ID })

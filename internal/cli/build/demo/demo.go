@@ -22,8 +22,8 @@ import (
 	"github.com/org/foreman-action/internal/git"
 )
 
-// repository is the demo's repository. Its Go files end in .txt here, so that they are no
-// part of this module.
+// repository is the demo's repository. Its Go files end in .txt here, so that they are not part
+// of this module.
 //
 //go:embed all:repository
 var repository embed.FS

@@ -37,7 +37,7 @@ import (
 )
 
 // repository is the demo's repository, before and after the change. Its Go files end in .txt
-// here, so that they are no part of this module.
+// here, so that they are not part of this module.
 //
 //go:embed all:repository all:change
 var repository embed.FS

@@ -189,7 +189,7 @@ func replayOf(o Options) (replay.Options, []string, error) {
 	}, args, err
 }
 
-// isRepo tells a repository from a file: it is no file, and does not end as one.
+// isRepo tells a repository from a file: it is not a file, and does not end as one.
 func isRepo(env process.Env, arg string) bool {
 	_, _, ok := protocol.SplitRepo(arg)
 	ext := filepath.Ext(arg)

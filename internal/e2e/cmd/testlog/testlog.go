@@ -39,7 +39,7 @@ func newTestLog(out io.Writer, verbose bool) *testLog {
 	return &testLog{out: out, verbose: verbose, held: map[string][]string{}, said: map[string]string{}}
 }
 
-// read takes events until the end. A line that is no event is printed as it is.
+// read takes events until the end. A line that is not an event is printed as it is.
 func (l *testLog) read(r io.Reader) error {
 	lines := bufio.NewReader(r)
 	for {

@@ -57,7 +57,7 @@ type Options struct {
 	// MaxInterval, and counts from the end of a probe.
 	Interval time.Duration
 	// BadTaskFailures is how often the agent must fail on a task, and succeed on another one in
-	// between, before the task is a bad one and its failures count as attempts. It is no
+	// between, before the task is a bad one and its failures count as attempts. It is not a
 	// threshold of the breaker, which the first failure opens.
 	BadTaskFailures int
 	Log             *slog.Logger // must be set

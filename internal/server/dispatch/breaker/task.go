@@ -27,7 +27,7 @@ const (
 	Unavailable Cause = iota // every task would have failed, as far as one can tell
 	Overloaded               // the agent has too much to do; that never speaks against a task
 	Crashed                  // the agent's own program failed, not a proxy in front of it
-	Unusable                 // the agent works, but its answer is no decision on this task
+	Unusable                 // the agent works, but its answer is not a decision on this task
 )
 
 // A Verdict is what a failure means for its task.

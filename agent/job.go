@@ -107,7 +107,7 @@ func (w *Worker) do(ctx context.Context, task *protocol.TaskMessage) {
 	}
 }
 
-// safely asks the agent; a panic of its is an error.
+// safely asks the agent, and returns a panic as an error.
 func safely(ctx context.Context, decide DecideFunc, task protocol.TaskMessage) (d protocol.DecisionMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {

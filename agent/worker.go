@@ -193,9 +193,8 @@ func (w *Worker) pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// backoff returns how long to wait after so many failures in a row: twice as long each
-// time, and half of it at random, so that the agents of a harness that comes back do not
-// come all at once.
+// backoff returns how long to wait after so many failures in a row: twice as long each time, half
+// of it random, so that the agents of a restarted harness do not all call at once.
 func (w *Worker) backoff(failures int) time.Duration {
 	d := min(maxBackoff, minBackoff<<min(failures-1, 10))
 	return d/2 + time.Duration(w.o.Jitter()*float64(d/2))

@@ -26,7 +26,7 @@ type sourceFile struct {
 type input struct {
 	files  []sourceFile
 	names  []string          // of all files, in order
-	globs  []string          // by which files were looked for
+	globs  []string          // patterns with which files were searched
 	broken yamlfile.Problems // of files that are not YAML, and so not in files
 }
 

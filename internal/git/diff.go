@@ -28,9 +28,9 @@ func (r Repo) Resolve(ctx context.Context, rev string) (string, error) {
 	return string(bytes.TrimSpace(out)), nil
 }
 
-// Diff returns the changes from the merge base of two commits to the second one, as text: at
-// most so many bytes of whole lines. Truncated reports that there is more. Both are hashes,
-// from [Repo.Resolve].
+// Diff returns the changes from the merge base of two commits to the second one, as text: whole
+// lines, at most max bytes. Truncated reports that there is more. Both are hashes, from
+// [Repo.Resolve].
 func (r Repo) Diff(ctx context.Context, base, head string, limit int) (diff []byte, truncated bool, err error) {
 	out, over, err := r.run(ctx, limit, []string{
 		"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames", "--unified=3",

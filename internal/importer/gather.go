@@ -52,8 +52,8 @@ func (g gathering) groups(key func(r rule) string) [][]slot {
 // rule returns the rule at a slot.
 func (g gathering) rule(s slot) rule { return g.entries[s.entry].rules[s.rule] }
 
-// A replacement is what stands in the place of a rule that was put together with others: the
-// new rules at the first of them, and at the others nothing.
+// A replacement replaces a rule that was merged with others: the first of these becomes the new
+// rules, and the others are removed.
 type replacement struct {
 	rules []rule
 	first int // the entry of the new rules

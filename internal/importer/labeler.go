@@ -59,8 +59,8 @@ func readLabeler(doc document, s step) reading {
 	r.limits = map[string]int{"add_label": cmp.Or(l.limit, all)}
 	if undo {
 		r.limits["remove_label"] = all
-		// No rule asks for the timeline then; the limit would, on every event. What labels
-		// set off keeps it: two programs might answer each other.
+		// Then no rule reads the timeline, but the limit would read it on every event. Events of
+		// labels keep the limit: two programs might react to each other.
 		r.unlimited = !slices.ContainsFunc(l.on, func(on string) bool { return strings.HasSuffix(on, "labeled") })
 	}
 	if !s.given {

@@ -130,8 +130,8 @@ func unquote(s string) (text, rest string) {
 	return strings.ReplaceAll(s, "''", "'"), ""
 }
 
-// labelPath tells a path that is the label of the event, 1, from one that is a list of
-// labels, 2, and from others, 0.
+// labelPath returns 1 for the path of the event's label, 2 for a path of a list of labels, and 0
+// for others.
 func labelPath(path string) int {
 	switch path {
 	case "github.event.label.name":

@@ -35,7 +35,7 @@ func (c *checker) forms() {
 	}
 }
 
-// isForm tells an issue form from a template in Markdown.
+// isForm distinguishes an issue form from a template in Markdown.
 func (f Form) isForm() bool { return !strings.HasSuffix(f.File, ".md") }
 
 // A place is a field and the file that has it.

@@ -101,7 +101,7 @@ func (r *reader) negated() value {
 	return value{is: yes - r.negated().truth(), settled: true}
 }
 
-// one reads a text, a name, a call or what stands in brackets.
+// one reads a text, a name, a call or an expression in brackets.
 func (r *reader) one() value {
 	if r.open++; r.open > maxOpen || r.at >= len(r.tokens) {
 		r.failed = true

@@ -154,8 +154,8 @@ func (r ruleRuns) startedRuns() []Run {
 	return slices.DeleteFunc(slices.Clone(r.runs), func(run Run) bool { return !slices.ContainsFunc(r.info.On, run.startedBy) })
 }
 
-// onlyPulls reports whether the rule is about pull requests alone, whose timeline tells what
-// it did: artifacts of their runs belong to their branches.
+// onlyPulls reports whether the rule is about pull requests alone, whose timeline shows its
+// earlier actions: artifacts of their runs belong to their branches.
 func (r ruleRuns) onlyPulls() bool {
 	return !slices.ContainsFunc(r.info.On, func(on string) bool { return !strings.HasPrefix(on, "pull_request.") })
 }

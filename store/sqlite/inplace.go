@@ -39,8 +39,8 @@ type files struct {
 	gone        chan struct{} // closed when lost is set
 }
 
-// settled is how long a folder must be unchanged before its time tells every later change: file
-// systems keep that in steps of up to two seconds.
+// settled is how long a folder must be unchanged until every later change also changes its time:
+// file systems store times in steps of up to two seconds.
 const settled = 3 * time.Second
 
 // suffixes of the path are the names of the files.

@@ -14,7 +14,7 @@ type walIndex struct {
 	file *os.File // nil: it is not read
 }
 
-// inProcess are the indexes that this process reads: its locks on a file are the process's too.
+// inProcess are the indexes that this process reads: locks on a file belong to the whole process.
 var inProcess = &walIndexes{users: map[string]int{}, open: map[string][]*os.File{}}
 
 // walIndexes are the files of indexes, by path. Closing a file gives up all locks that the process

@@ -1,4 +1,4 @@
-// Package variable tells which environment variables a configuration may read.
+// Package variable decides which environment variables a configuration may read.
 package variable
 
 import (

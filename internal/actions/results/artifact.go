@@ -155,7 +155,7 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 	_, listed := a.uploads.lists.get(name)
 	unlisted := r.Revision == 0 && !listed
 	if unlisted {
-		// There is none, as far as the caller knows; should there be one, the look back finds it.
+		// The caller has found no artifact; if there is one, the check after the upload finds it.
 		a.uploads.lists.put(name, nil)
 	}
 	u, err := a.uploads.prepare(ctx, job, name, data)

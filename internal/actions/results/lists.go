@@ -82,7 +82,7 @@ func (l *lists) newest() int64 {
 	return id
 }
 
-// listedAll reports whether the artifacts of all names were listed, however long ago.
+// listedAll reports whether the artifacts of all names were listed at any time.
 func (l *lists) listedAll() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

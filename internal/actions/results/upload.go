@@ -119,8 +119,8 @@ func (u *upload) replace(ctx context.Context) (rpc.SignedURL, error) {
 	return to, err
 }
 
-// explainTaken returns why the name is taken after a removal: another job of this run
-// was faster, or the service does not give it to us.
+// explainTaken returns why the name is taken after a removal: another job of this run was faster,
+// or the service does not release it.
 func (u *upload) explainTaken(ctx context.Context, reason error) error {
 	now, err := u.list(ctx, u.name)
 	if err == nil && slices.ContainsFunc(now, func(info Info) bool { return !u.existed(info.ID) }) {

@@ -103,10 +103,10 @@ func Command(env process.Env) *cobra.Command {
 	return c
 }
 
-// draftFlags are the flags that describe an issue which is nowhere yet.
+// draftFlags are the flags that describe an issue that does not exist yet.
 func draftFlags() []string { return []string{"title", "body", "label", "author", "association"} }
 
-// named takes the issue of the arguments, and makes sure that exactly one is named.
+// named reads the issue from the arguments, and requires exactly one.
 func (o *Options) named(args []string) error {
 	ways := len(args)
 	for _, one := range []bool{o.Event.File != "", o.Event.Issue != "", o.Event.Draft != nil} {

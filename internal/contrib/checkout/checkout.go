@@ -145,7 +145,7 @@ func complete(s session.Session, record contract.Workspace) contract.Workspace {
 	return record
 }
 
-// finish looks at the workspace, records it and makes its issue the active one.
+// finish inspects the workspace, records it and makes its issue the active one.
 func finish(ctx context.Context, s session.Session, w *workspace.Workspace, created bool) (contract.Workspace, error) {
 	if err := w.Verify(ctx); err != nil {
 		return contract.Workspace{}, err

@@ -45,8 +45,8 @@ func (s *Server) Describe(fullName string, a About) {
 	r.state.About = a
 }
 
-// Advance moves the server's clock on: later events have that distance to [Config].Now. It adds
-// to earlier calls.
+// Advance moves the server's clock forward: later events are that much later than [Config].Now.
+// Calls add up.
 func (s *Server) Advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

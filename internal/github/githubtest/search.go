@@ -11,9 +11,9 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// search knows the qualifiers repo, is, state, type, label, author, language, archived, no
-// and, before one of them, "-". Other words are looked for in title and body. Words in
-// parentheses are joined by OR; commas join labels.
+// search knows the qualifiers repo, is, state, type, label, author, language, archived, no and,
+// before one of them, "-". Other words are searched for in title and body. Words in parentheses
+// are joined by OR; commas join labels.
 func search(in *input) answer {
 	q := in.r.URL.Query()
 	type hit struct {

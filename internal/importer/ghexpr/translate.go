@@ -59,8 +59,8 @@ func Translate(src string, events []string) Condition {
 	return c
 }
 
-// textAround returns where text stands before or behind "${{ }}", after so many characters; ok
-// is false when there is none, or nothing else.
+// textAround returns the position of text before or after "${{ }}", in characters; ok is false
+// when there is none, or nothing else.
 func textAround(src string) (at int, ok bool) {
 	before, rest, found := strings.Cut(src, "${{")
 	if !found {

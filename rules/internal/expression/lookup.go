@@ -280,8 +280,8 @@ func (r *run) last(counts func(facts.Change) bool, bots bool) (Person, error) {
 	return last, nil
 }
 
-// present returns the actor of the event, when it is an activity on an issue that was there
-// before: an edit of a text, for one, is not in the timeline. Programs count if bots does.
+// present returns the actor of the event if the event is an activity on an existing issue: the
+// timeline does not contain all of these, such as edits of a text. With bots, programs count too.
 func (r *run) present(bots bool) (who Person, ok bool) {
 	f := r.facts
 	program := f.Actor.Type == "Bot" || strings.HasSuffix(f.Actor.Login, "[bot]")

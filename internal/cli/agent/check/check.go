@@ -114,7 +114,8 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// classify tells a mistake in the arguments from an agent, or a port, that is not there.
+// classify distinguishes a mistake in the arguments from an agent or a port that is not
+// available.
 func classify(err error) error {
 	_, listening := errors.AsType[*net.OpError](err)
 	_, missing := errors.AsType[*exec.Error](err)

@@ -189,7 +189,8 @@ func replayOf(o Options) (replay.Options, []string, error) {
 	}, args, err
 }
 
-// isRepo tells a repository from a file: it is not a file, and does not end as one.
+// isRepo distinguishes a repository from a file: no such file exists, and it does not end like
+// one.
 func isRepo(env process.Env, arg string) bool {
 	_, _, ok := protocol.SplitRepo(arg)
 	ext := filepath.Ext(arg)

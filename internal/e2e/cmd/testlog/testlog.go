@@ -22,7 +22,7 @@ type event struct {
 	Output  string
 }
 
-// name tells a test from those of other packages.
+// name identifies a test among those of all packages.
 func (e event) name() string { return strings.TrimPrefix(e.Package, module) + " " + e.Test }
 
 // A testLog prints the relevant lines of a test run, and collects the skipped tests.

@@ -2,7 +2,7 @@ package state
 
 import "time"
 
-// A Clock tells the time and gives ids.
+// A Clock returns times and new ids.
 type Clock struct {
 	now      func() time.Time
 	ahead    time.Duration

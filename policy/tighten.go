@@ -51,7 +51,7 @@ func (s Section) Policy() Policy {
 	}
 }
 
-// valueOf returns a value that may be absent: then its zero.
+// valueOf returns the value of a pointer, or the zero value for nil.
 func valueOf[T any](p *T) T {
 	if p == nil {
 		var zero T

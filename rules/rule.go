@@ -117,7 +117,7 @@ func (r *rule) checkComments() {
 	}
 }
 
-// checkEscalate warns of actions that are planned for nothing.
+// checkEscalate warns of actions that never take effect.
 func (r *rule) checkEscalate() {
 	i := slices.IndexFunc(r.actions, func(a action.Action) bool { return a.Name() == action.Escalate })
 	if i >= 0 && len(r.actions) > 1 {

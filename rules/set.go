@@ -282,8 +282,8 @@ func (s *Set) LabelsOff(id string, on triage.Issue) []string {
 	return list
 }
 
-// Labels returns the places where rules name labels, as far as the text of the rules
-// tells, in the order of the rules. A nil set has none.
+// Labels returns the places where rules name labels, as far as the text of the rules shows, in
+// the order of the rules. A nil set has none.
 func (s *Set) Labels() []LabelUse {
 	if s.Len() == 0 {
 		return nil

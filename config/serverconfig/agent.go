@@ -113,8 +113,8 @@ func environment() schema.Rule {
 // Managed reports whether the server starts the agent, in a container.
 func (a Agent) Managed() bool { return a.Image != "" && a.Port != 0 }
 
-// Address is where the agent is reached: as configured, or the port of its container; empty
-// when it is nowhere.
+// Address is where the agent is reached: as configured, or the port of its container; empty when
+// it has none.
 func (a Agent) Address() string {
 	if a.Managed() {
 		return fmt.Sprintf("http://127.0.0.1:%d", a.Port)

@@ -29,7 +29,7 @@ func (r Repo) Resolve(ctx context.Context, rev string) (string, error) {
 }
 
 // Diff returns the changes from the merge base of two commits to the second one, as text: whole
-// lines, at most max bytes. Truncated reports that there is more. Both are hashes, from
+// lines, at most limit bytes. Truncated reports that there is more. Both are hashes, from
 // [Repo.Resolve].
 func (r Repo) Diff(ctx context.Context, base, head string, limit int) (diff []byte, truncated bool, err error) {
 	out, over, err := r.run(ctx, limit, []string{

@@ -24,11 +24,11 @@ type condition struct {
 }
 
 const (
-	maxCondition = 4096 // bytes; a longer one may hold
+	maxCondition = 4096 // bytes; a longer condition counts as possibly true
 	maxOpen      = 50   // brackets
 )
 
-// parseCondition returns nil for what has no condition.
+// parseCondition returns nil if there is no condition.
 func parseCondition(src string) *condition {
 	src = strings.NewReplacer("${{", "(", "}}", ")").Replace(src)
 	if src == "" {

@@ -133,7 +133,7 @@ func (l Layered) Glob(ctx context.Context, pattern string) ([]string, error) {
 	return nil, nil
 }
 
-// Read reads a whole file of at most max bytes.
+// Read reads a whole file of at most limit bytes.
 func Read(name string, limit int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -143,7 +143,7 @@ func Read(name string, limit int64) ([]byte, error) {
 	return ReadAll(file, name, limit)
 }
 
-// ReadAll reads a stream of at most max bytes to its end. The name is for the error.
+// ReadAll reads a stream of at most limit bytes to its end. The name is for the error.
 func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {

@@ -63,7 +63,7 @@ type Options struct {
 	// Dashboard answers every path that is not the API's, and checks access itself; nil: not
 	// found. The context of its requests ends when the server stops.
 	Dashboard http.Handler
-	// Middleware wraps what Serve answers with, such as for metrics; nil: none.
+	// Middleware wraps the handler of Serve, such as for metrics; nil: none.
 	Middleware func(http.Handler) http.Handler
 
 	Now func() time.Time // for ages; nil: time.Now

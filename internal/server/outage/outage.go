@@ -55,8 +55,8 @@ func (c Cause) advice(named bool) string {
 // An Error is an outage that goes on.
 type Error struct {
 	Cause Cause
-	// Repos are the repositories, "owner/name", for which the App is refused; none: the outage
-	// is of all.
+	// Repos are the repositories, "owner/name", for which the App is refused; empty: the outage
+	// concerns all.
 	Repos []string
 	Since time.Time
 	Last  string // failure; it may contain words of others
@@ -87,7 +87,7 @@ type Monitor struct {
 
 	mu      sync.Mutex // guards the fields below
 	service streak     // requests that GitHub did not answer, or failed
-	// refused are the requests for which credentials were refused, by repository; everywhere:
+	// refused are the streaks of refused credentials, by repository; the key everywhere is for
 	// the token, or the App itself.
 	refused map[string]*streak
 	// accounts are those with outages of repositories, by the owner's name. An App is installed,

@@ -119,7 +119,7 @@ func (s *syncer) window(ctx context.Context, c *cursor, since int64) (window, er
 type page struct {
 	answer
 	fresh  bool // it contained a change that was not handled before
-	recent bool // and one that was too recent: it and the rest of the page were left
+	recent bool // and one that was too recent; it and the rest of the page are left for the next poll
 }
 
 // page handles the changes on one page.

@@ -292,8 +292,8 @@ func (r *run) present(bots bool) (who Person, ok bool) {
 	return Person{}, false
 }
 
-// active reports whether who is named for an event did something on this issue
-// himself. Somebody who is mentioned, or who refers to the issue elsewhere, did not.
+// active reports whether the actor of an event did something on this issue. Users who are
+// mentioned, or who refer to the issue elsewhere, did not.
 func active(kind string) bool {
 	return !slices.Contains([]string{"mentioned", "subscribed", "unsubscribed", "cross-referenced", "referenced"}, kind)
 }

@@ -104,7 +104,7 @@ func (c *claiming) next(ctx context.Context, e batch.Engine, w *sqlstore.ClaimRe
 	})
 }
 
-// scanClaim reads the result of a claim, and more columns behind it.
+// scanClaim reads the result of a claim, and the columns that follow it.
 func scanClaim(r sqlstore.Row, w *sqlstore.ClaimRequest, more ...any) error {
 	var until, enqueued int64
 	var waited, renewed int

@@ -54,8 +54,8 @@ type budget struct {
 // New returns a Limiter.
 func New(o Options) *Limiter { return &Limiter{o: o, budgets: map[string]*budget{}} }
 
-// Take reserves a write within bound, and returns how long to wait for it. If there is none,
-// ok is false and wait is when to ask again: each caller gets a time of its own.
+// Take reserves a write within bound, and returns how long to wait for it. If it cannot, ok is
+// false, and wait is the time until the next try, which differs for each caller.
 func (l *Limiter) Take(ctx context.Context, identity string, bound time.Duration) (wait time.Duration, ok bool) {
 	start := time.Now()
 	at, unreported, ok := l.reserve(identity, bound)
@@ -182,7 +182,7 @@ func (b *budget) drop(at time.Time) {
 	}
 }
 
-// budget returns that of an identity. The caller holds l.mu.
+// budget returns the budget of an identity. The caller holds l.mu.
 func (l *Limiter) budget(identity string) *budget {
 	b := l.budgets[identity]
 	if b == nil {

@@ -152,7 +152,7 @@ func (r *Repository) Unassign(i *Record, actor string, logins []string) {
 	}
 }
 
-// Lock lets somebody lock an issue. To do so twice is to do nothing, reason included.
+// Lock lets somebody lock an issue. A second lock changes nothing, also not the reason.
 func (r *Repository) Lock(i *Record, actor, reason string) {
 	if !i.Locked {
 		i.Locked, i.LockReason = true, reason

@@ -7,6 +7,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
+	"github.com/org/foreman-action/rules/internal/expression/syntax"
 	"github.com/org/foreman-action/rules/internal/match"
 )
 
@@ -20,7 +21,7 @@ type fastPath func(*env) (value, sure bool)
 // yet; nil when there is none.
 func newFastPath(n ast.Node) fastPath {
 	fast := fastPathOf(n)
-	if b, ok := n.(*ast.BinaryNode); fast == nil || ok && joinedBy(b.Operator) != "" || !readsPull(n) {
+	if b, ok := n.(*ast.BinaryNode); fast == nil || ok && syntax.JoinedBy(b.Operator) != "" || !readsPull(n) {
 		return fast
 	}
 	return func(e *env) (bool, bool) {

@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/expression/syntax"
 	"github.com/org/foreman-action/rules/internal/match"
 	"github.com/org/foreman-action/rules/internal/similarity"
 	"github.com/org/foreman-action/triage"
@@ -171,7 +172,7 @@ func reviewers(args ...any) (any, error) {
 
 // readsPull reports whether a patched tree reads fields of pr that may have to be looked up.
 func readsPull(n ast.Node) bool {
-	return calls(n, "__pull") || slices.ContainsFunc(children(n), func(c *ast.Node) bool { return *c != nil && readsPull(*c) })
+	return calls(n, "__pull") || slices.ContainsFunc(syntax.Children(n), func(c *ast.Node) bool { return *c != nil && readsPull(*c) })
 }
 
 // calls reports whether n is a call of that function.
@@ -427,7 +428,7 @@ func matchesGlob(args ...any) (any, error) {
 // checkGlobs refuses globs of files that match nothing.
 func checkGlobs(globs []ast.Node) error {
 	for _, arg := range globs {
-		if glob, ok := constantText(arg); ok {
+		if glob, ok := syntax.ConstantText(arg); ok {
 			if msg := match.PathGlobMistake(glob); msg != "" {
 				return refuse(arg, "the glob %q matches no file: %s", text.Shorten(glob, text.Quoted), msg)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/rules/internal/expression/syntax"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/semver"
 	"github.com/org/foreman-action/rules/internal/symbols"
@@ -136,7 +137,7 @@ func checkVersions(n *ast.BinaryNode, vars map[string]*forms.Field) error {
 		}
 		return refuse(n, "versions are compared with semver(%s, %q)", name, op+" 2.0.0")
 	case "==", "!=":
-		written, constant := constantText(other)
+		written, constant := syntax.ConstantText(other)
 		v, ok := semver.Parse(written)
 		switch {
 		case !constant || v.String() == written:

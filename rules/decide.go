@@ -117,8 +117,8 @@ type asking struct {
 	err     error // why it failed
 }
 
-// maxAgain bounds how often the rules of one event are asked again, all together. Up to
-// 400 never are so often, whatever their order: in each round one more of them fired.
+// maxAgain limits the total number of repeated evaluations of the rules of one event. Up to 400
+// rules cannot reach it, in any order: in each round another one of them fires.
 const maxAgain = 100_000
 
 // settle asks the rules until nothing changes any more. It ends by itself: only changed

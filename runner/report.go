@@ -47,8 +47,8 @@ type Report struct {
 
 	// Rules has for each rule why it fired or not; nil when no rules were asked.
 	Rules *rules.Result
-	// AskedAs is the event that the rules were asked about last, when it is not Event: an
-	// issue that is decided on anew counts as newly opened. Else it is empty.
+	// AskedAs is the event that the rules were asked about last, when it is not Event: an issue
+	// that is decided on again counts as newly opened. Else it is empty.
 	AskedAs string
 	// Why explains the rules part by part; nil unless Options.Explain asks for it and
 	// there are at most 100 rules. Nothing is looked up for it alone.

@@ -65,7 +65,7 @@ func listOf(s string) []string {
 // asksLabel reports whether it names a label of the event.
 func (c *condition) asksLabel() bool { return c != nil && c.asks }
 
-// holds reports whether the condition holds when that label, as the only one, is put on.
+// holds reports whether the condition holds when that label, as the only one, is added.
 func (c *condition) holds(event, label string) truth {
 	if c == nil {
 		return yes

@@ -8,9 +8,9 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Lookup answers what an event does not tell. A method is called only when an
-// expression that is evaluated asks, and its error fails that expression. It may be
-// called several times for one event: implementations keep what they found.
+// A Lookup returns data that an event does not contain. A method is called only when an
+// expression that is evaluated asks, and its error fails that expression. It may be called
+// several times for one event: implementations keep what they found.
 type Lookup interface {
 	// Permission returns the permission of an account in the repository: "admin", "maintain",
 	// "write", "triage", "read" or "none".

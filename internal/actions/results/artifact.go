@@ -183,7 +183,7 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 	}
 	a.remember(r.Issue, made)
 	if changed && made.due.IsZero() {
-		// A closing that is announced in vain does no harm: its record has none.
+		// An announced close that its record does not contain has no effect.
 		if err := a.announce(ctx, job, r.Issue, time.Time{}); err != nil {
 			a.uploads.log.Warn("removing the announcement of a cancelled closing failed", "issue", r.Issue, "error", err.Error())
 		}

@@ -65,7 +65,7 @@ func (s *Snapshot) Digest(patch []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// blobsFit checks the sizes of both sides of a change, which commits may hold.
+// blobsFit checks the sizes of the files on both sides of a change.
 func (s *Snapshot) blobsFit(ctx context.Context, changes []git.Raw) error {
 	if len(changes) > maxFiles {
 		return s.tooLarge("%d files are changed; a patch may have at most %d", len(changes), maxFiles)

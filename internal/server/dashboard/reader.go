@@ -68,7 +68,7 @@ type snapshot struct {
 	health []Health
 }
 
-// counts are what all pages have in common.
+// counts are the numbers that every page shows.
 type counts struct {
 	stats  queue.Stats
 	held   []queue.Info // the newest pending tasks, if some are held back; at most maxHeld

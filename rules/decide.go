@@ -163,7 +163,7 @@ func evalError(rule string, err error) error {
 	return &EvalError{Rule: rule, Problem: pe.Problem}
 }
 
-// A plan is a result in the making.
+// A plan is a result that is not complete yet.
 type plan struct {
 	event     events.Event
 	result    Result

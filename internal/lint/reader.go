@@ -43,7 +43,7 @@ type reader struct {
 	failed       bool
 }
 
-// is goes over the next token when it is that sign.
+// is consumes the next token if it is that sign.
 func (r *reader) is(text string) bool {
 	if r.at >= len(r.tokens) || r.tokens[r.at] != (token{sign, text}) {
 		return false

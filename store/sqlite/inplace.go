@@ -187,10 +187,10 @@ func (f *files) foreign() bool {
 	return f.overwritten.Load()
 }
 
-// clear takes away the log and its index of a database that is lost, after it was closed. SQLite
-// would take them for those of the file that is now, or will be, in the place of the database.
-// intact reports whether the log fits a database that was overwritten, as it does when that was
-// by the same content: then they stay. Otherwise the log is kept under another name.
+// clear removes the log and the index of a lost database after it was closed. SQLite would use
+// them with the file that replaces the database. intact reports whether the log fits a database
+// that was overwritten, as it does when that was by the same content: then they stay. Otherwise
+// the log is kept under another name.
 func (f *files) clear(intact func() bool) error {
 	if f.err() == nil {
 		return nil

@@ -1,4 +1,4 @@
-// Package review looks at the rules of a pull request that changes them.
+// Package review checks the rules of a pull request that changes them.
 package review
 
 import (

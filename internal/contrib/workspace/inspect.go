@@ -16,7 +16,8 @@ type Facts struct {
 	Exists  bool   // there is a clone
 	Changed bool   // it differs from its base
 	Digest  string // of the current change; empty if it cannot be computed
-	// Problem is the reason: the folder is not the clone, or its change is too large.
+	// Problem is the reason why the digest is missing: the folder is not the clone, or its change
+	// is too large.
 	Problem *contract.Problem
 }
 

@@ -21,7 +21,7 @@ import (
 
 const (
 	backdated = time.Minute     // a signature is made as if before, for clocks differ
-	signature = 9 * time.Minute // how long it is good; GitHub takes 10 minutes at most
+	signature = 9 * time.Minute // how long it is valid; GitHub accepts at most 10 minutes
 )
 
 // Options configure an [App].

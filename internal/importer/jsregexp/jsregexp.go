@@ -47,7 +47,7 @@ func Translate(src, flags string) (string, []Problem) {
 	return out, t.found
 }
 
-// A translator goes over a regular expression from left to right.
+// A translator reads a regular expression from left to right.
 type translator struct {
 	in      []rune
 	pos     int

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	interval   = 4 * time.Second         // between looks at the backlog: a lost notification is repeated in less than five
-	gap        = 50 * time.Millisecond   // between looks that were woken
+	interval   = 4 * time.Second         // between checks of the backlog: a lost notification is repeated in less than five
+	gap        = 50 * time.Millisecond   // between checks after wake-ups
 	renotify   = 3700 * time.Millisecond // before the same notification is repeated, or a failing agent is notified again
 	defaultCap = 8
 	maxCap     = breaker.MaxConcurrency

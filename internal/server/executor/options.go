@@ -57,7 +57,7 @@ type Options struct {
 	Slots queue.Slots
 
 	Concurrency int           // decisions that are executed at a time; 0: 16
-	Interval    time.Duration // between looks at the queue without a wake-up; 0: 10 s
+	Interval    time.Duration // between checks of the queue without a wake-up; 0: 10 s
 	Lease       time.Duration // of a decision, from each renewal on; 0: queue.DefaultLease
 	MaxTries    int           // that count, of a decision; 0: 8
 	PerMinute   int           // writes of one identity; 0: 80

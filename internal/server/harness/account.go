@@ -154,6 +154,6 @@ func (a *account) checkLogin(ctx context.Context, log *slog.Logger) {
 	case err != nil:
 		log.Warn("GitHub did not return the owner of the credentials; using identity.github_user", "github_user", a.login, "error", err)
 	case !strings.EqualFold(got, a.login):
-		log.Warn("identity.github_user is not the owner of the credentials: the server will take its own writes for those of another user", "github_user", a.login, "credentials_of", got)
+		log.Warn("identity.github_user is not the owner of the credentials: the server will treat its own writes as those of another user", "github_user", a.login, "credentials_of", got)
 	}
 }

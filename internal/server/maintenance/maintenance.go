@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	leaseInterval = time.Second // between looks at the leases of decisions
+	leaseInterval = time.Second // between checks of the leases of decisions
 	purgeInterval = time.Hour
 	purgeBatch    = 100 // tasks that are deleted in one call
 	maxLogged     = 20  // ids of tasks in a log line

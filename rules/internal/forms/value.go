@@ -181,7 +181,7 @@ func ticked(lines []markdown.Line) []string {
 	return list
 }
 
-// listItem returns a line without the sign of a list before it.
+// listItem returns a line without its list marker.
 func listItem(line string) string {
 	line = strings.TrimSpace(line)
 	for _, sign := range []string{"- ", "* ", "+ "} {

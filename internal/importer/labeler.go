@@ -281,7 +281,7 @@ func (l labeler) group(key, value *yaml.Node) match {
 	return out
 }
 
-// operator returns the one that joins conditions of which every one, or any, must hold.
+// operator returns "and" if all conditions must hold, or "or" if any of them must.
 func operator(every bool) string {
 	if every {
 		return "and"

@@ -35,7 +35,7 @@ type Options struct {
 	Languages, Topics, Types []string
 	Limit                    int    // of candidates
 	IncludeSuppressed        bool   // shows issues that are left out otherwise
-	Query                    string // replaces the query of the profile; empty: it does not
+	Query                    string // replaces the query of the profile; empty: the profile's
 }
 
 // Check returns a mistake in the flags.

@@ -324,7 +324,7 @@ func (x *execution) awaitEarlier(ctx context.Context, s *plan.Step) error {
 	if left <= 0 {
 		return nil
 	}
-	x.Log("%d. %s: an earlier attempt began it; waiting %s until it has taken effect or no longer can", s.Index+1, s.Action.Type, left.Round(time.Millisecond))
+	x.Log("%d. %s: an earlier attempt began it; waiting %s for its effect", s.Index+1, s.Action.Type, left.Round(time.Millisecond))
 	if x.comments != nil && x.comments.Err == nil {
 		x.comments = nil // outdated
 	}

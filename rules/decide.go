@@ -25,7 +25,7 @@ type Result struct {
 	// Stopped is whether a rule with "stop: true" matched.
 	Stopped bool
 	// Undone lists the ids of the rules with "else_undo: true" whose condition is false: their
-	// earlier actions are to be reverted.
+	// earlier actions have to be reverted.
 	Undone []string
 	// Labels are those of the issue as the rules leave it.
 	Labels []string

@@ -84,7 +84,7 @@ type Memory struct {
 	Comments int      `expr:"comments"` // that we posted
 	Labels   []string `expr:"labels"`   // that we added, also if removed since
 	Never    []string `expr:"never"`    // labels that are never added again
-	Closing  bool     `expr:"closing"`  // it is to be closed after a grace period
+	Closing  bool     `expr:"closing"`  // a close after a grace period is scheduled
 }
 
 // An Author counts the earlier issues and pull requests of an issue's author in the repository.

@@ -54,8 +54,8 @@ func defaultIssue(f facts.Facts) triage.Issue {
 	return i
 }
 
-// defaultUpdate is when an issue changed last: with the event, unless that is a scheduled
-// run, which is nothing that happened on the issue.
+// defaultUpdate is when an issue changed last: with the event, unless that is a scheduled run,
+// which does not change the issue.
 func defaultUpdate(f facts.Facts) time.Time {
 	if f.Event.Name == events.Schedule {
 		return f.Issue.CreatedAt

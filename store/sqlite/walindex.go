@@ -65,7 +65,7 @@ func (x *walIndex) release() {
 // written to the database.
 type checkpoints struct {
 	log             [2]uint32 // the salts of the log, others after each restart
-	done, attempted uint32    // frames of the log that were copied, and that are to be copied
+	done, attempted uint32    // frames of the log that were copied, and that remain to be copied
 }
 
 // running reports whether a checkpoint is writing, or was interrupted.

@@ -41,8 +41,8 @@ func Names() []string {
 	return names
 }
 
-// Schema returns the JSON Schema (draft 2020-12) of a document. It allows further keys, for
-// later versions add some. The error is that there is no document of that name.
+// Schema returns the JSON Schema (draft 2020-12) of a document. It allows further keys, for later
+// versions add some. It returns an error if no document has that name.
 func Schema(name string) ([]byte, error) {
 	i := slices.IndexFunc(documents, func(d document) bool { return d.name == name })
 	if i < 0 {

@@ -21,7 +21,7 @@ type Problem struct {
 // A Condition is a translated expression: all of its terms must hold.
 type Condition struct {
 	Terms []string
-	// Never is true when it cannot hold for one of the events.
+	// Never is true when the condition cannot hold for one of the events.
 	Never bool
 	// Lost are the parts that Terms leave out, each joined to the rest by "&&".
 	Lost []Problem

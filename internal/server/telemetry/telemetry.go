@@ -101,7 +101,7 @@ func (t *Telemetry) Metrics() http.Handler {
 type errorLog struct{ log *slog.Logger }
 
 // Println implements promhttp.Logger.
-func (l errorLog) Println(v ...any) { l.log.Warn("metrics", "error", fmt.Sprint(v...)) }
+func (l errorLog) Println(v ...any) { l.log.Warn("serving metrics failed", "error", fmt.Sprint(v...)) }
 
 // Close sends the remaining traces, until ctx is done.
 func (t *Telemetry) Close(ctx context.Context) error {

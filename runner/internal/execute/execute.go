@@ -165,7 +165,7 @@ func done(s *plan.Step) triage.ActionResult {
 	return r
 }
 
-// writes reports whether a step is to be carried out now.
+// writes reports whether a step has to be carried out now.
 func (x *execution) writes(s *plan.Step) bool {
 	return s.Verdict == triage.Do && !s.Unknown && !x.DryRun
 }

@@ -33,7 +33,7 @@ func (c Change) check() error {
 	case !changeType.MatchString(c.Type):
 		return fmt.Errorf("a human's change has the type %q", clip(c.Type, 60))
 	case isComment(c.Type):
-		return fmt.Errorf("a human's %s is no change", c.Type)
+		return fmt.Errorf("a human's %s is not a change", c.Type)
 	case !storable(c.At):
 		return fmt.Errorf("the time of a human's %s is out of range", c.Type)
 	case len(c.Values) > maxValues || !short(c.By) || !short(c.Values...):

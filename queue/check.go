@@ -17,7 +17,7 @@ func (t Task) Check() error {
 	}
 	for _, text := range []struct{ name, text string }{{"id", t.ID}, {"agent", t.Agent}, {"repository", t.Repo}, {"dedup key", t.Dedup}} {
 		if !IsText(text.text) {
-			return fmt.Errorf("the task's %s is no text of at most %d bytes", text.name, MaxText)
+			return fmt.Errorf("the task's %s is not a text of at most %d bytes", text.name, MaxText)
 		}
 	}
 	if err := errors.Join(CheckSize("message", t.Message), CheckSize("origin", t.Origin)); err != nil {

@@ -102,7 +102,7 @@ func (d Delivery) OnPull() bool { return d.Pull != nil || d.Issue != nil && d.Is
 func (d Delivery) HasComment() bool { return d.Comment != Comment{} }
 
 // Happened reports whether the event is an activity on its issue or pull request, so that it
-// contains the time of the last change. A dispatch or a scheduled run is none.
+// contains the time of the last change. Dispatches and scheduled runs are not activities.
 func (d Delivery) Happened() bool {
 	s := SubjectOf(d.Name)
 	return s == SubjectIssue || s == SubjectPull

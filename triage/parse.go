@@ -69,7 +69,7 @@ func parseEvent(src EventSource) (Delivery, error) {
 	}
 	w.fill(&e)
 	if e.Name != EventRepositoryDispatch && !word(e.Action) {
-		return Delivery{}, placed(src.Payload, valueAt(src.Payload, "action"), fmt.Errorf("action: %q is no activity type", text.Quote(e.Action)))
+		return Delivery{}, placed(src.Payload, valueAt(src.Payload, "action"), fmt.Errorf("action: %q is not an activity type", text.Quote(e.Action)))
 	}
 	if err := e.setIssue(src, w); err != nil {
 		return Delivery{}, err

@@ -96,8 +96,8 @@ func (p Problem) writeSource(b *strings.Builder) {
 // command of GitHub's runner, and the bracket of "##[", which does so anywhere. The
 // runner may pass over invisible characters between them.
 func inert(line []rune) []rune {
-	var last rune // of those that count
-	n := 0        // of them
+	var last rune // the last visible character
+	n := 0        // number of visible characters
 	for i, r := range line {
 		switch {
 		case r == '\t', unicode.IsSpace(r) && !unicode.IsControl(r):

@@ -103,7 +103,8 @@ func subjectOf(f facts.Facts) triage.Actor {
 	return defaultActor(f, f.Issue.Author)
 }
 
-// defaultActor returns an account as far as the rest of an event describes it.
+// defaultActor returns the account that the rest of an event describes, with defaults for the
+// other fields.
 func defaultActor(f facts.Facts, login string) triage.Actor {
 	a := triage.Actor{Login: login, Type: "User", Association: "NONE"}
 	switch login {

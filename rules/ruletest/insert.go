@@ -14,7 +14,7 @@ import (
 
 var (
 	errFlow    = errors.New("the file, or its tests, are not written as a block; put each item on lines of its own")
-	errEnd     = errors.New("the file ends with a document marker or an open scalar; take that off")
+	errEnd     = errors.New("the file ends with a document marker or an open scalar; remove it")
 	errMeaning = errors.New("the file would mean something else; paste the item yourself")
 	errRepeats = errors.New("the file has a test of that name")
 )

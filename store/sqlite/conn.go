@@ -237,7 +237,7 @@ type row struct{ values []driver.Value }
 // Scan implements sqlstore.Row.
 func (r *row) Scan(dest ...any) error {
 	if len(dest) != len(r.values) {
-		return fmt.Errorf("%d columns for %d places", len(r.values), len(dest))
+		return fmt.Errorf("%d columns for %d destinations", len(r.values), len(dest))
 	}
 	for i, d := range dest {
 		if err := scan(d, r.values[i]); err != nil {

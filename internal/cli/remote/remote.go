@@ -126,7 +126,7 @@ func (b Branch) Glob(ctx context.Context, pattern string) ([]string, error) {
 // Tokenless stands for a place that cannot be reached without a token.
 type Tokenless struct{}
 
-// Read fails.
+// Read returns the error of a read without a token.
 func (Tokenless) Read(_ context.Context, name string) ([]byte, error) {
 	return nil, command.Usagef("read %s from the repository: %w", name, triage.ErrNeedsHost)
 }

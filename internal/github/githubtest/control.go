@@ -53,8 +53,8 @@ func (s *Server) Advance(d time.Duration) {
 	s.clock.Advance(d)
 }
 
-// SetBudget makes answers report n more calls in the hour, and one less each time. The
-// search has a budget of its own. No call is refused for it.
+// SetBudget makes answers report n remaining calls in the hour, and one less after each call. The
+// search has a separate budget. Calls beyond the budget are not refused.
 func (s *Server) SetBudget(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -59,7 +59,7 @@ func search(in *input) answer {
 	return a
 }
 
-// words splits a query at spaces outside of quotes, which go.
+// words splits a query at spaces outside of quotes, and removes the quotes.
 func words(q string) []string {
 	quoted := false
 	list := strings.FieldsFunc(q, func(r rune) bool {

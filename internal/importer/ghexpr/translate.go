@@ -284,8 +284,8 @@ func (t translation) flag(f field, left, right *node, equal bool) value {
 	return t.truth(positive(left, yes == equal))
 }
 
-// pull translates a path that is there for a pull request: the one in the payload of an issue
-// or comment, or the payload's own.
+// pull translates a path that exists for pull requests only: that in the payload of an issue or a
+// comment, or the payload's own.
 func (t translation) pull(path string) value {
 	pulls := "pull_request"
 	if !slices.Contains(t.events, pulls) {

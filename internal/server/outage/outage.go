@@ -102,7 +102,7 @@ const everywhere = ""
 type incident struct {
 	repos    int // in which it goes on
 	since    time.Time
-	failures int // in repositories where it has ended
+	failures int // in repositories whose outage has ended
 }
 
 // New returns a Monitor without an outage.

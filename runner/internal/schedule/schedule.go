@@ -70,8 +70,8 @@ func Forget(r *memory.Record, list []memory.ScheduledClose) {
 	}
 }
 
-// Close returns the decision to close an issue whose grace period is over. by is who decided
-// it, and from the source.
+// Close returns the decision to close an issue whose grace period is over. by is the person or
+// rule that decided it, and from is its source.
 func Close(task, by string, from triage.Source, c memory.ScheduledClose) (plan.Decision, error) {
 	params := map[string]any{}
 	if c.Reason != "" {

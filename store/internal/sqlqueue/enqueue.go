@@ -104,7 +104,7 @@ func (q *enqueuing) addAll(now any, tasks []queue.Task) batch.Joined {
 	return batch.Joined{Statement: sqlstore.Statement{Query: q.insertAll, Args: args, Each: r.ServeRow}, Served: r.Served}
 }
 
-// enqueueOne adds a task that is alone in its statement or not, as in add.
+// enqueueOne adds a task; alone is as for add.
 func (q *enqueuing) enqueueOne(ctx context.Context, e sqlstore.Engine, t queue.Task, alone bool) (out queue.Enqueued, err error) {
 	do := e.Write
 	if alone {

@@ -164,7 +164,7 @@ func (r *reader) named(path string) value {
 	return value{}
 }
 
-// call returns what a function yields.
+// call returns the result of a function.
 func call(function string, args []value) value {
 	if len(args) == 0 && function == "always" {
 		return answer(true)

@@ -15,9 +15,9 @@ import (
 // actionsRead lets a run find the memory of earlier ones.
 const actionsRead = "actions: read"
 
-// checkRuns warns of what rules ask for and the workflows that run them do not give: events,
-// the permission to close, and that to read the memory. Without a workflow that reads these
-// files nothing is known.
+// checkRuns warns of requirements of the rules that the workflows which run them do not meet:
+// events, the permission to close, and that to read the memory. Without a workflow that reads
+// these files nothing is known.
 func checkRuns(c *checker, files []*yamlfile.File) {
 	var runs []Run
 	for _, r := range c.repo.Runs {

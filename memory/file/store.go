@@ -27,8 +27,8 @@ import (
 //
 // A Store is safe for concurrent use.
 type Store struct {
-	// Now tells the time, for the age of ledgers; nil means time.Now. Set it before
-	// the first use.
+	// Now returns the time, for the age of ledgers; nil means time.Now. Set it before the first
+	// use.
 	Now func() time.Time
 
 	dir string

@@ -71,13 +71,13 @@ func defaultURL(f facts.Facts) string {
 	return fmt.Sprintf("https://github.com/%s/%s/%s/%d", f.Repo.Owner, f.Repo.Name, kind, f.Issue.Number)
 }
 
-// defaultPull is what a pull request has.
+// defaultPull is a pull request with the defaults of a test.
 func defaultPull() triage.PullRequest { return triage.PullRequest{Head: "patch-1", Base: "main"} }
 
 // defaultContrib is how an issue suits contributors.
 func defaultContrib() facts.Contrib { return facts.Contrib{DuplicateEvidence: "low"} }
 
-// defaultPermission is what people of an association may do, as a rule.
+// defaultPermission is the usual permission of people of an association.
 func defaultPermission(association string) string {
 	switch association {
 	case "OWNER":

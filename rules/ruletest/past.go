@@ -23,8 +23,8 @@ func (d decoder) actor(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	known.Permissions = map[string]string{f.Actor.Login: permission}
 }
 
-// pull reads what a pull request has besides an issue. Only the events of pull_request
-// carry it; after others it is looked up.
+// pull reads the fields of a pull request that issues do not have. Only the events of
+// pull_request carry it; after others it is looked up.
 func (d decoder) pull(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	switch {
 	case n != nil && !mayBePull(f.Event):
@@ -125,7 +125,7 @@ const (
 	asUs    = "us" // under the login that Foreman acts as
 )
 
-// past reads what happened on the issue, the oldest first.
+// past reads the events on the issue, the oldest first.
 func (d decoder) past(n *yaml.Node, f facts.Facts) []facts.Change {
 	if n == nil {
 		return nil

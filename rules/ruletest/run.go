@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// A Result is what became of a test.
+// A Result is the result of a test.
 type Result struct {
 	Test Test
 	// Fired lists the rules that fired; nil when a condition failed.

@@ -155,7 +155,8 @@ func (s *Store) Lost(ctx context.Context) error {
 	}
 }
 
-// The name of a file that is saved of a lost store is its name, one of these, and the time.
+// The files that are saved of a lost store have the store's name, one of these suffixes, and the
+// time.
 const (
 	Rescued  = ".rescued-" // copies that [Store.Rescue] makes
 	SavedLog = ".log-"     // the log of a store that was overwritten, which Close keeps

@@ -72,8 +72,8 @@ type candidate struct {
 	hub.Found
 	repo   hub.Repo
 	result scoring.Result
-	// Evidence of work on the issue. looked means that the open pull requests were requested,
-	// unread that this failed.
+	// The evidence of work on the issue. looked is set if the open pull requests were requested,
+	// and unread if that failed.
 	evidence       []contract.Evidence
 	looked, unread bool
 }

@@ -120,7 +120,7 @@ type limited struct {
 	left int
 }
 
-var errFull = errors.New("full")
+var errFull = errors.New("the output exceeds its limit")
 
 func (l *limited) Write(p []byte) (int, error) {
 	if l.left -= len(p); l.left < 0 {

@@ -30,7 +30,7 @@ const (
 	maxLimitWait = time.Hour        // that the wait of a rate limit is believed
 )
 
-// A retryDecision is what happens to a decision after an attempt.
+// A retryDecision is the next step for a decision after an attempt.
 type retryDecision struct {
 	status string
 	wait   time.Duration // before it is tried again

@@ -88,7 +88,7 @@ func newClients(i serverconfig.Identity, o github.Options, via transports) (*acc
 	return &account{login: i.User, id: id, app: a, appFor: appFor, byRepo: map[string]*github.Client{}}, nil
 }
 
-// host returns what a decision on a repository's issue is carried out with; zero offline.
+// host returns the host on which decisions for a repository are carried out; zero offline.
 func (a *account) host(repo string) (runner.Host, error) {
 	if a.offline {
 		return runner.Host{}, nil

@@ -26,9 +26,9 @@ type health struct {
 	github     *outage.Monitor // nil: GitHub is never called
 }
 
-// check returns what the server depends on, by name, with an error for what does not work.
-// An outage of GitHub is an [api.DegradedError]: events and agents are served meanwhile, and a
-// restart of the server would not help.
+// check returns the dependencies of the server by name, with an error for each that does not
+// work. An outage of GitHub is an [api.DegradedError]: events and agents are served meanwhile,
+// and a restart of the server would not help.
 func (h health) check(ctx context.Context) map[string]error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 const (
 	maxRestarts     = 1               // of a container that exits
 	restartDelay    = 2 * time.Second // from the exit to the restart
-	maxBackoff      = time.Minute     // between two tries of what the engine refused
+	maxBackoff      = time.Minute     // between two tries of a call that the engine refused
 	removeTimeout   = 20 * time.Second
 	startupInterval = time.Second // between health checks until the first that succeeds
 	healthInterval  = 15 * time.Second

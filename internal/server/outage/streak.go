@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// confirm is how long all requests must fail before that counts as an outage: a short
-	// failure of GitHub is what retries are for.
+	// confirm is how long all requests must fail before that counts as an outage: retries handle
+	// a short failure of GitHub.
 	confirm       = 10 * time.Second
 	leastFailures = 2
 	maxError      = 200 // characters of an error in the log

@@ -48,7 +48,7 @@ func checkLiteral(f *yamlfile.File, spec protocol.ActionSpec, p param, n *yaml.N
 	}
 }
 
-// keyPattern is what a hidden marker of a comment can hold.
+// keyPattern matches the keys that a hidden marker of a comment can contain.
 var keyPattern = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,64}$`)
 
 // isKey reports whether a parameter is a key by which a later run finds a comment.

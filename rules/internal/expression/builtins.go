@@ -276,7 +276,7 @@ func formNumberOf(args ...any) (any, error) { return formOf(args).Number, nil }
 
 func formListOf(args ...any) (any, error) { return formOf(args).List, nil }
 
-// formIsNil is what a comparison with nil asks.
+// formIsNil is the result of a comparison with nil.
 func formIsNil(args ...any) (any, error) { return formOf(args).Absent, nil }
 
 // formAny is the value of a field that is shown: nil when it is.

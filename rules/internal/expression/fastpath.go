@@ -178,7 +178,7 @@ func newComparison(n *ast.BinaryNode) fastPath {
 	return nil
 }
 
-// compareTexts returns what an operator does; nil for one that is not for texts.
+// compareTexts returns the function of an operator; nil for one that is not for texts.
 func compareTexts(operator string) func(a, b string) bool {
 	switch operator {
 	case "==":

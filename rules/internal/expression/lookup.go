@@ -81,7 +81,7 @@ func permission(args ...any) (any, error) {
 	return l.Permission(r.facts.Actor.Login)
 }
 
-// whole is a name whose value is what the lookup answers.
+// whole is a name whose value is the result of the lookup.
 func whole[T any](ask func(facts.Lookup) (T, error)) func(args ...any) (any, error) {
 	return func(args ...any) (any, error) {
 		l, err := arg[*run](args, 0).lookup()

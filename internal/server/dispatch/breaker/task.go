@@ -30,7 +30,7 @@ const (
 	Unusable                 // the agent works, but its answer is not a decision on this task
 )
 
-// A Verdict is what a failure means for its task.
+// A Verdict is the consequence of a failure for its task.
 type Verdict struct {
 	Wait     time.Duration // before the agent should be asked about it again
 	Counts   bool          // the task is to blame: this is an attempt

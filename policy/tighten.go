@@ -192,9 +192,8 @@ func (t *tightening) labels(theirs, mine Labels) *Labels {
 	return &out
 }
 
-// list returns the names or globs that two lists have in common; a nil list is absent.
-// Globs that only overlap have nothing in common. They are compared in the form that form
-// returns.
+// list returns the names or globs that two lists have in common; a nil list is absent. Globs that
+// only overlap have nothing in common. Elements are equal if form returns the same text for both.
 func (t *tightening) list(field string, theirs, mine []string, form func(glob string) string) []string {
 	switch {
 	case theirs == nil:

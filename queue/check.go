@@ -25,11 +25,11 @@ func (t Task) Check() error {
 	}
 	switch {
 	case t.Issue < 0:
-		return fmt.Errorf("the task's issue is %d", t.Issue)
+		return fmt.Errorf("the task's issue is %d; want 0 or more", t.Issue)
 	case t.Priority < -MaxPriority || t.Priority > MaxPriority:
 		return fmt.Errorf("the task's priority is %d; it is at least %d and at most %d", t.Priority, -MaxPriority, MaxPriority)
 	case t.HourlyLimit < 0:
-		return fmt.Errorf("the task's hourly limit is %d", t.HourlyLimit)
+		return fmt.Errorf("the task's hourly limit is %d; want 0 or more", t.HourlyLimit)
 	case t.Wait < 0:
 		return fmt.Errorf("the task is to wait %s", t.Wait)
 	}

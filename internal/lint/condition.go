@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A truth is the known state of a condition, in the order of how true it is.
+// A truth is the known state of a condition, ordered from false to true.
 type truth int
 
 const (

@@ -112,7 +112,7 @@ func (a *App) Source(repo string) (*Source, error) {
 	return &Source{app: a, owner: owner, name: name, turn: make(chan struct{}, 1), installation: a.o.Installation}, nil
 }
 
-// A signer makes the tokens with which an App speaks for itself.
+// A signer makes the tokens with which an App authenticates as itself.
 type signer struct {
 	id  string
 	key *rsa.PrivateKey

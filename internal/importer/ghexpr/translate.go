@@ -165,8 +165,8 @@ func joined(sign string, list ...value) value {
 	return value{text: strings.Join(texts, " "+op+" "), op: op}
 }
 
-// there translates that the event has what a path begins with: an issue, or a pull request.
-// Elsewhere the path is null.
+// there translates the condition that the event has the object at the start of a path: an issue
+// or a pull request. For other events the path is null.
 func (t translation) there(path string) value {
 	issues := strings.HasPrefix(path, "github.event.issue.")
 	pulls := strings.HasPrefix(path, ownPull+".") || path == "github.head_ref" || path == "github.base_ref"
@@ -295,7 +295,7 @@ func (t translation) pull(path string) value {
 		return t.event(pulls, true)
 	}
 	if len(t.events) > 0 && !slices.Contains(t.events, "issue_comment") {
-		return sure(false) // an event of issues is about none, and that of a pull request has no issue
+		return sure(false) // an event of issues has no pull request, and that of a pull request has no issue
 	}
 	text := fields()[path].text
 	if others := t.event(pulls, false); !others.known {

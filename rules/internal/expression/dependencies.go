@@ -117,8 +117,8 @@ func chosenDependencies(n *ast.ConditionalNode, there bool, each string) []Label
 	return list
 }
 
-// comparedDependencies returns those of a comparison: of one of the labels with a name, of a
-// part with true or false, or of how many there are with a number.
+// comparedDependencies returns the dependencies of a comparison: of a label with a name, of a
+// part with true or false, or of the number of labels with a number.
 func comparedDependencies(n *ast.BinaryNode, there bool, each string) []LabelDependency {
 	left, right := n.Left, n.Right
 	switch n.Operator {

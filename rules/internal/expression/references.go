@@ -39,8 +39,8 @@ type collector struct {
 	tree   *parser.Tree
 }
 
-// References returns the labels that an expression asks for, and the tables that it asks
-// for answers, in their order.
+// References returns the labels that an expression reads, and the tables in which it looks up
+// answers, in their order.
 func (x *Expression) References(names *symbols.Table) ([]LabelReference, []TableReference) {
 	c := collector{names: names, x: x}
 	if c.open() {

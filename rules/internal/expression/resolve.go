@@ -109,8 +109,8 @@ func fieldOf(n ast.Node) *forms.Field {
 	return field
 }
 
-// operand returns the field that a resolved operand is, or that the variable holds
-// which it is; nil for anything else.
+// operand returns the form field of a resolved operand: a field, or a variable that holds one;
+// nil for anything else.
 func operand(n ast.Node, vars map[string]*forms.Field) *forms.Field {
 	if id, ok := n.(*ast.IdentifierNode); ok {
 		return vars[id.Value]

@@ -97,7 +97,7 @@ type Author struct {
 // repository's open pull requests.
 type Contrib struct {
 	Score             int    `expr:"score"`              // 0 to 100
-	DuplicateEvidence string `expr:"duplicate_evidence"` // that it is taken: "low", "medium" or "high"
+	DuplicateEvidence string `expr:"duplicate_evidence"` // evidence of work on the issue: "low", "medium" or "high"
 	SecuritySensitive bool   `expr:"security_sensitive"` // it is for private disclosure
 }
 

@@ -80,8 +80,7 @@ func (rep *Report) skip(why string) {
 	rep.Status, rep.Reason, rep.Rationale = StatusSkipped, why, why
 }
 
-// fail makes the report that of a run in which nothing was decided, or nothing done about the
-// decision.
+// fail marks the run as failed, and gives the error as the rationale if there is no decision.
 func (rep *Report) fail(err error) {
 	rep.Status, rep.Reason = StatusFailed, err.Error()
 	if rep.By == "" {

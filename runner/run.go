@@ -126,7 +126,7 @@ func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, err
 func complete(ctx context.Context, s setup, d triage.Delivery, g *given) (triage.Delivery, error) {
 	switch {
 	case d.Issue == nil && d.Name == triage.EventSchedule:
-		return d, errors.New("a scheduled run looks for its issues: it is for Sweep")
+		return d, errors.New("a scheduled run has no issue: use Sweep")
 	case d.Issue == nil && s.o.Host.Issues == nil:
 		return d, fmt.Errorf("fetch issue %s: %w", d.Ref(), triage.ErrNeedsHost)
 	case d.Issue == nil:

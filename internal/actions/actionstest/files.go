@@ -32,7 +32,7 @@ func ParseFileCommands(text string) ([]Pair, error) {
 		case heredoc > 0 && heredoc+2 < len(line):
 			value, rest, ok := cutHeredoc(text, line[heredoc+2:])
 			if !ok {
-				return pairs, fmt.Errorf("the delimiter %q of %q does not come", line[heredoc+2:], line[:heredoc])
+				return pairs, fmt.Errorf("the delimiter %q of %q is missing", line[heredoc+2:], line[:heredoc])
 			}
 			pairs = append(pairs, Pair{line[:heredoc], value})
 			text = rest

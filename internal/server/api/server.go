@@ -38,7 +38,7 @@ type Options struct {
 	// Credentials authenticate the senders of requests; nil: there are none, and only
 	// requests from this machine are answered.
 	Credentials *access.Credentials
-	// Attempts bounds how fast secrets can be guessed; nil: those of this server alone.
+	// Attempts limits how fast secrets can be guessed; nil: a limit for this server alone.
 	Attempts *access.Attempts
 	// Proxies report the addresses of clients; none: a client's address is that of its
 	// connection.

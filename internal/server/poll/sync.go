@@ -115,7 +115,7 @@ func (s *syncer) window(ctx context.Context, c *cursor, since int64) (window, er
 	return window{}, s.reader.errUnstable()
 }
 
-// A page is the result of handling one.
+// A page is the result of handling one page of the list.
 type page struct {
 	answer
 	fresh  bool // it contained a change that was not handled before

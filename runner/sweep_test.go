@@ -323,7 +323,7 @@ func TestSweepNeeds(t *testing.T) {
 		t.Errorf("no scanner: got %v", err)
 	}
 	o.Host = host
-	if _, err := run(t, o, e); err == nil || !strings.Contains(err.Error(), "it is for Sweep") {
+	if _, err := run(t, o, e); err == nil || !strings.Contains(err.Error(), "use Sweep") {
 		t.Errorf("Run: got %v", err)
 	}
 }

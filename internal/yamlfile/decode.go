@@ -43,8 +43,8 @@ type Decoder struct {
 	Variables *Variables
 	// Lenient accepts a text for the number, the duration or the boolean that it spells.
 	Lenient bool
-	// Secret is the type of texts that no message repeats, and neither a text in place of a
-	// list or a mapping, which may be a secret too; nil: messages repeat values.
+	// Secret is the type of secret texts: no message repeats them, nor a text in place of a list
+	// or a mapping, which may also be a secret. Nil: messages repeat all values.
 	Secret reflect.Type
 }
 

@@ -82,8 +82,8 @@ type Kind[R any] struct {
 	// were served in them. It may be called again for the same requests, when the transaction was
 	// rolled back.
 	Join func(now any, requests []R) Joined
-	// Forget clears the results in a request whose transaction failed; nil: there are none that
-	// the call alone does not replace.
+	// Forget clears the results in a request whose transaction failed; nil if each call
+	// overwrites its results.
 	Forget func(request R)
 }
 

@@ -31,7 +31,7 @@ func (t Task) Check() error {
 	case t.HourlyLimit < 0:
 		return fmt.Errorf("the task's hourly limit is %d; want 0 or more", t.HourlyLimit)
 	case t.Wait < 0:
-		return fmt.Errorf("the task is to wait %s", t.Wait)
+		return fmt.Errorf("the wait of the task is %s; want 0 or more", t.Wait)
 	}
 	return nil
 }

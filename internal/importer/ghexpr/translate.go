@@ -85,7 +85,7 @@ type value struct {
 	text  string // as our conditions write it
 	lost  *Problem
 	op    string // "and", "or", "not" or, for a comparison, "==" that it has outside of brackets
-	known bool   // it is holds, whatever happens
+	known bool   // the value is always that of holds
 	holds bool
 }
 

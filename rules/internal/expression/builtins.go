@@ -210,8 +210,8 @@ func commandArgs(args ...any) (any, error) {
 	return list, r.meter.Steps.Charge(1 + len(given) + len(list))
 }
 
-// issueNumber is issue_number(text): of an issue of this repository that a text refers to and
-// does nothing else; 0 for any other text.
+// issueNumber is issue_number(text): the number of the issue of this repository if the whole text
+// is a reference to it; 0 for any other text.
 func issueNumber(args ...any) (any, error) {
 	r, s := arg[*run](args, 0), strings.TrimSpace(arg[string](args, 1))
 	if err := r.meter.Steps.Charge(1 + len(s)/cost.BytesPerStep); err != nil {

@@ -150,7 +150,7 @@ func (l *Limiter) reserveAlone(identity string, old time.Time, unreported []time
 	return at, true
 }
 
-// move postpones a reservation, if the slots have one only later.
+// move postpones a reservation to the time of its slot.
 func (l *Limiter) move(identity string, from, to time.Time) time.Time {
 	if !to.After(from) {
 		return from

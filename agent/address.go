@@ -61,7 +61,7 @@ func parseBase(what, raw string) (*url.URL, *url.Userinfo, error) {
 	user := u.User
 	u.User = nil
 	u.Host = strings.TrimSuffix(u.Host, ":")
-	// Paths are compared and kept in their escaped form: %2F is no separator.
+	// Paths are compared and kept in their escaped form: %2F is not a separator.
 	path := strings.TrimRight(u.EscapedPath(), "/")
 	u.RawPath = path
 	if u.Path, err = url.PathUnescape(path); err != nil {

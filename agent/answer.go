@@ -129,8 +129,8 @@ func (c *call) kind(resp *http.Response) string {
 	return " (" + form + ")"
 }
 
-// shorten returns the error with short, clean messages: an unknown decision may be
-// as long as the whole answer.
+// shorten returns the error with shortened, sanitized messages: an unknown decision may be as
+// long as the whole answer.
 func shorten(s secrets, v *protocol.ValidationError) error {
 	short := &protocol.ValidationError{Message: v.Message, Problems: slices.Clone(v.Problems)}
 	for i, p := range short.Problems {

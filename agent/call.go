@@ -15,9 +15,8 @@ import (
 // errTimeout is the cause of a context that the Remote's own timeout ended.
 var errTimeout = errors.New("agent timeout")
 
-// Decide sends the task and returns the agent's decision on it. There is one
-// request: nothing is repeated, and no redirect is followed. Every error is an
-// *Error.
+// Decide sends the task and returns the agent's decision on it. It sends one request, without
+// retries and redirects. Every error is an *Error.
 func (r *Remote) Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
 	body, err := encode(task)
 	if err != nil {

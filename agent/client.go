@@ -156,10 +156,9 @@ func (c *Client) next(ctx context.Context, wait time.Duration) (*protocol.TaskMe
 var errWrongTask = errors.New("the decision names another task")
 
 // CompleteTask sends the decision on a task. An empty task id in the decision is filled in;
-// another one than the task's is refused before anything is sent, as ReasonWrongTask.
-// ErrLost means that another agent has the claim now, which only a harness that counts
-// claims reports. Sending a decision twice is no error, so a call of unknown outcome may be
-// repeated.
+// another one than the task's is refused before anything is sent, as ReasonWrongTask. ErrLost
+// means that another agent has the claim now, which only a harness that counts claims reports.
+// Sending a decision twice is not an error, so a call of unknown outcome may be repeated.
 func (c *Client) CompleteTask(ctx context.Context, task *protocol.TaskMessage, d protocol.DecisionMessage) error {
 	x := c.exchange("complete task", "/queue/complete", c.timeout)
 	if d.TaskID == "" {

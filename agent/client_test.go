@@ -146,8 +146,8 @@ func TestWrongTaskID(t *testing.T) {
 	}
 }
 
-// TestResultMayFail checks that a decision which is kept is no error when only the
-// word of it got lost.
+// TestResultMayFail checks that a decision which is kept is not an error when only the word of it
+// got lost.
 func TestResultMayFail(t *testing.T) {
 	t.Parallel()
 	h := newHarness("a")

@@ -14,7 +14,7 @@ const (
 	ReasonStatus      Reason = "status"      // an HTTP status that carries no decision
 	ReasonTooLarge    Reason = "too_large"   // more than RemoteOptions.MaxBytes
 	ReasonNotJSON     Reason = "not_json"    // an empty body, or one that is not one JSON value
-	ReasonInvalid     Reason = "invalid"     // a decision with mistakes; or a task that is no JSON
+	ReasonInvalid     Reason = "invalid"     // a decision with mistakes; or a task that is not JSON
 	ReasonWrongTask   Reason = "wrong_task"  // a decision on another task
 	// ReasonNotDecision: JSON without task_id and decision, such as the status page of a proxy.
 	ReasonNotDecision Reason = "not_decision"

@@ -100,7 +100,7 @@ func (x *exchange) read(ctx context.Context, resp *http.Response) (int, []byte, 
 	return code, data, nil
 }
 
-// refused makes an error of a status that is no success.
+// refused makes an error of a status that is not a success.
 func (x *exchange) refused(code int, resp *http.Response, data []byte) error {
 	text := "status " + strings.TrimSpace(strconv.Itoa(code)+" "+http.StatusText(code))
 	if code >= 300 && code < 400 {

@@ -99,15 +99,15 @@ func (w *Worker) do(ctx context.Context, task *protocol.TaskMessage) {
 	case errors.Is(err, ErrLost), errors.Is(cause, ErrLost):
 		log.Warn("task lost; dropping its decision", "error", cmp.Or(err, cause))
 	case err != nil:
-		log.Error("the task stays open, and comes back when its claim runs out", "error", err)
+		log.Error("task not decided; it is requeued when its claim expires", "error", err)
 	case cause != nil:
-		log.Warn("the task was given up, and comes back when its claim runs out")
+		log.Warn("task abandoned; it is requeued when its claim expires")
 	default:
 		log.Info("decided", "decision", string(d.Decision), "actions", len(d.Actions))
 	}
 }
 
-// safely asks the agent; a panic of its is an error.
+// safely asks the agent, and returns a panic as an error.
 func safely(ctx context.Context, decide DecideFunc, task protocol.TaskMessage) (d protocol.DecisionMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -136,7 +136,7 @@ func (w *Worker) heartbeats(ctx context.Context, j *job, cancel context.CancelCa
 		case ctx.Err() == nil:
 			failures++
 			pause = min(pause, w.backoff(failures))
-			w.o.Log.Warn("a heartbeat was not taken", "task_id", task.TaskID, "error", err, "again_in", pause)
+			w.o.Log.Warn("sending a heartbeat failed; retrying", "task_id", task.TaskID, "error", err, "again_in", pause)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func (w *Worker) complete(ctx context.Context, j *job, d protocol.DecisionMessag
 		if !ok || !e.Retryable() || j.left() < pause {
 			return err
 		}
-		w.o.Log.Warn("the decision was not taken", "task_id", task.TaskID, "error", err, "again_in", pause)
+		w.o.Log.Warn("sending a decision failed; retrying", "task_id", task.TaskID, "error", err, "again_in", pause)
 		if wait.For(ctx, pause) != nil {
 			return err
 		}

@@ -122,7 +122,7 @@ func TestWorkerAndServer(t *testing.T) {
 }
 
 // TestLostAtServer checks that a client learns of its lost claim, and that a second decision by
-// the claimant is no error.
+// the claimant is not an error.
 func TestLostAtServer(t *testing.T) {
 	t.Parallel()
 	clock := queuetest.NewClock()

@@ -76,7 +76,7 @@ func NewWorker(o WorkerOptions) (*Worker, error) {
 	case o.Concurrency < 0:
 		return nil, fmt.Errorf("worker: want a concurrency of at least 1, got %d", o.Concurrency)
 	case o.Poll < 0:
-		return nil, fmt.Errorf("worker: want more than 0 between two questions, got %v", o.Poll)
+		return nil, fmt.Errorf("worker: want a poll interval of more than 0, got %v", o.Poll)
 	}
 	o.Concurrency = cmp.Or(o.Concurrency, 1)
 	o.Poll = cmp.Or(o.Poll, DefaultPoll)
@@ -153,7 +153,7 @@ func (w *Worker) claim(ctx context.Context, start func(*protocol.TaskMessage)) e
 			}
 			failures++
 			pause := w.backoff(failures)
-			w.o.Log.Warn("no task could be claimed", "error", err, "again_in", pause)
+			w.o.Log.Warn("claiming a task failed; retrying", "error", err, "again_in", pause)
 			w.pause(ctx, pause)
 			continue
 		}
@@ -193,9 +193,8 @@ func (w *Worker) pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// backoff returns how long to wait after so many failures in a row: twice as long each
-// time, and half of it at random, so that the agents of a harness that comes back do not
-// come all at once.
+// backoff returns how long to wait after so many failures in a row: twice as long each time, half
+// of it random, so that the agents of a restarted harness do not all call at once.
 func (w *Worker) backoff(failures int) time.Duration {
 	d := min(maxBackoff, minBackoff<<min(failures-1, 10))
 	return d/2 + time.Duration(w.o.Jitter()*float64(d/2))

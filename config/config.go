@@ -36,8 +36,8 @@ type Config struct {
 	NeverClose bool
 	// Files names the files that were read, in order.
 	Files []string
-	// Globs are the patterns by which more files were looked for: one that is added later and
-	// matches counts too.
+	// Globs are the patterns with which more files were searched: a matching file that is added
+	// later counts too.
 	Globs []string
 	// Warnings are problems that leave the configuration usable.
 	Warnings yamlfile.Problems

@@ -20,8 +20,8 @@ var ErrNotFound = errors.New("no such configuration file")
 type Files interface {
 	// Read returns a file. The error matches fs.ErrNotExist when there is none.
 	Read(ctx context.Context, path string) ([]byte, error)
-	// Glob returns the files that match, sorted; none is no error. Only the last
-	// element of the pattern may contain wildcards.
+	// Glob returns the files that match, sorted; none is not an error. Only the last element of
+	// the pattern may contain wildcards.
 	Glob(ctx context.Context, pattern string) ([]string, error)
 }
 

@@ -26,8 +26,8 @@ type sourceFile struct {
 type input struct {
 	files  []sourceFile
 	names  []string          // of all files, in order
-	globs  []string          // by which files were looked for
-	broken yamlfile.Problems // of files that are no YAML, and so not in files
+	globs  []string          // patterns with which files were searched
+	broken yamlfile.Problems // of files that are not YAML, and so not in files
 }
 
 // and returns two inputs as one.
@@ -38,7 +38,7 @@ func (in input) and(more input) input {
 	}
 }
 
-// add parses a file. It returns nil without an error for a file that is no YAML.
+// add parses a file. It returns nil without an error for a file that is not YAML.
 func (in *input) add(name string, src []byte) (*yamlfile.File, error) {
 	in.names = append(in.names, name)
 	f, err := yamlfile.Parse(name, src)

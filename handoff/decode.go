@@ -29,7 +29,7 @@ func decode(data []byte) (v any, err error) {
 		return nil, fmt.Errorf("line %d, column %d: %w", line, column, err)
 	}
 	if err != nil {
-		// A number is out of range, which is no mistake: kept as text it has none.
+		// A number is out of range, which is not a mistake: kept as text it has none.
 		dec := json.NewDecoder(bytes.NewReader(data))
 		dec.UseNumber()
 		err = dec.Decode(&v)

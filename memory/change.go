@@ -14,7 +14,7 @@ const MaxChanges = 50
 // maxHumans bounds the bytes of all changes of a record: they leave room for tasks.
 const maxHumans = MaxSize / 4
 
-// A Change is one thing that a human did to the issue. Comments are no changes.
+// A Change is one thing that a human did to the issue. Comments are not changes.
 type Change struct {
 	At time.Time `json:"at"` // UTC
 	// Type is the action that would do the same, such as
@@ -33,7 +33,7 @@ func (c Change) check() error {
 	case !changeType.MatchString(c.Type):
 		return fmt.Errorf("a human's change has the type %q", clip(c.Type, 60))
 	case isComment(c.Type):
-		return fmt.Errorf("a human's %s is no change", c.Type)
+		return fmt.Errorf("a human's %s is not a change", c.Type)
 	case !storable(c.At):
 		return fmt.Errorf("the time of a human's %s is out of range", c.Type)
 	case len(c.Values) > maxValues || !short(c.By) || !short(c.Values...):

@@ -52,7 +52,7 @@ func encode(r Record) ([]byte, error) {
 	case r.Revision < 1:
 		return nil, fmt.Errorf("%w: revision %d", ErrConflict, r.Revision)
 	case r.Revision > maxRevision:
-		return nil, fmt.Errorf("revision %d is the last", maxRevision)
+		return nil, fmt.Errorf("revision %d is the last possible one", maxRevision)
 	}
 	if err := r.check(); err != nil {
 		return nil, err
@@ -119,13 +119,13 @@ func unmarshal(data []byte, v any) error {
 		return broken(fmt.Errorf("it is truncated after %d bytes", len(data)))
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return broken(fmt.Errorf("byte %d: %s does not belong here", wrong.Offset, wrong.Value))
+		return broken(fmt.Errorf("byte %d: %s is not allowed here", wrong.Offset, wrong.Value))
 	}
 	if err != nil {
 		return broken(err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return broken(errors.New("something follows the record"))
+		return broken(errors.New("unexpected data after the record"))
 	}
 	return nil
 }

@@ -24,8 +24,8 @@ type Earlier struct {
 // The types of actions that an Earlier counts.
 const (
 	maxTypes = 32 // counted apart; the rest is counted as otherType
-	// maxUnknown bounds the types that this program does not know; another
-	// version may have known as many as are counted apart. otherType comes on top.
+	// maxUnknown bounds the types that this program does not know; another version may have known
+	// as many as are counted separately. otherType is counted in addition.
 	maxUnknown = 2 * maxTypes
 	otherType  = "other"
 	// fadedType stands for the types of comments that are older than AnswerWindow. No

@@ -136,7 +136,7 @@ func (l *Ledger) Mark(e Entry) error {
 func (e Entry) check(index int, hash string) error {
 	switch {
 	case e.Index != index:
-		return fmt.Errorf("entry %d stands in the place of entry %d", e.Index, index)
+		return fmt.Errorf("entry %d has the position of entry %d", e.Index, index)
 	case e.Hash != hash:
 		return fmt.Errorf("entry %d is of another action: its hash is %q, not %s", index, clip(e.Hash, 60), hash)
 	case !isEntryState(e.State):

@@ -106,7 +106,7 @@ func (l Ledger) check() error {
 		return errors.New("it has no decision")
 	}
 	if l.Decision.TaskID != l.Task {
-		return fmt.Errorf("its decision is on the task %q", clip(l.Decision.TaskID, 60))
+		return fmt.Errorf("its decision is for the task %q", clip(l.Decision.TaskID, 60))
 	}
 	if len(l.Entries) != len(l.Decision.Actions) {
 		return fmt.Errorf("it has %d entries for %d actions", len(l.Entries), len(l.Decision.Actions))

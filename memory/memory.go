@@ -17,14 +17,14 @@ import (
 // Errors that callers branch on; test with errors.Is.
 var (
 	// ErrNotFound means that there is no record of the issue, or no ledger of the task.
-	ErrNotFound = errors.New("nothing is remembered of the issue")
+	ErrNotFound = errors.New("the memory has no record of the issue")
 	// ErrConflict means that another run saved the record meanwhile. Nothing was saved: load
 	// again, repeat the change, save. For a ledger it means that the task already has one.
 	ErrConflict = errors.New("the record was changed meanwhile")
-	// ErrBroken means that the stored object is no record of this issue, or no ledger of this
+	// ErrBroken means that the stored object is not a record of this issue, or not a ledger of this
 	// task: truncated, not JSON, too large, out of its bounds, or of another one. The next Save
-	// with revision 0, or Begin, replaces it and, where the store can, keeps the old object
-	// under another name.
+	// with revision 0, or Begin, replaces it and, where the store can, keeps the old object under
+	// another name.
 	ErrBroken = errors.New("the stored record is unusable")
 	// ErrNewer means that a newer version of this program wrote the record, or the
 	// ledger. It is neither read nor replaced.

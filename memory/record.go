@@ -167,8 +167,8 @@ func (r *Record) Drop(rule string) {
 	}
 }
 
-// Due returns when the first of the closings to come may be carried out; ok is false
-// when there is none, or none that was not vetoed.
+// Due returns when the first scheduled close may be carried out, without those that were vetoed;
+// ok is false when there is none.
 func (r *Record) Due() (at time.Time, ok bool) {
 	for _, c := range r.Closings {
 		if !c.Vetoed && (!ok || c.Due.Before(at)) {

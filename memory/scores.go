@@ -16,7 +16,7 @@ type Scores struct {
 	Rules map[string]Score `json:"rules,omitempty"`
 }
 
-// AgentScore is the key of an agent's score, which is no rule's id.
+// AgentScore is the key of an agent's score, which is not a rule's id.
 const AgentScore = "(agent)"
 
 // A Prediction is one thing that a rule would have done to an issue.

@@ -58,7 +58,7 @@ func (s Summarizer) Summarize(ctx context.Context, r Record) (text string, ok bo
 		return text, true
 	}
 	if s.Log != nil {
-		s.Log.WarnContext(ctx, "the model's summary is not used", "repo", r.Repo, "issue", r.Issue, "error", err)
+		s.Log.WarnContext(ctx, "summary of the model rejected; using the facts", "repo", r.Repo, "issue", r.Issue, "error", err)
 	}
 	return facts, true
 }
@@ -135,7 +135,7 @@ func usable(text, facts string) error {
 	}
 	for i, c := range got {
 		if i >= len(want) || c != want[i] {
-			return fmt.Errorf("statement %d is not the record's", i+1)
+			return fmt.Errorf("statement %d is not in the record", i+1)
 		}
 	}
 	if len(got) < len(want) {
@@ -186,7 +186,7 @@ func claims(text string) ([]claim, error) {
 		case c == '\'':
 			end := strings.IndexByte(text[at+1:], '\'')
 			if end < 0 {
-				return nil, fmt.Errorf("byte %d: a quote that nothing closes", at)
+				return nil, fmt.Errorf("byte %d: an unclosed quote", at)
 			}
 			n = end + 2
 			r.object(text[at : at+n])
@@ -231,7 +231,7 @@ func (r *reader) word(s string) (why string) {
 	return ""
 }
 
-// plain takes a word in lower case that is no rule's and no action's name.
+// plain takes a word in lower case that is neither a rule's nor an action's name.
 func (r *reader) plain(low string) (why string) {
 	switch {
 	case low == "":

@@ -51,7 +51,7 @@ func (s Section) Policy() Policy {
 	}
 }
 
-// valueOf returns a value that may be absent: then its zero.
+// valueOf returns the value of a pointer, or the zero value for nil.
 func valueOf[T any](p *T) T {
 	if p == nil {
 		var zero T
@@ -60,8 +60,8 @@ func valueOf[T any](p *T) T {
 	return *p
 }
 
-// asLimit turns a limit of a section, where 0 is no limit, into one of a [Policy], where 0
-// is the default.
+// asLimit turns a limit of a section, where 0 is not a limit, into one of a [Policy], where 0 is
+// the default.
 func asLimit[N int | time.Duration](n *N) N {
 	switch {
 	case n == nil:
@@ -138,10 +138,10 @@ func (p pair[T]) stricter(t *tightening, tighter func(a, b T) bool) *T {
 // forbids reports whether a forbids an item that b permits.
 func forbids(a, b bool) bool { return !a && b }
 
-// longer reports whether the interval a is the stricter one; 0 is no limit.
+// longer reports whether the interval a is the stricter one; 0 is not a limit.
 func longer(a, b time.Duration) bool { return a > b }
 
-// fewer reports whether the maximum a is the stricter one; 0 is no limit.
+// fewer reports whether the maximum a is the stricter one; 0 is not a limit.
 func fewer(a, b int) bool {
 	if b == 0 {
 		b = math.MaxInt
@@ -192,9 +192,8 @@ func (t *tightening) labels(theirs, mine Labels) *Labels {
 	return &out
 }
 
-// list returns the names or globs that two lists have in common; a nil list is absent.
-// Globs that only overlap have nothing in common. They are compared in the form that form
-// returns.
+// list returns the names or globs that two lists have in common; a nil list is absent. Globs that
+// only overlap have nothing in common. Elements are equal if form returns the same text for both.
 func (t *tightening) list(field string, theirs, mine []string, form func(glob string) string) []string {
 	switch {
 	case theirs == nil:

@@ -119,7 +119,7 @@ func whole(raw json.RawMessage) (n int64, ok bool) {
 	if kind(raw) != "a number" {
 		return 0, false
 	}
-	// Beyond 2^53 a float is no exact number any more.
+	// Beyond 2^53 a float is not an exact number any more.
 	f, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
 		return 0, false

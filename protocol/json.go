@@ -31,7 +31,7 @@ func kind(raw json.RawMessage) string {
 	}
 }
 
-// errNotObject is the decoders' error for a value that is no JSON object.
+// errNotObject is the decoders' error for a value that is not a JSON object.
 var errNotObject = errors.New("not a JSON object")
 
 // object decodes a JSON object with case-sensitive keys; of a repeated key the

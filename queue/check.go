@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// Check returns the reason why a task is invalid, or nil. Of Message it checks the size only:
-// a message that is no JSON is found when it is claimed.
+// Check returns the reason why a task is invalid, or nil. Of Message it checks the size only: a
+// message that is not JSON is found when it is claimed.
 func (t Task) Check() error {
 	if t.ID == "" {
 		return errors.New("the task has no id")
 	}
 	for _, text := range []struct{ name, text string }{{"id", t.ID}, {"agent", t.Agent}, {"repository", t.Repo}, {"dedup key", t.Dedup}} {
 		if !IsText(text.text) {
-			return fmt.Errorf("the task's %s is no text of at most %d bytes", text.name, MaxText)
+			return fmt.Errorf("the task's %s is not a text of at most %d bytes", text.name, MaxText)
 		}
 	}
 	if err := errors.Join(CheckSize("message", t.Message), CheckSize("origin", t.Origin)); err != nil {
@@ -25,13 +25,13 @@ func (t Task) Check() error {
 	}
 	switch {
 	case t.Issue < 0:
-		return fmt.Errorf("the task's issue is %d", t.Issue)
+		return fmt.Errorf("the task's issue is %d; want 0 or more", t.Issue)
 	case t.Priority < -MaxPriority || t.Priority > MaxPriority:
 		return fmt.Errorf("the task's priority is %d; it is at least %d and at most %d", t.Priority, -MaxPriority, MaxPriority)
 	case t.HourlyLimit < 0:
-		return fmt.Errorf("the task's hourly limit is %d", t.HourlyLimit)
+		return fmt.Errorf("the task's hourly limit is %d; want 0 or more", t.HourlyLimit)
 	case t.Wait < 0:
-		return fmt.Errorf("the task is to wait %s", t.Wait)
+		return fmt.Errorf("the wait of the task is %s; want 0 or more", t.Wait)
 	}
 	return nil
 }
@@ -39,7 +39,7 @@ func (t Task) Check() error {
 // Check returns the reason why the options are invalid, or nil.
 func (o ClaimOptions) Check() error {
 	if o.Lease <= 0 {
-		return fmt.Errorf("the claim is to last %s", o.Lease)
+		return fmt.Errorf("want a claim duration of more than 0, got %s", o.Lease)
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func (o ClaimOptions) Check() error {
 // Check returns the reason why the options are invalid, or nil.
 func (o DrainOptions) Check() error {
 	if o.Lease <= 0 || o.Limit <= 0 {
-		return fmt.Errorf("%d decisions are to be leased for %s", o.Limit, o.Lease)
+		return fmt.Errorf("want a limit and a lease of more than 0, got %d and %s", o.Limit, o.Lease)
 	}
 	return nil
 }

@@ -8,12 +8,12 @@
 //	pending ───────────────▶ claimed ──────────▶ completed ──────────▶ done
 //	 ▲ │ ▲                    │ │                 ▲  ▲  │
 //	 │ │ └── RequeueStale, ───┘ │                 │  │  │ Fail, Cancel,
-//	 │ │     GiveBack           │                 │  │  │ RequeueStale
+//	 │ │     ReleaseClaim       │                 │  │  │ RequeueStale
 //	 │ └──────────── Complete ──┼─────────────────┘  │  │
 //	 │                          │                    │  ▼
 //	 └── Retry, without ────────┼──── failed ────────┘
 //	     a decision             │      ▲    Retry, with a decision
-//	                            └──────┘ RequeueStale, GiveUp, Cancel (pending ones too)
+//	                            └──────┘ RequeueStale, FailClaim, Cancel (pending ones too)
 //
 // AskAgain makes a failed or done task pending again, without its decision.
 //
@@ -23,7 +23,7 @@
 // ended: see Task.Coalesce.
 //
 // A claim or a lease that expired still belongs to its holder, until RequeueStale ends it. A
-// completed task that is being carried out is under a lease (DrainCompleted, Renew), and is
+// completed task that is being carried out is under a lease (LeaseDecisions, Renew), and is
 // ready again when the lease expires. One task of an issue is carried out at a time.
 //
 // Two fencing tokens stop holders that lost their claim or lease. The attempt counts the
@@ -62,9 +62,9 @@ var (
 	// ErrNotFound means that there is no task with that id.
 	ErrNotFound = errors.New("there is no such task")
 	// ErrLost means that the caller no longer has the claim or the lease.
-	ErrLost = errors.New("it was given to somebody else meanwhile, or is finished")
+	ErrLost = errors.New("another claimant has it, or it has ended")
 	// ErrNotYours means that the task was claimed under another name.
-	ErrNotYours = errors.New("it was claimed by somebody else")
+	ErrNotYours = errors.New("another agent claimed it")
 	// ErrState means that the state of the task does not allow the call.
 	ErrState = errors.New("its state does not allow that")
 	// ErrNewer means that a newer version of this program wrote the database.
@@ -96,26 +96,25 @@ type Queue interface {
 	// Heartbeat extends the claim by lease from now on. ErrNotFound, ErrNotYours; ErrLost
 	// when the task is not claimed, or by another attempt if ref names one.
 	Heartbeat(ctx context.Context, ref Ref, lease time.Duration) error
-	// GiveBack ends a claim without a decision: the task is pending again after wait, and the
+	// ReleaseClaim ends a claim without a decision: the task is pending again after wait, and the
 	// claim does not count towards Limits.Claims. ErrNotFound, ErrNotYours and ErrLost as
 	// Heartbeat.
-	GiveBack(ctx context.Context, ref Ref, wait time.Duration) error
-	// GiveUp ends a claim, and the task with it: it fails for the reason. ErrNotFound,
+	ReleaseClaim(ctx context.Context, ref Ref, wait time.Duration) error
+	// FailClaim ends a claim, and the task with it: it fails for the reason. ErrNotFound,
 	// ErrNotYours and ErrLost as Heartbeat.
-	GiveUp(ctx context.Context, ref Ref, reason string) error
+	FailClaim(ctx context.Context, ref Ref, reason string) error
 	// Complete stores the decision on a pending or claimed task. If ref names an attempt and
-	// another one has the task, the error is ErrLost. A rejected decision goes to the task's
-	// log, with its beginning. ErrNotYours, in any state, when ref names a claimant other
-	// than the last one. A task that is unknown, decided on already or failed is no error: the
-	// receipt contains the reason. An empty decision is an error, and so is one beyond
-	// MaxMessage.
+	// another one has the task, the error is ErrLost. A rejected decision goes to the task's log,
+	// with its beginning. ErrNotYours, in any state, when ref names a claimant other than the
+	// last one. A task that is unknown, decided on already or failed is not an error: the receipt
+	// contains the reason. An empty decision is an error, and so is one beyond MaxMessage.
 	Complete(ctx context.Context, ref Ref, decision []byte) (Receipt, error)
 
-	// DrainCompleted leases decisions to be carried out, those of the oldest tasks first: at
-	// most o.Limit, one of each issue, and none of an issue with a leased one. A decision that
-	// is held back does not block others. An empty list is no error. If the store fails after
-	// some were leased, these are returned without an error.
-	DrainCompleted(ctx context.Context, o DrainOptions) ([]Decision, error)
+	// LeaseDecisions leases decisions to be carried out, those of the oldest tasks first: at most
+	// o.Limit, one of each issue, and none of an issue with a leased one. A decision that is held
+	// back does not block others. An empty list is not an error. If the store fails after some
+	// were leased, these are returned without an error.
+	LeaseDecisions(ctx context.Context, o DrainOptions) ([]Decision, error)
 	// Renew extends a lease to d from now, and returns its end. ErrLost, here as in all methods
 	// with a Lease: the task is unknown, or not being carried out, or under a later lease.
 	Renew(ctx context.Context, l Lease, d time.Duration) (time.Time, error)
@@ -123,9 +122,9 @@ type Queue interface {
 	MarkDone(ctx context.Context, l Lease, report []byte) error
 	// Fail ends a task: it cannot be carried out, for the reason. ErrLost.
 	Fail(ctx context.Context, l Lease, reason string, report []byte) error
-	// Release ends a lease without a result; the decision is ready again after p.Wait.
+	// ReleaseLease ends a lease without a result; the decision is ready again after p.Wait.
 	// ErrLost.
-	Release(ctx context.Context, l Lease, p Postponement) error
+	ReleaseLease(ctx context.Context, l Lease, p Postponement) error
 
 	// RequeueStale ends expired claims and leases: the tasks are pending, or ready to be
 	// carried out, again. Those that were handed out as often as the limits allow fail

@@ -39,11 +39,11 @@ type SlotRequest struct {
 func (r SlotRequest) Check() error {
 	switch {
 	case r.Identity == "" || !IsText(r.Identity):
-		return errors.New("the account that writes has no name, or none that can be kept")
+		return errors.New("want the account that writes, as a valid text")
 	case r.PerMinute <= 0 || r.PerHour <= 0:
-		return fmt.Errorf("%d writes a minute and %d an hour are allowed", r.PerMinute, r.PerHour)
+		return fmt.Errorf("want limits of more than 0 writes, got %d a minute and %d an hour", r.PerMinute, r.PerHour)
 	case r.Within < 0 || r.Within > MaxSlotWait:
-		return fmt.Errorf("the slot may lie %s ahead; want at most %s", r.Within, MaxSlotWait)
+		return fmt.Errorf("want a slot within 0 to %[2]s, got %[1]s", r.Within, MaxSlotWait)
 	}
 	for _, ago := range r.Missed {
 		if ago < 0 {

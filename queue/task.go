@@ -117,7 +117,7 @@ type Receipt struct {
 	Reason string
 }
 
-// DrainOptions are the options of DrainCompleted.
+// DrainOptions are the options of LeaseDecisions.
 type DrainOptions struct {
 	Owner string        // the process that carries them out, for logs
 	Lease time.Duration // how long a lease lasts without a renewal; must be more than 0
@@ -175,14 +175,14 @@ type Requeued struct {
 type LeaseCheck struct {
 	Requeued []Requeued // also with an error
 	// Others are the leases of other processes that have not expired, at most [MaxLeases].
-	Others []HeldLease
+	Others []ActiveLease
 }
 
 // MaxLeases bounds the leases in a LeaseCheck.
 const MaxLeases = 1000
 
-// A HeldLease is a lease that a process has.
-type HeldLease struct {
+// An ActiveLease is a lease that a process has.
+type ActiveLease struct {
 	Lease
 	Owner string        // as in DrainOptions
 	Left  time.Duration // until it ends without a renewal

@@ -25,7 +25,7 @@ type Result struct {
 	// Stopped is whether a rule with "stop: true" matched.
 	Stopped bool
 	// Undone lists the ids of the rules with "else_undo: true" whose condition is false: their
-	// earlier actions are to be reverted.
+	// earlier actions have to be reverted.
 	Undone []string
 	// Labels are those of the issue as the rules leave it.
 	Labels []string
@@ -117,8 +117,8 @@ type asking struct {
 	err     error // why it failed
 }
 
-// maxAgain bounds how often the rules of one event are asked again, all together. Up to
-// 400 never are so often, whatever their order: in each round one more of them fired.
+// maxAgain limits the total number of repeated evaluations of the rules of one event. Up to 400
+// rules cannot reach it, in any order: in each round another one of them fires.
 const maxAgain = 100_000
 
 // settle asks the rules until nothing changes any more. It ends by itself: only changed
@@ -163,7 +163,7 @@ func evalError(rule string, err error) error {
 	return &EvalError{Rule: rule, Problem: pe.Problem}
 }
 
-// A plan is a result in the making.
+// A plan is a result that is not complete yet.
 type plan struct {
 	event     events.Event
 	result    Result

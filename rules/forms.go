@@ -41,7 +41,7 @@ func formUses(names *symbols.Table) []FormUse {
 	return list
 }
 
-// A TableUse is a table that rules look answers in a field of a form up in.
+// A TableUse is a table in which rules look up the answers of a field of a form.
 type TableUse struct {
 	Table, Form string // their names
 	Keys        []TableKey

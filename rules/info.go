@@ -35,7 +35,7 @@ func Events() []string { return events.Keys() }
 
 // Infos describes every rule of a set, which may be nil, in order.
 //
-// This and [Without] are no methods, so that programs without a use for them go without.
+// This and [Without] are not methods, so that programs without a use for them go without.
 func Infos(s *Set) []Info {
 	list := make([]Info, 0, s.Len())
 	for _, r := range s.all() {

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// A LabelVerb is what a rule does with a label.
+// A LabelVerb is the use of a label in a rule.
 type LabelVerb int
 
 // What rules do with labels.

@@ -117,7 +117,7 @@ func (r *rule) checkComments() {
 	}
 }
 
-// checkEscalate warns of actions that are planned for nothing.
+// checkEscalate warns of actions that never take effect.
 func (r *rule) checkEscalate() {
 	i := slices.IndexFunc(r.actions, func(a action.Action) bool { return a.Name() == action.Escalate })
 	if i >= 0 && len(r.actions) > 1 {
@@ -218,8 +218,8 @@ func (r *rule) listens(f *facts.Facts, e events.Event) bool {
 	return events.Listens(r.on, e)
 }
 
-// found reports whether the issue of a scheduled run was found by the scan. When a person
-// named the issue, no search was made, and the scan only tells issues from pull requests.
+// found reports whether the issue of a scheduled run was found by the scan. When a person named
+// the issue, no search was made, and the scan only distinguishes issues from pull requests.
 func (s scan) found(f *facts.Facts) bool {
 	if f.Scans != nil {
 		return slices.Contains(f.Scans, s.query)

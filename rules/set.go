@@ -27,10 +27,9 @@ type Source struct {
 	Tests  *yaml.Node // see [ruletest.Parse]; Compile does not look at them
 }
 
-// Parse reads a rule file: a mapping of version, which is 1, forms, tables, rules and
-// tests, of which all but version and rules may be left out. The error
-// means that src is no YAML document; other mistakes are reported by [Compile],
-// together with those of the rules.
+// Parse reads a rule file: a mapping of version, which is 1, forms, tables, rules and tests, of
+// which all but version and rules may be left out. The error means that src is not YAML
+// document; other mistakes are reported by [Compile], together with those of the rules.
 func Parse(name string, src []byte) (Source, error) {
 	f, err := yamlfile.Parse(name, src)
 	if err != nil {
@@ -283,8 +282,8 @@ func (s *Set) LabelsOff(id string, on triage.Issue) []string {
 	return list
 }
 
-// Labels returns the places where rules name labels, as far as the text of the rules
-// tells, in the order of the rules. A nil set has none.
+// Labels returns the places where rules name labels, as far as the text of the rules shows, in
+// the order of the rules. A nil set has none.
 func (s *Set) Labels() []LabelUse {
 	if s.Len() == 0 {
 		return nil

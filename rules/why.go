@@ -20,9 +20,8 @@ type RuleWhy struct {
 	Error string
 }
 
-// A Why is a part of a condition with its value. "and", "or" and "not" have the parts
-// that they join; a comparison and the like have those of their sides that are no
-// constants.
+// A Why is a part of a condition with its value. "and", "or" and "not" have the parts that they
+// join; a comparison and the like have those of their sides that are not constants.
 type Why struct {
 	Text  string // the part as an expression
 	Value string // as an expression too, cut when it is long; empty when Error is not

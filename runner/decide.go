@@ -49,7 +49,7 @@ type decided struct {
 	Rules *rules.Result // nil: no rules were asked
 	Why   []rules.RuleWhy
 	// AskedAs is the event that the rules were asked about last, when it is not that of the
-	// attempt: an issue that is decided on anew counts as newly opened.
+	// attempt: an issue that is decided on again counts as newly opened.
 	AskedAs   string
 	Retriaged bool // it was decided on the issue as if it were newly opened
 }

@@ -62,12 +62,12 @@ type Issues interface {
 	// to 500 events all of it, of a longer timeline the newest 300 to 400 events.
 	// ErrTruncated when the service does not return the number of the last page.
 	Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error)
-	// Earlier returns a timeline that is not complete with up to 100 more events, those
-	// before its oldest. Timeline.Before is 0 when no more can be read: after the newest
-	// 2,000 events. Then, or of a complete timeline, Earlier returns it as it is.
+	// Earlier returns a timeline that is not complete with up to 100 more events, those before
+	// its oldest. Timeline.Before is 0 when no more can be read: after the newest 2,000 events.
+	// After these, or if the timeline is complete, Earlier returns it unchanged.
 	Earlier(ctx context.Context, ref triage.Ref, t triage.Timeline) (triage.Timeline, error)
-	// Write carries out one of the effects of package effect. Effects on the memory alone are
-	// an error. An effect that holds already is no error. ErrNotFound when a comment, a
+	// Write carries out one of the effects of package effect. Effects on the memory alone are an
+	// error. An effect that holds already is not an error. ErrNotFound when a comment, a
 	// milestone or another issue in it does not exist.
 	Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error)
 }

@@ -305,8 +305,8 @@ func TestPullRequest(t *testing.T) {
 	}
 }
 
-// Rules behind one that fails are not asked; that nothing was looked up for them is no
-// failure of theirs.
+// Rules behind one that fails are not asked; that nothing was looked up for them is not a failure
+// of theirs.
 func TestUnreachedRules(t *testing.T) {
 	t.Parallel()
 	for when, want := range map[string]rules.Outcome{

@@ -70,8 +70,8 @@ type Memory struct {
 	// Summarize renders the summary for the agent from a record, as [memory.Record.Faded]
 	// returns it; ok is false when there is none. Nil: [memory.Summary].
 	Summarize func(ctx context.Context, r memory.Record) (text string, ok bool)
-	// Implicit means that the memory was not configured: that something could not be
-	// stored in it goes to the log and is no warning.
+	// Implicit means that the memory was not configured: that something could not be stored in it
+	// goes to the log and is not a warning.
 	Implicit bool
 	// Required means that an attempt fails when its actions cannot be recorded, so that it is
 	// repeated. With a Journal the repetition writes nothing twice.

@@ -61,8 +61,8 @@ type reads struct {
 	labels      *labels
 }
 
-// freshTime is how old an issue may be on which nothing was done yet. A job that waited
-// for a machine may come late.
+// freshTime is the age up to which an issue counts as untouched. It allows for jobs that wait for
+// a machine.
 const freshTime = 10 * time.Minute
 
 // fresh reports whether nothing can have happened on the issue or pull request before this

@@ -99,7 +99,7 @@ func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *
 	err := a.o.Memory.Journal.Begin(ctx, l)
 	switch {
 	case errors.Is(err, memory.ErrConflict) && a.unread:
-		return nil, nil // it is the one that could not be read, which was warned of
+		return nil, nil // this record could not be read, which was already reported
 	case errors.Is(err, memory.ErrConflict):
 		return nil, fmt.Errorf("begin the journal: %w", errBegun)
 	case err != nil:

@@ -47,8 +47,8 @@ type Report struct {
 
 	// Rules has for each rule why it fired or not; nil when no rules were asked.
 	Rules *rules.Result
-	// AskedAs is the event that the rules were asked about last, when it is not Event: an
-	// issue that is decided on anew counts as newly opened. Else it is empty.
+	// AskedAs is the event that the rules were asked about last, when it is not Event: an issue
+	// that is decided on again counts as newly opened. Else it is empty.
 	AskedAs string
 	// Why explains the rules part by part; nil unless Options.Explain asks for it and
 	// there are at most 100 rules. Nothing is looked up for it alone.
@@ -80,8 +80,7 @@ func (rep *Report) skip(why string) {
 	rep.Status, rep.Reason, rep.Rationale = StatusSkipped, why, why
 }
 
-// fail makes the report that of a run in which nothing was decided, or nothing done about the
-// decision.
+// fail marks the run as failed, and gives the error as the rationale if there is no decision.
 func (rep *Report) fail(err error) {
 	rep.Status, rep.Reason = StatusFailed, err.Error()
 	if rep.By == "" {

@@ -36,9 +36,9 @@ func New(o Options) (*Runner, error) {
 
 var taskID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// Run takes one event all the way. The report is complete also when an error is
-// returned: then a decision could not be had, or an action failed. Nothing to do,
-// an escalation, a refused or skipped action and a vanished issue are no errors.
+// Run processes one event, from the decision to the record in the memory. The report is complete
+// also when an error is returned: then a decision could not be had, or an action failed. Nothing
+// to do, an escalation, a refused or skipped action and a vanished issue are not errors.
 func (r *Runner) Run(ctx context.Context, d triage.Delivery) (Report, error) {
 	return run(ctx, r.setup, d, nil)
 }
@@ -126,7 +126,7 @@ func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, err
 func complete(ctx context.Context, s setup, d triage.Delivery, g *given) (triage.Delivery, error) {
 	switch {
 	case d.Issue == nil && d.Name == triage.EventSchedule:
-		return d, errors.New("a scheduled run looks for its issues: it is for Sweep")
+		return d, errors.New("a scheduled run has no issue: use Sweep")
 	case d.Issue == nil && s.o.Host.Issues == nil:
 		return d, fmt.Errorf("fetch issue %s: %w", d.Ref(), triage.ErrNeedsHost)
 	case d.Issue == nil:

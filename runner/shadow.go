@@ -78,7 +78,7 @@ func (a scorer) settle(ctx context.Context, s *memory.Scores, before time.Time) 
 			case err == nil:
 				issue = &now.Issue
 			case !errors.Is(err, triage.ErrGone) && !errors.Is(err, triage.ErrNotFound):
-				a.o.Log("shadow mode: %v; its predictions wait", err)
+				a.o.Log("shadow mode: %v; its predictions are compared in a later run", err)
 				unread[p.Issue] = true
 				if len(unread) == maxSettled {
 					return list

@@ -73,7 +73,7 @@ func (s *sweep) run(ctx context.Context) error {
 	case s.o.Host.Issues == nil:
 		return fmt.Errorf("look for issues: %w", triage.ErrNeedsHost)
 	case s.o.Host.Search == nil:
-		return errors.New("look for issues: the host cannot search")
+		return errors.New("search for issues: the host cannot search")
 	}
 	s.labels = newLabels(s.o.Host.Repository)
 	if b := s.o.Memory.Batch; b != nil && !s.dry {

@@ -139,10 +139,10 @@ func TestVetoes(t *testing.T) {
 		}}, want: "look for vetoes: no", kept: true},
 		{name: "a long timeline", veto: allVetoes, host: stubbornHost{timeline: func() (triage.Timeline, error) {
 			return triage.Timeline{Events: []triage.TimelineEvent{old}}, nil
-		}}, want: "too long to tell"},
+		}}, want: "too long to decide"},
 		{name: "an endless timeline", veto: allVetoes, host: stubbornHost{timeline: func() (triage.Timeline, error) {
 			return triage.Timeline{}, triage.ErrTruncated
-		}}, want: "too long to tell"},
+		}}, want: "too long to decide"},
 		{name: "closed", setup: func(r *githubtest.Repo) { r.CloseAs("mona", 1, "") }, want: "it is closed already"},
 		{name: "deleted", setup: func(r *githubtest.Repo) { r.DeleteIssue(1) }, want: "the issue is gone"},
 		{name: "transferred", setup: func(r *githubtest.Repo) { r.TransferIssue(1, "o/r", 2) }, want: "the issue is gone"},
@@ -319,11 +319,11 @@ func TestSweepNeeds(t *testing.T) {
 		t.Errorf("no host: got %v, %s", err, s.Status)
 	}
 	o.Host = runner.Host{Issues: host.Issues, Repository: host.Repository}
-	if _, err := sweep(t, o, e); err == nil || err.Error() != "look for issues: the host cannot search" {
+	if _, err := sweep(t, o, e); err == nil || err.Error() != "search for issues: the host cannot search" {
 		t.Errorf("no scanner: got %v", err)
 	}
 	o.Host = host
-	if _, err := run(t, o, e); err == nil || !strings.Contains(err.Error(), "it is for Sweep") {
+	if _, err := run(t, o, e); err == nil || !strings.Contains(err.Error(), "use Sweep") {
 		t.Errorf("Run: got %v", err)
 	}
 }

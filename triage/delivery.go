@@ -58,7 +58,7 @@ func NewIssueEvent(action string, repo Repo, issue Snapshot, sender Actor) (Deli
 	} {
 		raw, err := json.Marshal(value)
 		if err != nil {
-			return Delivery{}, fmt.Errorf("make an event of issue %d: %s: %w", issue.Number, key, err)
+			return Delivery{}, fmt.Errorf("make an event for issue %d: %s: %w", issue.Number, key, err)
 		}
 		payload[key] = raw
 	}
@@ -102,7 +102,7 @@ func (d Delivery) OnPull() bool { return d.Pull != nil || d.Issue != nil && d.Is
 func (d Delivery) HasComment() bool { return d.Comment != Comment{} }
 
 // Happened reports whether the event is an activity on its issue or pull request, so that it
-// contains the time of the last change. A dispatch or a scheduled run is none.
+// contains the time of the last change. Dispatches and scheduled runs are not activities.
 func (d Delivery) Happened() bool {
 	s := SubjectOf(d.Name)
 	return s == SubjectIssue || s == SubjectPull

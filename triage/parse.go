@@ -69,7 +69,7 @@ func parseEvent(src EventSource) (Delivery, error) {
 	}
 	w.fill(&e)
 	if e.Name != EventRepositoryDispatch && !word(e.Action) {
-		return Delivery{}, placed(src.Payload, valueAt(src.Payload, "action"), fmt.Errorf("action: %q is no activity type", text.Quote(e.Action)))
+		return Delivery{}, placed(src.Payload, valueAt(src.Payload, "action"), fmt.Errorf("action: %q is not an activity type", text.Quote(e.Action)))
 	}
 	if err := e.setIssue(src, w); err != nil {
 		return Delivery{}, err
@@ -128,7 +128,7 @@ func (w wireEvent) fill(e *Delivery) {
 	}
 }
 
-// word reports whether s is empty or made as GitHub makes the names of activity types.
+// word reports whether s is empty or has only the characters of GitHub's activity types.
 func word(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == ""
 }

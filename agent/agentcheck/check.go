@@ -33,7 +33,7 @@ func skipped(format string, args ...any) outcome {
 	return outcome{result: Skipped, got: fmt.Sprintf(format, args...)}
 }
 
-// stopping is an outcome after which other checks make no sense.
+// stopping is an outcome that makes other checks useless.
 func (o outcome) stopping(why string) outcome {
 	o.stop = why
 	return o

@@ -26,7 +26,7 @@ type harness struct {
 	password string // that agents should send
 
 	mu      sync.Mutex
-	changed chan struct{} // closed and made anew by each request
+	changed chan struct{} // closed and replaced by each request
 	tasks   []*entry
 	faults  map[string][]int // path: statuses of the next answers
 	seen    counts

@@ -34,8 +34,8 @@ func (r *runner) run(ctx context.Context) {
 	r.make(ctx, endChecks(), "")
 }
 
-// make makes checks, or skips them if stop is a reason. It returns why the ones after them are to be
-// skipped; empty: they are not.
+// make runs checks, or skips them if stop is a reason. It returns the reason to skip the checks
+// after them; empty: none.
 func (r *runner) make(ctx context.Context, list []check, stop string) string {
 	for _, c := range list {
 		o := skipped("%s", stop)
@@ -62,7 +62,7 @@ func detectWires(ctx context.Context, s *session) []string {
 	if status, err := s.agent.nudge(ctx, unknownTask); claims > 0 || err == nil && status < 300 {
 		wires = append(wires, Queue)
 	}
-	// Whatever comes back at once, and is no receipt, is meant as a decision.
+	// An immediate answer that is not a receipt counts as a decision.
 	_, err := s.decide(ctx, newTask(nil))
 	if e, ok := errors.AsType[*agent.Error](err); err == nil || ok && e.Status == http.StatusOK {
 		wires = append(wires, Sync)

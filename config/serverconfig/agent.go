@@ -113,8 +113,8 @@ func environment() schema.Rule {
 // Managed reports whether the server starts the agent, in a container.
 func (a Agent) Managed() bool { return a.Image != "" && a.Port != 0 }
 
-// Address is where the agent is reached: as configured, or the port of its container; empty
-// when it is nowhere.
+// Address is where the agent is reached: as configured, or the port of its container; empty when
+// it has none.
 func (a Agent) Address() string {
 	if a.Managed() {
 		return fmt.Sprintf("http://127.0.0.1:%d", a.Port)
@@ -177,7 +177,7 @@ func (a *Agent) decodeConfig(f file) {
 	}
 }
 
-// checkEvents warns of events that never reach an agent. They are no mistakes, because the
+// checkEvents warns of events that never reach an agent. They are not mistakes, because the
 // published harness accepts any text.
 func checkEvents(f file, at *yaml.Node, events []string) {
 	known := []string{protocol.TypeIssueTriage}

@@ -60,7 +60,7 @@ func checkRepos(f file, repos []Repo) {
 	}
 }
 
-// A fleet is the agents of a file, for mistakes that two of them make together.
+// A fleet is the agents of a file, to find conflicts between them.
 type fleet struct {
 	f         file
 	ports     map[int]Agent     // of managed agents

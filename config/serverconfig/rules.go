@@ -13,7 +13,7 @@ import (
 // maxSeconds is a year; more is a mistake of units.
 const maxSeconds = 365 * 24 * 60 * 60
 
-// number is the schema of whole numbers, which variables make texts.
+// number is the schema of whole numbers, and of texts, because the value of a variable is a text.
 func number(from int) schema.Object {
 	return schema.Object{"type": []string{"integer", "string"}, "minimum": from}
 }

@@ -81,7 +81,7 @@ func (l *Log) Annotate(a Annotation) {
 		l.Printf("%s", a.String())
 		return
 	}
-	// The library would sort the properties; the place goes first here.
+	// The library sorts the properties; here the position comes first.
 	l.issue(githubactions.Command{
 		Name:    string(a.level()) + a.properties(),
 		Message: clipText(safeText(a.Message), maxMessage),

@@ -10,7 +10,7 @@ import (
 // An Env is the context of the step, from the GITHUB_ variables that the runner
 // sets. A variable that is not set leaves the field empty unless noted.
 //
-// The token is no part of it: see [Values].
+// The token is not part of it: see [Values].
 type Env struct {
 	EventName    string // such as "issues"
 	EventPath    string // file that holds the event's payload

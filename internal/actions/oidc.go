@@ -77,8 +77,8 @@ func idTokenError(err error) error {
 	return errors.New("the answer is not the JSON that was expected")
 }
 
-// connectionError returns an error of the network, which helps to repair it. Any other
-// may quote the peer, and is left out.
+// connectionError returns an error of the network, for the user to fix. It hides any other error,
+// which may quote the peer.
 func connectionError(err error) error {
 	var network *net.OpError
 	var certificate *tls.CertificateVerificationError

@@ -142,7 +142,7 @@ func (m *module) at(n ast.Node) string {
 	return fmt.Sprintf("%s:%d", p.Filename, p.Line)
 }
 
-// production returns the files that are no tests.
+// production returns the files that are not tests.
 func (m *module) production() []*source {
 	var list []*source
 	for _, f := range m.files {
@@ -153,7 +153,7 @@ func (m *module) production() []*source {
 	return list
 }
 
-// folders returns the files that are no tests by folder, nested modules included.
+// folders returns the files that are not tests by folder, nested modules included.
 func (m *module) folders() map[string][]*source {
 	byDir := map[string][]*source{}
 	for _, f := range slices.Concat(m.files, m.nested) {

@@ -96,8 +96,8 @@ func (l wordlist) addCeilings(words []string) error {
 	return nil
 }
 
-// passages returns the text of a module by place: the folder of a package, or a page.
-// It contains every comment, the texts and names in code that is no test, and every page.
+// passages returns the text of a module by place: the folder of a package, or a page. It contains
+// every comment, the texts and names in code that is not a test, and every page.
 func passages(m *module) map[string][]passage {
 	out := map[string][]passage{}
 	for _, f := range slices.Concat(m.files, m.nested) {

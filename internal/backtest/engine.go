@@ -176,7 +176,7 @@ func (l *lookup) Author() (facts.Author, error) {
 }
 
 // errContrib is the answer because the pull requests that were open then are not known.
-var errContrib = errors.New("it asks for contrib, and the pull requests that were open then are not known")
+var errContrib = errors.New("it uses contrib, and the pull requests that were open then are unknown")
 
 func (l *lookup) Contrib() (facts.Contrib, error) {
 	l.unable = errContrib

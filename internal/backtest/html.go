@@ -59,7 +59,7 @@ svg text{fill:var(--fg);font:12px system-ui,sans-serif}
 .good{fill:var(--good)}.bad{fill:var(--bad)}.open{fill:var(--open)}.bar{fill:var(--bar)}.old{fill:var(--old)}
 `
 
-// A page is a document in the making. All but raw text is escaped.
+// A page is a document that is being written. All but raw text is escaped.
 type page struct{ b strings.Builder }
 
 // raw writes markup; only constants and numbers may get here.

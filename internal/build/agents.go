@@ -197,8 +197,8 @@ func (r *run) runAgent(ctx context.Context, role handoff.Role) (ended, error) {
 	return e, errors.Join(keep(dir, e), r.clear(result))
 }
 
-// readResult returns the result file of an agent; nil for none. A result that is no file of the
-// worktree is a problem.
+// readResult returns the result file of an agent; nil for none. A result that is not a file of
+// the worktree is a problem.
 func readResult(dir, name string) ([]byte, *handoff.Problem) {
 	data, err := workdir.Dir(dir).Read(name, maxResult)
 	switch {

@@ -376,7 +376,7 @@ func (r *run) stopped(ctx context.Context, err error) machine.Event {
 		return machine.Stopped{Reason: machine.Timeout, Problem: problem("<run>", "deadline", cause.Error())}
 	case cause != nil:
 		return machine.Stopped{Reason: machine.Cancelled, Problem: problem("<run>", "cancelled", "the run was cancelled")}
-	case full(err) || full(r.noSpace()): // git reports it in words alone
+	case full(err) || full(r.noSpace()): // git reports it only as text
 		return machine.Stopped{Reason: machine.DiskFull, Problem: problem("<run>", "disk_full", err.Error())}
 	}
 	return nil

@@ -73,7 +73,7 @@ func (e *Ended) read(id string) error {
 	case r.TaskID != id, rec.TaskID != id, r.Branch != workspace.BranchPrefix+id:
 		err = fmt.Errorf("it is about the task %q on the branch %q", r.TaskID, r.Branch)
 	case r.Status != status, r.HeadSHA != rec.Head, r.BaseSHA != rec.Base, r.BaseBranch != rec.BaseBranch:
-		err = errors.New("it and state.json are not of the same run")
+		err = errors.New("it and state.json are of different runs")
 	case !objectName.MatchString(r.BaseSHA), !objectName.MatchString(r.HeadSHA):
 		err = fmt.Errorf("%q and %q are not both names of commits", r.BaseSHA, r.HeadSHA)
 	}

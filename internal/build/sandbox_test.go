@@ -217,7 +217,7 @@ func TestSandboxAway(t *testing.T) {
 	}
 }
 
-// TestSandboxLost loses the engine while the Builder works: that is no failure of the Builder.
+// TestSandboxLost loses the engine while the Builder works: that is not a failure of the Builder.
 func TestSandboxLost(t *testing.T) {
 	t.Parallel()
 	dir, use := contain(t)

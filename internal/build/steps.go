@@ -183,7 +183,7 @@ func (r *run) checks(ctx context.Context) (machine.Event, error) {
 			}
 		}
 		event.Checks = append(event.Checks, done)
-		// Changes of a check are no part of the change.
+		// Changes of a check are not part of the change.
 		if err := r.tree.Reset(ctx, r.rec.Head); err != nil {
 			return nil, err
 		}

@@ -34,7 +34,7 @@ func Failed(err error) error {
 	return &FailedError{err}
 }
 
-// ExitCode tells the exit code of the error that a command returned.
+// ExitCode returns the exit code for the error that a command returned.
 func ExitCode(err error) int {
 	if err == nil {
 		return ExitOK

@@ -15,7 +15,7 @@ func (e *UsageError) Unwrap() error { return e.err }
 // Usage marks an error, which must not be nil, as a [UsageError].
 func Usage(err error) error { return &UsageError{err} }
 
-// Usagef returns a [UsageError] with a text of its own, as [fmt.Errorf] makes it.
+// Usagef returns a [UsageError] with a formatted text, like [fmt.Errorf].
 func Usagef(format string, args ...any) error {
 	return &UsageError{fmt.Errorf(format, args...)}
 }

@@ -154,7 +154,7 @@ func (s *station) complete(id, rationale string) {
 
 func (s *station) lease() queue.Lease {
 	s.t.Helper()
-	list, err := s.q.DrainCompleted(s.t.Context(), queue.DrainOptions{Owner: "host-1", Lease: time.Hour, Limit: 1})
+	list, err := s.q.LeaseDecisions(s.t.Context(), queue.DrainOptions{Owner: "host-1", Lease: time.Hour, Limit: 1})
 	if err != nil || len(list) != 1 {
 		s.t.Fatal(list, err)
 	}

@@ -230,8 +230,8 @@ func (s *stage) relabelled(last int) int {
 	}
 	for n := 1; n <= last; n++ {
 		for _, label := range []string{"bug", "seen"} {
-			// A label that was added and whose answer was lost may be added again: that is
-			// no second write. More often than kills can explain it is a mistake.
+			// A label that was added and whose answer was lost may be added again: that is not a
+			// second write. More often than kills can explain it is a mistake.
 			if k := seen[fmt.Sprintf(`/repos/%s/issues/%d/labels {"labels":[%q]}`, repo, n, label)]; k > 3 {
 				again++
 			}

@@ -36,8 +36,8 @@ type entry struct {
 	Value   json.RawMessage
 }
 
-// Open opens a folder below dir, which is made when it is missing. One that holds too
-// much begins anew: all of it can be had again.
+// Open opens a folder below dir, which is made when it is missing. If it contains too much it is
+// emptied: everything in it can be fetched again.
 func Open(dir string, below ...string) (*Cache, error) {
 	c := &Cache{dir: filepath.Join(append([]string{dir}, below...)...)}
 	// The entries may be of a private repository.

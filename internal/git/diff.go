@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ErrNoCommit is the error for a name that is no commit of the repository.
+// ErrNoCommit is the error for a name that is not a commit of the repository.
 var ErrNoCommit = errors.New("there is no such commit")
 
 // Resolve returns the hash of the commit that a branch, a tag or a revision names. An error
@@ -28,9 +28,9 @@ func (r Repo) Resolve(ctx context.Context, rev string) (string, error) {
 	return string(bytes.TrimSpace(out)), nil
 }
 
-// Diff returns the changes from the merge base of two commits to the second one, as text: at
-// most so many bytes of whole lines. Truncated reports that there is more. Both are hashes,
-// from [Repo.Resolve].
+// Diff returns the changes from the merge base of two commits to the second one, as text: whole
+// lines, at most limit bytes. Truncated reports that there is more. Both are hashes, from
+// [Repo.Resolve].
 func (r Repo) Diff(ctx context.Context, base, head string, limit int) (diff []byte, truncated bool, err error) {
 	out, over, err := r.run(ctx, limit, []string{
 		"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames", "--unified=3",

@@ -27,7 +27,7 @@ type Raw struct {
 func ParseRaw(out []byte) ([]Raw, error) {
 	list, rest, err := CutRaw(out)
 	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("read the changed paths: %.80q is no entry", rest)
+		err = fmt.Errorf("read the changed paths: %.80q is not an entry", rest)
 	}
 	return list, err
 }
@@ -43,7 +43,7 @@ func CutRaw(out []byte) (list []Raw, rest []byte, err error) {
 		about, behind, ok := bytes.Cut(out[1:], []byte{0})
 		parts := strings.Fields(string(about))
 		if !ok || len(parts) != fields {
-			return nil, nil, fmt.Errorf("read the changed paths: %.80q is no entry", out)
+			return nil, nil, fmt.Errorf("read the changed paths: %.80q is not an entry", out)
 		}
 		r := Raw{OldMode: parts[0], Mode: parts[1], OldBlob: parts[2], Blob: parts[3], Status: parts[4]}
 		names := []*string{&r.Path}

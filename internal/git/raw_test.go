@@ -21,9 +21,9 @@ func TestParseRaw(t *testing.T) {
 			":100644 100644 a a R100\x00from\x00to\x00\n:000000 120000 0 b A\x00:100644 x\x00",
 			[]git.Raw{{"100644", "100644", "a", "a", "R100", "to", "from"}, {"000000", "120000", "0", "b", "A", ":100644 x", ""}}, "",
 		},
-		{"x", nil, `read the changed paths: "x" is no entry`},
-		{":100644 100644 a a M", nil, `read the changed paths: ":100644 100644 a a M" is no entry`},
-		{":100644 a a M\x00x\x00", nil, `read the changed paths: ":100644 a a M\x00x\x00" is no entry`},
+		{"x", nil, `read the changed paths: "x" is not an entry`},
+		{":100644 100644 a a M", nil, `read the changed paths: ":100644 100644 a a M" is not an entry`},
+		{":100644 a a M\x00x\x00", nil, `read the changed paths: ":100644 a a M\x00x\x00" is not an entry`},
 		{":100644 100644 a a M\x00\x00", nil, `read the changed paths: the entry "100644 100644 a a M" has no path`},
 		{":100644 100644 a a C9\x00x\x00", nil, `read the changed paths: the entry "100644 100644 a a C9" has no path`},
 	}

@@ -30,7 +30,7 @@ func (r Repo) Status(ctx context.Context, all bool) ([]Change, error) {
 }
 
 // parseStatus parses the output of git status -z: for each file two letters, a space, the path
-// and a NUL; behind a renamed or copied file comes where it came from, and a NUL.
+// and a NUL; a renamed or copied file is followed by its earlier path and a NUL.
 func parseStatus(out []byte) ([]Change, error) {
 	var list []Change
 	for len(out) > 0 {
@@ -42,7 +42,7 @@ func parseStatus(out []byte) ([]Change, error) {
 		if bytes.ContainsAny(entry[:2], "RC") {
 			from, behind, ok := bytes.Cut(rest, []byte{0})
 			if !ok || len(from) == 0 {
-				return nil, fmt.Errorf("git status: the entry %.80q lacks where it came from", entry)
+				return nil, fmt.Errorf("git status: the entry %.80q lacks its earlier path", entry)
 			}
 			c.From, rest = string(from), behind
 		}

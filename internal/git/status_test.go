@@ -24,9 +24,9 @@ func TestParseStatus(t *testing.T) {
 		{"?? \x00", nil, `git status: cannot read the entry "?? "`},
 		{"\x00", nil, `git status: cannot read the entry ""`},
 		{"??xa\x00", nil, `git status: cannot read the entry "??xa"`},
-		{"R  new\x00", nil, `git status: the entry "R  new" lacks where it came from`},
-		{"R  new\x00\x00", nil, `git status: the entry "R  new" lacks where it came from`},
-		{"R  new\x00old", nil, `git status: the entry "R  new" lacks where it came from`},
+		{"R  new\x00", nil, `git status: the entry "R  new" lacks its earlier path`},
+		{"R  new\x00\x00", nil, `git status: the entry "R  new" lacks its earlier path`},
+		{"R  new\x00old", nil, `git status: the entry "R  new" lacks its earlier path`},
 	}
 	for _, tt := range tests {
 		got, err := parseStatus([]byte(tt.in))

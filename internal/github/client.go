@@ -55,7 +55,7 @@ func (c *Client) Viewer(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if user.Login == "" {
-		return "", errors.New("ask whose the token is: the answer has no login")
+		return "", errors.New("look up the owner of the token: the answer has no login")
 	}
 	return user.Login, nil
 }

@@ -38,8 +38,8 @@ type History struct {
 	resumed bool
 }
 
-// A BudgetError is why a [History] stops: the calls that the token has left are to be kept
-// for others.
+// A BudgetError is why a [History] stops: the remaining calls of the token are reserved for
+// others.
 type BudgetError = rest.BudgetError
 
 // HistoryCalls counts the calls of a [History].
@@ -61,7 +61,7 @@ type IssuePage struct {
 // NewHistory returns the history of a repository. An error means that the repository's
 // name is none, or that the folder cannot be used.
 //
-// It is no method of the client, so that programs without a use for it go without.
+// It is not a method of the client, so that programs without a use for it go without.
 func NewHistory(c *Client, owner, repo string, o HistoryOptions) (*History, error) {
 	op := rest.InRepository("list the issues of", owner, repo, rest.NeedIssuesRead)
 	if err := op.Check(); err != nil {
@@ -145,7 +145,7 @@ func (p keptPage) page() IssuePage {
 	return IssuePage{Issues: p.Issues, More: p.More, About: p.About}
 }
 
-// begin finds out whether a list is to be gone on with.
+// begin resumes a list that was read in part, or begins a new one.
 func (h *History) begin() {
 	var list keptList
 	now := h.caller.Now().UTC()

@@ -107,9 +107,9 @@ func (c *Client) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (ef
 	return result(w, effect.Values(e))
 }
 
-// ListIssues returns a page of the issues of a repository, pull requests among them, in
-// one call. Entries that are no issues are left out. ErrNotFound when there is no such
-// repository, or the token does not see it.
+// ListIssues returns a page of the issues of a repository, pull requests among them, in one call.
+// Entries that are not issues are left out. ErrNotFound when there is no such repository, or the
+// token does not see it.
 func (c *Client) ListIssues(ctx context.Context, owner, repo string, q ListQuery) (ListPage, error) {
 	o := rest.InRepository("list the issues of", owner, repo, rest.NeedIssuesRead)
 	var raw []json.RawMessage

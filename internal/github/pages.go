@@ -32,7 +32,7 @@ type pageReader[T any] struct {
 // A pagePlace is the position of a page among the others.
 type pagePlace struct {
 	more bool // there is a page after this one
-	next int  // its number; 0 when there is none or GitHub counts in another way
+	next int  // number of the next page; 0 when there is none, or GitHub does not number pages
 	last int  // the number of the last page; 0 when GitHub sent none
 }
 

@@ -11,8 +11,7 @@ import (
 // maxFound is how much of a query GitHub's search shows.
 const maxFound = 1000
 
-// searchFor is the query for one repository. GitHub wants to know whether issues or pull
-// requests are looked for.
+// searchFor is the query for one repository. GitHub requires the type: issues or pull requests.
 func searchFor(ref triage.Ref, query string) string {
 	within := fmt.Sprintf("%s repo:%s/%s", query, ref.Owner, ref.Repo)
 	if !triage.FindsPulls(query) {

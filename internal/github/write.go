@@ -192,7 +192,7 @@ func markDuplicate(ref triage.Ref, of int) (write, error) {
 		return w, fmt.Errorf("%s: %w", w.op, err)
 	}
 	if of == ref.Number {
-		return w, fmt.Errorf("%s: %w", w.op, errors.New("an issue is no duplicate of itself"))
+		return w, fmt.Errorf("%s: %w", w.op, errors.New("an issue is not a duplicate of itself"))
 	}
 	w = w.editing(edit{State: "closed", StateReason: "duplicate"})
 	w.duplicateOf = &of
@@ -245,7 +245,7 @@ func result(w write, logins []string) (effect.Written, error) {
 		}
 	case *labelList:
 		if *got == nil {
-			return out, w.op.Unreadable(errors.New("it is no list"))
+			return out, w.op.Unreadable(errors.New("it is not a list"))
 		}
 	case *reacted:
 		if got.ID == 0 {

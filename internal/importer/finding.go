@@ -29,7 +29,7 @@ type findingKind int
 
 const (
 	noCounterpart findingKind = iota
-	mistake                   // the source is no configuration of the tool
+	mistake                   // the source is not a configuration of the tool
 	hint                      // how the whole file differs
 )
 
@@ -51,7 +51,7 @@ func unknownKey(key *yaml.Node, known []string) finding {
 	return wrong(key, "unknown key %q%s (known: %s)", key.Value, yamlfile.DidYouMean(key.Value, known), strings.Join(known, ", "))
 }
 
-// general returns a sentence about how the file differs.
+// general returns a finding about the whole file: a difference from the source, in a sentence.
 func general(text string) finding { return finding{kind: hint, msg: text} }
 
 // inWorkflow returns the finding as one of a workflow.

@@ -52,8 +52,8 @@ func (g gathering) groups(key func(r rule) string) [][]slot {
 // rule returns the rule at a slot.
 func (g gathering) rule(s slot) rule { return g.entries[s.entry].rules[s.rule] }
 
-// A replacement is what stands in the place of a rule that was put together with others: the
-// new rules at the first of them, and at the others nothing.
+// A replacement replaces a rule that was merged with others: the first of these becomes the new
+// rules, and the others are removed.
 type replacement struct {
 	rules []rule
 	first int // the entry of the new rules
@@ -207,5 +207,5 @@ func (c choice) work() int {
 	return 2*calls + strings.Count(text, `"`)/4
 }
 
-// String returns the choice as an item of a list, where "" is no item.
+// String returns the choice as an item of a list, where "" is not an item.
 func (c choice) String() string { return c.when.line() + " ? " + strconv.Quote(c.text) + ` : ""` }

@@ -72,8 +72,8 @@ func Tools() []string {
 	return names
 }
 
-// Import converts a file. The error is a [yamlfile.Problems] when the file, or the
-// workflow, is no configuration of the tool; it holds all mistakes of both.
+// Import converts a file. The error is a [yamlfile.Problems] when the file, or the workflow, is
+// not a configuration of the tool; it holds all mistakes of both.
 func Import(r Request) (Result, error) {
 	all := tools()
 	i := slices.IndexFunc(all, func(t tool) bool { return t.name == r.Tool })

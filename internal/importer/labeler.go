@@ -25,7 +25,7 @@ type labeler struct {
 	files globReader
 }
 
-// labelerOptions are the keys of the configuration that are no labels.
+// labelerOptions are the keys of the configuration that are not labels.
 type labelerOptions struct {
 	maxFiles   string // condition; empty: none
 	maxFilesAt *yaml.Node
@@ -59,8 +59,8 @@ func readLabeler(doc document, s step) reading {
 	r.limits = map[string]int{"add_label": cmp.Or(l.limit, all)}
 	if undo {
 		r.limits["remove_label"] = all
-		// No rule asks for the timeline then; the limit would, on every event. What labels
-		// set off keeps it: two programs might answer each other.
+		// Then no rule reads the timeline, but the limit would read it on every event. Events of
+		// labels keep the limit: two programs might react to each other.
 		r.unlimited = !slices.ContainsFunc(l.on, func(on string) bool { return strings.HasSuffix(on, "labeled") })
 	}
 	if !s.given {
@@ -128,7 +128,7 @@ func isLabel(key string) bool {
 	return key != "changed-files-labels-limit" && key != "max-files-changed"
 }
 
-// readLabelerOptions reads the keys that are no labels.
+// readLabelerOptions reads the keys that are not labels.
 func readLabelerOptions(pairs []pair) (out labelerOptions, found findings) {
 	for _, p := range pairs {
 		if isLabel(p.key.Value) {
@@ -281,7 +281,7 @@ func (l labeler) group(key, value *yaml.Node) match {
 	return out
 }
 
-// operator returns the one that joins conditions of which every one, or any, must hold.
+// operator returns "and" if all conditions must hold, or "or" if any of them must.
 func operator(every bool) string {
 	if every {
 		return "and"

@@ -208,7 +208,7 @@ func (r globReader) hiddenFrom(glob string) (hidden []string, ok bool) {
 		return nil, true
 	}
 	folders := strings.Split(glob, "/")
-	rest := 0 // folders behind the last that names a dot itself
+	rest := 0 // folders after the last one whose name begins with a dot
 	for i, f := range folders {
 		if strings.HasPrefix(f, ".") {
 			rest = i + 1

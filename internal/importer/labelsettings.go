@@ -59,7 +59,7 @@ func readSettings(n *yaml.Node) (general settings, special map[string]settings, 
 	return general, special, found
 }
 
-// with returns the settings of one kind of threads, which count before the general ones.
+// with returns the settings of one kind of threads, which take precedence over the general ones.
 func (s settings) with(special settings) settings {
 	out := settings{}
 	for _, key := range actionKeys() {

@@ -190,7 +190,7 @@ func (w *writer) act(a act) {
 	}
 }
 
-// item writes the lines of a value, of which the first is the start of an item of a list.
+// item writes the lines of a value as an item of a list.
 func (w *writer) item(lines []string) {
 	lines[0] = "      - " + strings.TrimLeft(lines[0], " ")
 	w.lines(lines...)

@@ -133,7 +133,8 @@ type reading struct {
 	unlimited bool
 }
 
-// guarded returns the reading with findings before its own and every part changed.
+// guarded returns the reading with further findings, which come first, and with a change to every
+// part.
 func (r reading) guarded(before findings, change func(p part) part) reading {
 	parts := r.parts
 	r.before = append(before, r.before...)

@@ -67,7 +67,7 @@ func readStale(doc document, _ step) reading {
 	return reading{before: found, parts: slices.Values(parts), after: staleHints(doc.root), shadow: shadow}
 }
 
-// mistaken is the reading of a file that is no configuration of the tool.
+// mistaken is the reading of a file that is not a configuration of the tool.
 func mistaken(f finding) reading {
 	return reading{before: findings{f}, parts: slices.Values[[]part](nil)}
 }

@@ -210,8 +210,8 @@ func stays(in *inputs, kind string) *yaml.Node {
 	return n
 }
 
-// activity lists the events that show that somebody cares. What the others change is found by
-// the next scheduled run.
+// activity lists the events of people's activity on the issue. The next scheduled run finds all
+// other changes.
 func activity(kind string) []string {
 	events := []string{"issue_comment.created"}
 	name, activities := "issues.", []string{"edited", "reopened", "assigned", "labeled"}

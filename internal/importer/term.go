@@ -70,7 +70,8 @@ func (t term) line() string {
 	return strings.Join(lines, " ")
 }
 
-// A condition of more parts than these has several of them in a line of up to so many bytes.
+// A condition with more parts than this puts several of them in a line, of at most that many
+// bytes.
 const (
 	manyParts = 6
 	fullLine  = 90

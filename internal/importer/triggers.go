@@ -76,7 +76,7 @@ func (t *triggers) add(key, settings *yaml.Node) {
 	}
 }
 
-// typesOf returns the activities of one event; without types they are GitHub's choice.
+// typesOf returns the activities of one event: without types, those of GitHub's default.
 func typesOf(event string, types *yaml.Node) ([]string, findings) {
 	switch {
 	case isNull(types) && event == "pull_request":

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A truth is the known state of a condition, in the order of how true it is.
+// A truth is the known state of a condition, ordered from false to true.
 type truth int
 
 const (
@@ -24,11 +24,11 @@ type condition struct {
 }
 
 const (
-	maxCondition = 4096 // bytes; a longer one may hold
+	maxCondition = 4096 // bytes; a longer condition counts as possibly true
 	maxOpen      = 50   // brackets
 )
 
-// parseCondition returns nil for what has no condition.
+// parseCondition returns nil if there is no condition.
 func parseCondition(src string) *condition {
 	src = strings.NewReplacer("${{", "(", "}}", ")").Replace(src)
 	if src == "" {
@@ -65,7 +65,7 @@ func listOf(s string) []string {
 // asksLabel reports whether it names a label of the event.
 func (c *condition) asksLabel() bool { return c != nil && c.asks }
 
-// holds reports whether the condition holds when that label, as the only one, is put on.
+// holds reports whether the condition holds when that label, as the only one, is added.
 func (c *condition) holds(event, label string) truth {
 	if c == nil {
 		return yes
@@ -130,8 +130,8 @@ func unquote(s string) (text, rest string) {
 	return strings.ReplaceAll(s, "''", "'"), ""
 }
 
-// labelPath tells a path that is the label of the event, 1, from one that is a list of
-// labels, 2, and from others, 0.
+// labelPath returns 1 for the path of the event's label, 2 for a path of a list of labels, and 0
+// for others.
 func labelPath(path string) int {
 	switch path {
 	case "github.event.label.name":

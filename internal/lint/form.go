@@ -26,10 +26,10 @@ type Field struct {
 
 const maxFields = 200 // of a form; what follows is not read
 
-var errNoForm = errors.New("it is no issue form: it has no list named body")
+var errNoForm = errors.New("it is not an issue form: it has no list named body")
 
 // ParseForm reads an issue form, or, when the name ends in .md, the headings of a template. It
-// skips unknown parts. The error, which may be a [yamlfile.Problems], means that src is no
+// skips unknown parts. The error, which may be a [yamlfile.Problems], means that src is not a
 // form.
 func ParseForm(name string, src []byte) (Form, error) {
 	form := Form{File: name}

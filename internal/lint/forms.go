@@ -21,7 +21,7 @@ func (c *checker) forms() {
 	declared := c.config.Rules.Forms()
 	for _, u := range declared {
 		if !slices.ContainsFunc(labels, u.Heads) {
-			// A skipped form may have it.
+			// A form that was skipped may have the field.
 			c.report(u.Place, c.repo.partial, "no issue form of the repository has a field with the label %q%s", cut(u.Heading), nearest(u.Heading, labels))
 			continue
 		}
@@ -35,7 +35,7 @@ func (c *checker) forms() {
 	}
 }
 
-// isForm tells an issue form from a template in Markdown.
+// isForm distinguishes an issue form from a template in Markdown.
 func (f Form) isForm() bool { return !strings.HasSuffix(f.File, ".md") }
 
 // A place is a field and the file that has it.

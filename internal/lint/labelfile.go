@@ -20,7 +20,7 @@ func LabelFiles() []string {
 
 const maxLabels = 2000 // of a file
 
-var errNoLabels = errors.New("it is no list of labels")
+var errNoLabels = errors.New("it is not a list of labels")
 
 // ReadLabelFile takes the labels from the first of [LabelFiles] that is there, for want of
 // those on GitHub.
@@ -46,8 +46,8 @@ func (r *Repository) ReadLabelFile(ctx context.Context, files config.Files) erro
 	return nil
 }
 
-// ParseLabels reads a list of labels: of names, or of mappings with a name. The error, which
-// may be a [yamlfile.Problems], means that src is no list of labels.
+// ParseLabels reads a list of labels: of names, or of mappings with a name. The error, which may
+// be a [yamlfile.Problems], means that src is not a list of labels.
 func ParseLabels(name string, src []byte) ([]string, error) {
 	f, err := yamlfile.Parse(name, src)
 	if err != nil {

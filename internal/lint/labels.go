@@ -115,8 +115,8 @@ func (c *checker) named(w Workflow) []string {
 	return list
 }
 
-// agentStarts warns of what the agent may start: at the entry of the policy that
-// permits it, or at the agent where nothing limits its labels.
+// agentStarts warns of workflows that labels of the agent may start. The warning is at the entry
+// of the policy that permits the label, or at the agent if no entry limits its labels.
 func (c *checker) agentStarts(w Workflow, named []string) {
 	if c.config.Policy.Labels.Allow == nil {
 		switch {

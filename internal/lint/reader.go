@@ -10,7 +10,7 @@ import (
 type value struct {
 	is   truth    // for a value that is neither
 	text string   // with known
-	list []string // nil: it is no list
+	list []string // nil: it is not a list
 	// known and settled: text and is are valid.
 	known, settled bool
 }
@@ -43,7 +43,7 @@ type reader struct {
 	failed       bool
 }
 
-// is goes over the next token when it is that sign.
+// is consumes the next token if it is that sign.
 func (r *reader) is(text string) bool {
 	if r.at >= len(r.tokens) || r.tokens[r.at] != (token{sign, text}) {
 		return false
@@ -101,7 +101,7 @@ func (r *reader) negated() value {
 	return value{is: yes - r.negated().truth(), settled: true}
 }
 
-// one reads a text, a name, a call or what stands in brackets.
+// one reads a text, a name, a call or an expression in brackets.
 func (r *reader) one() value {
 	if r.open++; r.open > maxOpen || r.at >= len(r.tokens) {
 		r.failed = true
@@ -164,7 +164,7 @@ func (r *reader) named(path string) value {
 	return value{}
 }
 
-// call returns what a function yields.
+// call returns the result of a function.
 func call(function string, args []value) value {
 	if len(args) == 0 && function == "always" {
 		return answer(true)

@@ -86,7 +86,7 @@ func (r *Repository) each(ctx context.Context, files config.Files, folder string
 	names = slices.DeleteFunc(names, func(name string) bool {
 		ext := path.Ext(name)
 		if folder == FormFolder && (ext == ".md" || strings.TrimSuffix(path.Base(name), ext) == "config") {
-			return ext != ".md" // the file config configures the chooser, and is no form
+			return ext != ".md" // the file config configures the chooser, and is not a form
 		}
 		return ext != ".yml" && ext != ".yaml"
 	})

@@ -15,9 +15,9 @@ import (
 // actionsRead lets a run find the memory of earlier ones.
 const actionsRead = "actions: read"
 
-// checkRuns warns of what rules ask for and the workflows that run them do not give: events,
-// the permission to close, and that to read the memory. Without a workflow that reads these
-// files nothing is known.
+// checkRuns warns of requirements of the rules that the workflows which run them do not meet:
+// events, the permission to close, and that to read the memory. Without a workflow that reads
+// these files nothing is known.
 func checkRuns(c *checker, files []*yamlfile.File) {
 	var runs []Run
 	for _, r := range c.repo.Runs {
@@ -154,8 +154,8 @@ func (r ruleRuns) startedRuns() []Run {
 	return slices.DeleteFunc(slices.Clone(r.runs), func(run Run) bool { return !slices.ContainsFunc(r.info.On, run.startedBy) })
 }
 
-// onlyPulls reports whether the rule is about pull requests alone, whose timeline tells what
-// it did: artifacts of their runs belong to their branches.
+// onlyPulls reports whether the rule is about pull requests alone, whose timeline shows its
+// earlier actions: artifacts of their runs belong to their branches.
 func (r ruleRuns) onlyPulls() bool {
 	return !slices.ContainsFunc(r.info.On, func(on string) bool { return !strings.HasPrefix(on, "pull_request.") })
 }

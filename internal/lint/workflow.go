@@ -26,10 +26,10 @@ type job struct {
 	needs bool         // it waits for another job
 }
 
-var errNoWorkflow = errors.New(`it is no workflow: it has no "on" or no jobs`)
+var errNoWorkflow = errors.New(`it is not a workflow: it has no "on" or no jobs`)
 
 // ParseWorkflow reads a workflow as far as labels matter to it. The error, which may be a
-// [yamlfile.Problems], means that src is no workflow.
+// [yamlfile.Problems], means that src is not a workflow.
 func ParseWorkflow(name string, src []byte) (Workflow, error) {
 	f, err := yamlfile.Parse(name, src)
 	if err != nil {
@@ -97,7 +97,7 @@ func activities(on *yaml.Node, event string) (types []string, listens bool) {
 	}
 }
 
-// noLabel is a text that is no label's name.
+// noLabel is a text that is not a label's name.
 const noLabel = "\x00"
 
 // Names reports whether a condition of the workflow asks for that label, so that it

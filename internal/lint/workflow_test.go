@@ -61,7 +61,7 @@ func TestConditions(t *testing.T) {
 		{"success() && contains(github.event, 'deploy')", false, true},
 		{"matrix(a, b)", false, true},
 		{"startsWith(vars.X, 'a')", false, true},
-		// Text that is no expression may be true.
+		// Text that is not an expression may be true.
 		{event + " == 'deploy", true, false},
 		{event + " == ", false, true},
 		{"(" + event + " == 'deploy'", false, true},

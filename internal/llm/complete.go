@@ -111,7 +111,7 @@ func (c *Client) read(resp *http.Response) (string, error) {
 	case resp.StatusCode != http.StatusOK:
 		return "", &statusError{resp.StatusCode, words(data)}
 	case err != nil:
-		return "", fmt.Errorf("the answer broke off: %s", reason(err))
+		return "", fmt.Errorf("the answer was cut off: %s", reason(err))
 	case len(data) > maxBody:
 		return "", fmt.Errorf("the answer is larger than %d bytes", maxBody)
 	}
@@ -130,8 +130,8 @@ func reason(err error) string {
 	return "the connection was cut off, or it is no HTTP"
 }
 
-// retryAfter returns how long the service wants to be left alone (RFC 9110, 10.2.3): seconds,
-// or a date; otherwise is the default.
+// retryAfter returns the delay that the service asks for in Retry-After (RFC 9110, 10.2.3), in
+// seconds or as a date, or else the default.
 func (c *Client) retryAfter(h http.Header, otherwise time.Duration) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	// A number that is out of range is the largest one.

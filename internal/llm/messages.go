@@ -44,7 +44,7 @@ func (messages) decode(data []byte) (string, error) {
 		return "", err
 	}
 	if m.Type != "message" {
-		return "", errors.New("the answer is no message")
+		return "", errors.New("the answer is not a message")
 	}
 	if m.StopReason != "end_turn" {
 		return "", stopped(m.StopReason)
@@ -55,7 +55,7 @@ func (messages) decode(data []byte) (string, error) {
 		case "text":
 			text.WriteString(c.Text)
 		case "thinking", "redacted_thinking":
-			// Some models think unasked. That is no part of their answer.
+			// Some models think unasked. That is not part of their answer.
 		default:
 			return "", errors.New("the answer holds something besides text")
 		}

@@ -76,12 +76,12 @@ func unmarshal(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(v); err != nil {
 		if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			return errors.New("the answer has another form than expected")
+			return errors.New("the answer has an unexpected form")
 		}
 		return errors.New("the answer is not JSON")
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("something follows the answer's JSON")
+		return errors.New("unexpected data after the JSON of the answer")
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func TestMisbehaviour(t *testing.T) {
 		{"huge", []llmtest.Answer{llmtest.Huge(2 << 20)}, "error: the answer is larger than 1048576 bytes", nil},
 		{"garbage", []llmtest.Answer{llmtest.Raw("<html>hunter2")}, "error: the answer is not JSON", nil},
 		{"nothing", []llmtest.Answer{llmtest.Raw("")}, "error: the answer is empty", nil},
-		{"half", []llmtest.Answer{{Text: "hello", Cut: llmtest.InBody}}, "error: the answer broke off: the connection was cut off, or it is no HTTP", nil},
+		{"half", []llmtest.Answer{{Text: "hello", Cut: llmtest.InBody}}, "error: the answer was cut off: the connection was cut off, or it is no HTTP", nil},
 		{"no answer", []llmtest.Answer{{Cut: llmtest.BeforeHeaders}}, "error: no answer: the connection was cut off, or it is no HTTP", nil},
 		{"key echoed", []llmtest.Answer{echo}, "error: status 401", nil},
 		{"key refused", []llmtest.Answer{llmtest.Fail(401, "authentication_error")}, "error: status 401 (authentication_error)", nil},

@@ -456,7 +456,7 @@ func patternsOf(c *parityCase) (globs, expressions []string) {
 	return globs, expressions
 }
 
-// scalarValues returns the scalars below a node that are no keys.
+// scalarValues returns the scalars below a node that are not keys.
 func scalarValues(n *yaml.Node) []string {
 	switch n.Kind {
 	case yaml.ScalarNode:

@@ -127,7 +127,7 @@ func complete(ctx context.Context, q queue.Queue, c queue.Claim) error {
 // finish leases the next decision, as soon as there is one, and marks its task as done.
 func finish(ctx context.Context, q queue.Queue) error {
 	for {
-		list, err := q.DrainCompleted(ctx, queue.DrainOptions{Owner: "bench", Lease: lease, Limit: 1})
+		list, err := q.LeaseDecisions(ctx, queue.DrainOptions{Owner: "bench", Lease: lease, Limit: 1})
 		if err != nil {
 			return err
 		}

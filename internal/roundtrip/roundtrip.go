@@ -1,4 +1,4 @@
-// Package roundtrip makes what carries HTTP requests.
+// Package roundtrip makes HTTP transports.
 package roundtrip
 
 import "net/http"

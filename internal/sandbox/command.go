@@ -91,8 +91,8 @@ func caches() []string {
 	}
 }
 
-// Run runs a command, and waits until its container is gone. A command that fails or runs
-// out of time is no error; an error is a container that could not be run: [ErrUnavailable],
+// Run runs a command, and waits until its container is gone. A command that fails or runs out of
+// time is not an error; an error is a container that could not be run: [ErrUnavailable],
 // [ErrImage], or the cause of ctx.
 func (s *Session) Run(ctx context.Context, c Command) (Result, error) {
 	if s.workspace == "" {
@@ -281,7 +281,7 @@ func (s *Session) kill(name string) {
 	ctx, cancel := context.WithTimeout(context.Background(), killTime)
 	defer cancel()
 	if _, err := s.docker.output(ctx, "kill", name); err != nil {
-		s.o.Log.Debug("container not killed", "container", name, "error", err)
+		s.o.Log.Debug("killing a container failed", "container", name, "error", err)
 	}
 }
 
@@ -290,7 +290,7 @@ func (s *Session) discard(name string) {
 	ctx, cancel := context.WithTimeout(context.Background(), killTime)
 	defer cancel()
 	if _, err := s.docker.output(ctx, "rm", "--force", "--volumes", name); err != nil {
-		s.o.Log.Debug("container not removed", "container", name, "error", err)
+		s.o.Log.Debug("removing a container failed", "container", name, "error", err)
 	}
 }
 

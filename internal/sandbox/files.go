@@ -201,8 +201,8 @@ func shallow(ctx context.Context, w Workspace, dir string) error {
 	return errors.Join(os.Remove(alternates), exclude(ctx, source, dir))
 }
 
-// ends returns the commits whose parents are left out of a history from a base to a head, a
-// line for each.
+// ends returns the commits at which a history from a base to a head is cut off, a line for each:
+// their parents are not part of it.
 func ends(ctx context.Context, source git.Repo, base, head string) (string, error) {
 	out, err := source.Run(ctx, "rev-list", "--boundary", "--end-of-options", base+".."+head)
 	if err != nil {

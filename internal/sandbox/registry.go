@@ -144,7 +144,7 @@ func (r *registry) removeDead(ctx context.Context, self string, log *slog.Logger
 			unlock()
 		}
 		if err != nil {
-			log.Warn("sandbox of a dead run not removed; the next run tries again", "run", run, "error", err)
+			log.Warn("removing the sandbox of a dead run failed; the next run tries again", "run", run, "error", err)
 			continue
 		}
 		log.Info("removed the sandbox of a dead run", "run", run)

@@ -34,7 +34,8 @@ const (
 	// maxSecret is the length in bytes up to which a secret is recognized wherever the output
 	// is cut.
 	maxSecret = 4 << 10
-	// tailBytes holds as many characters of any length, and a secret that begins before them.
+	// tailBytes is the size of a buffer for that many characters of any length, and for a secret
+	// that begins before them.
 	tailBytes = maxOutput*utf8.UTFMax + 2*maxSecret
 )
 
@@ -46,7 +47,7 @@ func (t *tail) output(redact func(string) string) string {
 		text = redact(text)
 	}
 	if cut {
-		// It may begin within a secret, and of that the rest is no secret for redact.
+		// It may begin within a secret, and of that the rest is not a secret for redact.
 		text = text[min(len(text), maxSecret):]
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")

@@ -145,7 +145,7 @@ func (u *unpacker) hardLink(name, to string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("the archive has a link to %q, which is no file", to)
+		return fmt.Errorf("the archive has a link to %q, which is not a file", to)
 	}
 	return u.file(name, info.Mode().Perm(), original)
 }

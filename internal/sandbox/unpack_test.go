@@ -79,7 +79,7 @@ func TestUnpack(t *testing.T) {
 		"link above":                {[]tar.Header{link("../beside", "x")}, nil, "leads out"},
 		"hard link from above":      {[]tar.Header{hard("a", "../secret")}, nil, "leads out"},
 		"hard link from nowhere":    {[]tar.Header{hard("a", "b")}, nil, "no such file"},
-		"hard link to a folder":     {[]tar.Header{folder("b/"), hard("a", "b")}, nil, "is no file"},
+		"hard link to a folder":     {[]tar.Header{folder("b/"), hard("a", "b")}, nil, "is not a file"},
 		"file through a link":       {[]tar.Header{link("a", ".."), file("a/beside")}, nil, "file exists"},
 		"file over a link":          {[]tar.Header{link("a", "../beside"), file("a")}, nil, "file exists"},
 		"twice":                     {[]tar.Header{file("a"), file("./a")}, nil, "file exists"},

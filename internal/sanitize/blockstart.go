@@ -2,8 +2,7 @@ package sanitize
 
 import "strings"
 
-// containerStart recognises the mark of a quote or a list item, and returns what
-// follows it.
+// containerStart recognises the mark of a quote or a list item, and returns the rest of the line.
 func containerStart(s string, inParagraph bool) (container, string, bool) {
 	if s[0] == '>' {
 		return container{}, strings.TrimPrefix(s[1:], " "), true

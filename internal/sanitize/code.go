@@ -88,8 +88,8 @@ func pairsUp(line string) bool {
 	return !strings.Contains(line[end:], "$")
 }
 
-// simpleLinks reports whether every link on a line is of the form [text](word): a
-// title, a reference or its definition may hold a backtick that is no code.
+// simpleLinks reports whether every link on a line is of the form [text](word): a title, a
+// reference or its definition may hold a backtick that is not code.
 func simpleLinks(line string) bool {
 	if strings.Contains(line, "][") || strings.Contains(line, "]:") {
 		return false
@@ -126,7 +126,7 @@ func codeSpans(line string) (spans []span, left bool) {
 	return spans, left
 }
 
-// partners finds for each run the next one of its length; 0: there is none.
+// partners returns for each run the index of the next run with the same length; 0: none.
 func partners(runs []span) []int {
 	found := make([]int, len(runs))
 	next := map[int]int{} // by length

@@ -19,7 +19,7 @@ func (h *html) ends(line string) bool {
 	return slices.ContainsFunc(h.marks, func(m string) bool { return strings.Contains(line, m) })
 }
 
-// rawTags are the elements whose content is no Markdown.
+// rawTags are the elements whose content is not Markdown.
 var rawTags = []string{"pre", "script", "style", "textarea"}
 
 // blockTags begin an HTML block anywhere, in a paragraph too.

@@ -51,7 +51,7 @@ func addressAt(s string) address {
 	return a
 }
 
-// endsAddress matches what no address goes on after.
+// endsAddress matches the characters that end every address.
 func endsAddress(r rune) bool {
 	switch r {
 	case '<', '>', '`', '"', '|':

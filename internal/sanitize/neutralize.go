@@ -60,7 +60,7 @@ func (w writer) line(s string, trusted func(int) trust) string {
 	return b.String()
 }
 
-// acts reports whether the character at i is to be parted from the next one.
+// acts reports whether the character at i has to be separated from the next one.
 func (w writer) acts(s string, i int, t trust) bool {
 	rest := s[i+1:]
 	if t == sure {
@@ -188,8 +188,8 @@ func isEntity(rest string) bool {
 	return name != "" && strings.HasPrefix(end, ";") && !slices.Contains(typography, name)
 }
 
-// opens reports whether the "<" at i is to be broken: it opens an HTML comment, a
-// declaration, or a tag that GitHub would not show.
+// opens reports whether the "<" at i has to be broken: it opens an HTML comment, a declaration,
+// or a tag that GitHub would not show.
 func (w writer) opens(s string, i int, t trust) bool {
 	before, s := s[max(0, i-longest):i], s[i:min(len(s), i+longest)]
 	switch {

@@ -215,7 +215,7 @@ func TestPlaceAt(t *testing.T) {
 			t.Errorf("%q: got %d, want %d", tt.text, got, tt.place)
 		}
 	}
-	// To GitHub, but not to the renderer of these tests, this is no footnote.
+	// To GitHub, but not to the renderer of these tests, this is not a footnote.
 	if got := PlaceAt("[^a b]\n\n[^a b]: "); got != InDestination {
 		t.Errorf("the definition of a link with a space in its label: got %d, want %d", got, InDestination)
 	}

@@ -32,6 +32,5 @@ func Log(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Line is [Log] on a single line: line breaks, and other white space beside more of it,
-// become one space.
+// Line is [Log] on a single line: line breaks, and runs of white space, become one space.
 func Line(s string) string { return strings.Join(strings.Fields(Log(s)), " ") }

@@ -22,8 +22,8 @@ var forms = regexp.MustCompile(
 		`|[a-z][a-z0-9+.-]*://[^\s/@:]*:[^\s/@]+@`,
 )
 
-// marks are parts of the forms: a text without any of them has none. Looking for them takes a
-// hundredth of the time of the expression.
+// marks are parts of the forms: a text without any mark contains no form. A search for marks
+// takes a hundredth of the time of the expression.
 var marks = []string{
 	"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "AKIA", "ASIA", "AIza", "npm_", "sk-", "PRIVATE KEY-----", "://",
 }

@@ -26,6 +26,6 @@ func Clip(s string, n int) string {
 // Quote returns s cut to [Quoted] characters.
 func Quote(s string) string { return Clip(s, Quoted) }
 
-// Fold returns s without its case, so that two names are equal which differ in case
-// alone: also those with letters such as the long s, whose upper case is S.
+// Fold returns s in folded case: names that differ only in case have the same result, also with
+// letters such as the long s, whose upper case is S.
 func Fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }

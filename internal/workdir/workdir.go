@@ -64,7 +64,7 @@ func (d Dir) WritePrivate(name string, data []byte) error { return d.replace(nam
 func (d Dir) replace(name string, data []byte, mode fs.FileMode) error {
 	return d.in(name, func(root *os.Root, name string) error {
 		if inGit(name) {
-			return fmt.Errorf("%w: files of git are no part of it", ErrEscape)
+			return fmt.Errorf("%w: it does not include the files of git", ErrEscape)
 		}
 		old, err := replaceable(root, name)
 		if err != nil {

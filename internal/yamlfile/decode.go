@@ -43,8 +43,8 @@ type Decoder struct {
 	Variables *Variables
 	// Lenient accepts a text for the number, the duration or the boolean that it spells.
 	Lenient bool
-	// Secret is the type of texts that no message repeats, and neither a text in place of a
-	// list or a mapping, which may be a secret too; nil: messages repeat values.
+	// Secret is the type of secret texts: no message repeats them, nor a text in place of a list
+	// or a mapping, which may also be a secret. Nil: messages repeat all values.
 	Secret reflect.Type
 }
 
@@ -121,7 +121,7 @@ func (t target) prefix() string {
 	return t.name + ": "
 }
 
-// wrongKind reports a node that is no list or mapping, as wanted.
+// wrongKind reports a node that is not a list or mapping, as wanted.
 func (d Decoder) wrongKind(n *yaml.Node, to target, want, keys string) {
 	if d.Secret != nil && n.Kind == yaml.ScalarNode {
 		d.File.Problemf(n, "%swant %s", to.prefix(), want)

@@ -59,7 +59,7 @@ func (c *cursor) next() {
 	c.load()
 }
 
-// skipProperties goes over the anchor and the tag before a value.
+// skipProperties skips the anchor and the tag before a value.
 func (c *cursor) skipProperties() {
 	for {
 		if c.blankRest() && c.more() {
@@ -145,9 +145,8 @@ func offset(value string, line, col int) int {
 	return n
 }
 
-// step goes over the source of the next characters of the value and returns their
-// number: an escape is one, a line break one or more, an escaped
-// line break none.
+// step skips the source of the next characters of the value and returns their number: an escape
+// is one, a line break one or more, an escaped line break none.
 func (c *cursor) step(quote rune) int {
 	if c.blankRest() {
 		return c.fold()
@@ -182,8 +181,8 @@ func escapeLen(r rune) int {
 	}
 }
 
-// fold goes over a line break, the empty lines after it and the indentation of
-// the next line: one break is a space, of several all but the first are kept.
+// fold skips a line break, the empty lines after it and the indentation of the next line. A
+// single break counts as a space; of several breaks, all but the first count.
 func (c *cursor) fold() int {
 	breaks := 0
 	for c.blankRest() && c.more() || breaks == 0 {

@@ -26,7 +26,7 @@ func value(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// Pairs goes over the keys and values of a mapping; other nodes, and nil, have none.
+// Pairs iterates over the keys and values of a mapping; other nodes, and nil, have none.
 func Pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	return func(yield func(k, v *yaml.Node) bool) {
 		if n == nil || n.Kind != yaml.MappingNode {

@@ -96,8 +96,8 @@ func (p Problem) writeSource(b *strings.Builder) {
 // command of GitHub's runner, and the bracket of "##[", which does so anywhere. The
 // runner may pass over invisible characters between them.
 func inert(line []rune) []rune {
-	var last rune // of those that count
-	n := 0        // of them
+	var last rune // the last visible character
+	n := 0        // number of visible characters
 	for i, r := range line {
 		switch {
 		case r == '\t', unicode.IsSpace(r) && !unicode.IsControl(r):
@@ -138,7 +138,7 @@ func (ps Problems) Error() string {
 	return b.String()
 }
 
-// Errors returns those that are no warnings.
+// Errors returns those that are not warnings.
 func (ps Problems) Errors() Problems { return ps.filter(false) }
 
 // Sort sorts the problems by file, line and column; of one place, the first stays first.

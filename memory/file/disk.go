@@ -31,10 +31,9 @@ func read(root *os.Root, name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most+1))
 }
 
-// setAside renames a broken file, or anything else in the place of a record or a ledger.
-// The new name is a format for a hash of the content, so the same broken file is kept
-// once. A random name takes the place of the hash when it is no file, or when that name
-// belongs to something else.
+// setAside renames a broken file, or anything else in the place of a record or a ledger. The new
+// name is a format for a hash of the content, so the same broken file is kept once. A random name
+// takes the place of the hash when it is not a file, or when that name belongs to something else.
 func setAside(root *os.Root, name, format string) error {
 	data, err := read(root, name, memory.MaxLedger)
 	if err != nil && !errors.Is(err, memory.ErrBroken) {

@@ -53,9 +53,9 @@ func loadLedger(root *os.Root, name string, key memory.LedgerKey) (l lines, size
 	return l, len(data), err
 }
 
-// decodeLines reads the lines of a file: the ledger, and an entry for each mark. A
-// mark is durable only with the end of its line, so a last line without it, or one
-// that is no JSON, is what a kill or a full disk left of a mark that failed.
+// decodeLines reads the lines of a file: the ledger, and an entry for each mark. A mark is
+// durable only with the end of its line, so a last line without it, or one that is not JSON, is
+// what a kill or a full disk left of a mark that failed.
 func decodeLines(data []byte, key memory.LedgerKey) (lines, error) {
 	if len(data) > memory.MaxLedger {
 		return lines{}, broken(fmt.Errorf("the ledger is larger than %d bytes", memory.MaxLedger))

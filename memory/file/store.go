@@ -13,11 +13,11 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// A Store keeps one JSON file per issue, "owner/name/number.json" in lower
-// case below a directory. Each file is replaced atomically; a lock that the kernel
-// drops with its process keeps several processes apart. No link leads out of the
-// directory. Save keeps a broken file that it replaces beside the
-// new one, as "number.broken-<hash>.json", and anything that is no file under a random name.
+// A Store keeps one JSON file per issue, "owner/name/number.json" in lower case below a
+// directory. Each file is replaced atomically; a lock that the kernel drops with its process
+// keeps several processes apart. No link leads out of the directory. Save keeps a broken file
+// that it replaces beside the new one, as "number.broken-<hash>.json", and anything that is not a
+// file under a random name.
 //
 // Its journal is one file of JSON lines per task,
 // "owner/name/number.journal/task.jsonl" or "….scope.jsonl" in lower case: the ledger,
@@ -27,8 +27,8 @@ import (
 //
 // A Store is safe for concurrent use.
 type Store struct {
-	// Now tells the time, for the age of ledgers; nil means time.Now. Set it before
-	// the first use.
+	// Now returns the time, for the age of ledgers; nil means time.Now. Set it before the first
+	// use.
 	Now func() time.Time
 
 	dir string

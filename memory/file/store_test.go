@@ -94,7 +94,7 @@ func TestFileLayout(t *testing.T) {
 	}
 }
 
-// TestFileBroken checks that a file that is no record is reported, and kept when it is
+// TestFileBroken checks that a file that is not a record is reported, and kept when it is
 // replaced.
 func TestFileBroken(t *testing.T) {
 	t.Parallel()

@@ -141,7 +141,7 @@ func wrongMarks(t *testing.T, j memory.Journal) {
 	checkLedger(t, j, want)
 }
 
-// longMarks marks with more than an entry may hold: it is cut, and can be read.
+// longMarks marks with a text that is too long for an entry: the entry is cut, and can be read.
 func longMarks(t *testing.T, j memory.Journal) {
 	want := SampleLedger(SampleKey("org/repo", 7))
 	begin(t, j, want)

@@ -9,8 +9,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// DrainCompleted implements queue.Queue.
-func (q *Queue) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
+// LeaseDecisions implements queue.Queue.
+func (q *Queue) LeaseDecisions(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
 	if err := o.Check(); err != nil {
 		return nil, fmt.Errorf("lease decisions: %w", err)
 	}
@@ -64,8 +64,8 @@ func (q *Queue) Fail(ctx context.Context, l queue.Lease, reason string, report [
 	})
 }
 
-// Release implements queue.Queue.
-func (q *Queue) Release(ctx context.Context, l queue.Lease, p queue.Postponement) error {
+// ReleaseLease implements queue.Queue.
+func (q *Queue) ReleaseLease(ctx context.Context, l queue.Lease, p queue.Postponement) error {
 	return q.leased(ctx, l, func(t *task, now time.Time) {
 		t.Draining, t.Until, t.Reason = false, time.Time{}, queue.CleanText(p.Reason)
 		if p.Wait > 0 {

@@ -147,7 +147,7 @@ func (q *Queue) ClaimNext(ctx context.Context, agent string, o queue.ClaimOption
 			if queue.Decodable(list[0].message) {
 				return list[0].claim(now, o), nil
 			}
-			q.end(list[0], now, queue.Failed, "its message is no JSON object")
+			q.end(list[0], now, queue.Failed, "its message is not a JSON object")
 		}
 		return queue.Claim{}, queue.ErrEmpty
 	})
@@ -161,16 +161,16 @@ func (q *Queue) Heartbeat(ctx context.Context, ref queue.Ref, lease time.Duratio
 	return q.claimed(ctx, ref, func(t *task, now time.Time) { t.Until = now.Add(lease) })
 }
 
-// GiveUp implements queue.Queue.
-func (q *Queue) GiveUp(ctx context.Context, ref queue.Ref, reason string) error {
+// FailClaim implements queue.Queue.
+func (q *Queue) FailClaim(ctx context.Context, ref queue.Ref, reason string) error {
 	return q.claimed(ctx, ref, func(t *task, now time.Time) {
 		q.end(t, now, queue.Failed, reason)
 		t.addLog(now, "given up", t.claimedBy, t.Reason)
 	})
 }
 
-// GiveBack implements queue.Queue.
-func (q *Queue) GiveBack(ctx context.Context, ref queue.Ref, wait time.Duration) error {
+// ReleaseClaim implements queue.Queue.
+func (q *Queue) ReleaseClaim(ctx context.Context, ref queue.Ref, wait time.Duration) error {
 	return q.claimed(ctx, ref, func(t *task, now time.Time) {
 		t.State, t.Until, t.claims = queue.Pending, time.Time{}, max(0, t.claims-1)
 		t.addLog(now, "released", t.claimedBy, fmt.Sprintf("claim %d", t.Attempt))

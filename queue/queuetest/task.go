@@ -138,7 +138,7 @@ func (t *task) claimedByOther(ref queue.Ref) bool {
 func (t *task) complete(now time.Time, ref queue.Ref, decision []byte) (reason string, err error) {
 	switch {
 	case t.claimedByOther(ref):
-		reason, err = "it was claimed by somebody else", queue.ErrNotYours
+		reason, err = "another agent claimed it", queue.ErrNotYours
 	case t.State == queue.Failed:
 		reason = "the task failed before"
 	case t.State != queue.Pending && t.State != queue.Claimed:

@@ -20,8 +20,8 @@ type Facts struct {
 	Event triage.Event
 	Actor triage.Actor // who caused the event
 	Repo  triage.Repo
-	// Pull contains the fields that only pull requests have. Nil: the event does not carry it.
-	// Then it is looked up, where Issue is a pull request.
+	// Pull contains the fields that only pull requests have. Nil: the event does not contain
+	// them; they are looked up if Issue is a pull request.
 	Pull *triage.PullRequest
 	// Now is the time of the run. When it is zero, expressions that name now, or that
 	// measure time, fail.

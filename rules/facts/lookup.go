@@ -8,9 +8,9 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Lookup answers what an event does not tell. A method is called only when an
-// expression that is evaluated asks, and its error fails that expression. It may be
-// called several times for one event: implementations keep what they found.
+// A Lookup returns data that an event does not contain. A method is called only when an
+// expression that is evaluated asks, and its error fails that expression. It may be called
+// several times for one event: implementations keep what they found.
 type Lookup interface {
 	// Permission returns the permission of an account in the repository: "admin", "maintain",
 	// "write", "triage", "read" or "none".
@@ -84,7 +84,7 @@ type Memory struct {
 	Comments int      `expr:"comments"` // that we posted
 	Labels   []string `expr:"labels"`   // that we added, also if removed since
 	Never    []string `expr:"never"`    // labels that are never added again
-	Closing  bool     `expr:"closing"`  // it is to be closed after a grace period
+	Closing  bool     `expr:"closing"`  // a close after a grace period is scheduled
 }
 
 // An Author counts the earlier issues and pull requests of an issue's author in the repository.
@@ -97,7 +97,7 @@ type Author struct {
 // repository's open pull requests.
 type Contrib struct {
 	Score             int    `expr:"score"`              // 0 to 100
-	DuplicateEvidence string `expr:"duplicate_evidence"` // that it is taken: "low", "medium" or "high"
+	DuplicateEvidence string `expr:"duplicate_evidence"` // evidence of work on the issue: "low", "medium" or "high"
 	SecuritySensitive bool   `expr:"security_sensitive"` // it is for private disclosure
 }
 
@@ -160,4 +160,4 @@ func (k Known) Memory() (Memory, error) { return k.Before, nil }
 
 // ErrUnasked is the error of a [Lookup] that only repeats the answers of an earlier run, to
 // explain it: the run did not ask this, because it did not reach the rule.
-var ErrUnasked = errors.New("nothing asked for it, so it was not looked up")
+var ErrUnasked = errors.New("it was not looked up, because no condition uses it")

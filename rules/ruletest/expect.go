@@ -43,7 +43,7 @@ type expectDecoder struct {
 	ids []string // of the rules; nil: unknown
 }
 
-// expect reads what a test expects; fired lists the rules that it expects to fire.
+// expect reads the expectations of a test; fired lists the rules that it expects to fire.
 func (d expectDecoder) expect(n *yaml.Node) (list []expectation, fired []string) {
 	var keys expectKeys
 	if !d.f.DecodeKey("expect", n, &keys) {

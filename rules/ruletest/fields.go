@@ -54,8 +54,8 @@ func defaultIssue(f facts.Facts) triage.Issue {
 	return i
 }
 
-// defaultUpdate is when an issue changed last: with the event, unless that is a scheduled
-// run, which is nothing that happened on the issue.
+// defaultUpdate is when an issue changed last: with the event, unless that is a scheduled run,
+// which does not change the issue.
 func defaultUpdate(f facts.Facts) time.Time {
 	if f.Event.Name == events.Schedule {
 		return f.Issue.CreatedAt
@@ -71,13 +71,13 @@ func defaultURL(f facts.Facts) string {
 	return fmt.Sprintf("https://github.com/%s/%s/%s/%d", f.Repo.Owner, f.Repo.Name, kind, f.Issue.Number)
 }
 
-// defaultPull is what a pull request has.
+// defaultPull is a pull request with the defaults of a test.
 func defaultPull() triage.PullRequest { return triage.PullRequest{Head: "patch-1", Base: "main"} }
 
 // defaultContrib is how an issue suits contributors.
 func defaultContrib() facts.Contrib { return facts.Contrib{DuplicateEvidence: "low"} }
 
-// defaultPermission is what people of an association may do, as a rule.
+// defaultPermission is the usual permission of people of an association.
 func defaultPermission(association string) string {
 	switch association {
 	case "OWNER":
@@ -103,7 +103,8 @@ func subjectOf(f facts.Facts) triage.Actor {
 	return defaultActor(f, f.Issue.Author)
 }
 
-// defaultActor returns an account as far as the rest of an event describes it.
+// defaultActor returns the account that the rest of an event describes, with defaults for the
+// other fields.
 func defaultActor(f facts.Facts, login string) triage.Actor {
 	a := triage.Actor{Login: login, Type: "User", Association: "NONE"}
 	switch login {

@@ -14,15 +14,14 @@ import (
 
 var (
 	errFlow    = errors.New("the file, or its tests, are not written as a block; put each item on lines of its own")
-	errEnd     = errors.New("the file ends with a document marker or an open scalar; take that off")
+	errEnd     = errors.New("the file ends with a document marker or an open scalar; remove it")
 	errMeaning = errors.New("the file would mean something else; paste the item yourself")
 	errRepeats = errors.New("the file has a test of that name")
 )
 
-// Insert appends an item, as [Record] returns it, to the tests of a rule file,
-// which is changed nowhere else: comments and blank lines stay. The error is why that
-// cannot be done safely: the file has mistakes in its YAML, its tests are no block, or
-// one has the item's name.
+// Insert appends an item, as [Record] returns it, to the tests of a rule file, which is changed
+// nowhere else: comments and blank lines stay. The error is why that cannot be done safely: the
+// file has mistakes in its YAML, its tests are not a block, or one has the item's name.
 func Insert(name string, src []byte, item string) ([]byte, error) {
 	f, err := yamlfile.Parse(name, src)
 	if err != nil {

@@ -23,8 +23,8 @@ func (d decoder) actor(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	known.Permissions = map[string]string{f.Actor.Login: permission}
 }
 
-// pull reads what a pull request has besides an issue. Only the events of pull_request
-// carry it; after others it is looked up.
+// pull reads the fields of a pull request that issues do not have. Only the events of
+// pull_request carry it; after others it is looked up.
 func (d decoder) pull(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	switch {
 	case n != nil && !mayBePull(f.Event):
@@ -65,7 +65,7 @@ func mayBePull(e triage.Event) bool {
 	return e.Name == triage.EventPullRequest || e.Name == triage.EventIssueComment || e.Name == triage.EventSchedule
 }
 
-// A pullList is a key of the section pr that is no field of the event.
+// A pullList is a key of the section pr that is not a field of the event.
 type pullList struct {
 	key, doc string
 	list     *[]string
@@ -125,7 +125,7 @@ const (
 	asUs    = "us" // under the login that Foreman acts as
 )
 
-// past reads what happened on the issue, the oldest first.
+// past reads the events on the issue, the oldest first.
 func (d decoder) past(n *yaml.Node, f facts.Facts) []facts.Change {
 	if n == nil {
 		return nil

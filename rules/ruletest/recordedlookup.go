@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A recordedLookup is a Lookup that keeps the answers of another.
+// A recordedLookup is a Lookup that records the results of another one.
 type recordedLookup struct {
 	facts.Lookup
 	facts   facts.Facts
@@ -21,9 +21,9 @@ type recordedLookup struct {
 	err     error // the first; the decision is of no use then
 }
 
-var errTooLong = errors.New("the issue has too long a timeline for a test")
+var errTooLong = errors.New("the timeline of the issue is too long for a test")
 
-// recordAnswer asks, and keeps the answer.
+// recordAnswer calls the lookup, and records the result.
 func recordAnswer[T any](w *recordedLookup, ask func() (T, error), keep *T) (T, error) {
 	var v T
 	err := expression.ErrNoLookup
@@ -38,7 +38,7 @@ func recordAnswer[T any](w *recordedLookup, ask func() (T, error), keep *T) (T, 
 	return v, nil
 }
 
-// Permission asks, and keeps the answer for the actor of the event.
+// Permission calls the lookup, and records the result for the actor of the event.
 func (w *recordedLookup) Permission(login string) (string, error) {
 	var told string
 	p, err := recordAnswer(w, func() (string, error) { return w.Lookup.Permission(login) }, &told)
@@ -48,12 +48,12 @@ func (w *recordedLookup) Permission(login string) (string, error) {
 	return p, err
 }
 
-// Timeline asks, and keeps the answer.
+// Timeline calls the lookup, and records the result.
 func (w *recordedLookup) Timeline() (facts.Timeline, error) {
 	return w.timeline(func() (facts.Timeline, error) { return w.Lookup.Timeline() })
 }
 
-// Earlier asks, and keeps the answer.
+// Earlier calls the lookup, and records the result.
 func (w *recordedLookup) Earlier() (facts.Timeline, error) {
 	return w.timeline(func() (facts.Timeline, error) { return w.Lookup.Earlier() })
 }
@@ -66,37 +66,37 @@ func (w *recordedLookup) timeline(ask func() (facts.Timeline, error)) (facts.Tim
 	return p, err
 }
 
-// Pull asks, and keeps the answer.
+// Pull calls the lookup, and records the result.
 func (w *recordedLookup) Pull() (triage.PullRequest, error) {
 	return recordAnswer(w, func() (triage.PullRequest, error) { return w.Lookup.Pull() }, &w.answers.PullRequest)
 }
 
-// Files asks, and keeps the answer.
+// Files calls the lookup, and records the result.
 func (w *recordedLookup) Files() ([]string, error) {
 	return recordAnswer(w, func() ([]string, error) { return w.Lookup.Files() }, &w.answers.Changed)
 }
 
-// Messages asks, and keeps the answer.
+// Messages calls the lookup, and records the result.
 func (w *recordedLookup) Messages() ([]string, error) {
 	return recordAnswer(w, func() ([]string, error) { return w.Lookup.Messages() }, &w.answers.Commits)
 }
 
-// Reviews asks, and keeps the answer.
+// Reviews calls the lookup, and records the result.
 func (w *recordedLookup) Reviews() (facts.Reviews, error) {
 	return recordAnswer(w, func() (facts.Reviews, error) { return w.Lookup.Reviews() }, &w.answers.Reviewed)
 }
 
-// Author asks, and keeps the answer.
+// Author calls the lookup, and records the result.
 func (w *recordedLookup) Author() (facts.Author, error) {
 	return recordAnswer(w, func() (facts.Author, error) { return w.Lookup.Author() }, &w.answers.Opened)
 }
 
-// Contrib asks, and keeps the answer.
+// Contrib calls the lookup, and records the result.
 func (w *recordedLookup) Contrib() (facts.Contrib, error) {
 	return recordAnswer(w, func() (facts.Contrib, error) { return w.Lookup.Contrib() }, &w.answers.Scored)
 }
 
-// Memory asks, and keeps the answer.
+// Memory calls the lookup, and records the result.
 func (w *recordedLookup) Memory() (facts.Memory, error) {
 	return recordAnswer(w, func() (facts.Memory, error) { return w.Lookup.Memory() }, &w.answers.Before)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// A Result is what became of a test.
+// A Result is the result of a test.
 type Result struct {
 	Test Test
 	// Fired lists the rules that fired; nil when a condition failed.
@@ -24,7 +24,7 @@ type Result struct {
 // Passed reports whether everything is as expected.
 func (r Result) Passed() bool { return len(r.Mismatches) == 0 }
 
-// A Mismatch is one thing that is not as a test expects it.
+// A Mismatch is one difference from the expectation of a test.
 type Mismatch struct {
 	Key          string // of expect; empty: a condition failed, which the test does not expect
 	Line, Column int    // of the expectation in the test's file

@@ -88,7 +88,7 @@ func testKey(key string) object {
 	return text
 }
 
-// momentSchema is a time. A YAML parser may have made one of it already.
+// momentSchema is a time: a text, or a value that a YAML parser has already converted to a time.
 func momentSchema() object { return object{"type": "string", "pattern": `^\d{4}-\d\d-\d\d`} }
 
 func pastKey(key string) map[string]any {

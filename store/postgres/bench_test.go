@@ -58,7 +58,7 @@ func cycle(ctx context.Context, s *postgres.Store) error {
 	if _, err := s.Complete(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt}, []byte("{}")); err != nil {
 		return err
 	}
-	list, err := s.DrainCompleted(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 1})
+	list, err := s.LeaseDecisions(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 1})
 	if err != nil || len(list) != 1 {
 		return fmt.Errorf("got %d decisions: %w", len(list), err)
 	}

@@ -164,7 +164,7 @@ func TestCut(t *testing.T) {
 	t.Parallel()
 	ref := queue.Ref{ID: "1", Attempt: 1}
 	verbs := map[string]func(*testing.T, *postgres.Store) error{
-		"give back": func(t *testing.T, s *postgres.Store) error { return s.GiveBack(t.Context(), ref, 0) },
+		"release": func(t *testing.T, s *postgres.Store) error { return s.ReleaseClaim(t.Context(), ref, 0) },
 		"claim": func(t *testing.T, s *postgres.Store) error {
 			_, err := s.ClaimNext(t.Context(), agent, queue.ClaimOptions{Lease: time.Hour})
 			return err
@@ -178,12 +178,12 @@ func TestCut(t *testing.T) {
 		unknown          bool // whether it was committed is unknown
 		claims, notes    int  // tasks that are claimed then, and entries of the first one's log
 	}{
-		{"begin, not carried out", "give back", "begin", false, false, 0, 1},
-		{"begin, carried out", "give back", "begin", true, false, 0, 1},
-		{"a statement, not carried out", "give back", "UPDATE task SET", false, false, 0, 1},
-		{"a statement, carried out", "give back", "UPDATE task SET", true, false, 0, 1},
-		{"a commit, not carried out", "give back", "commit\x00", false, true, 1, 0},
-		{"a commit, carried out", "give back", "commit\x00", true, true, 0, 1},
+		{"begin, not carried out", "release", "begin", false, false, 0, 1},
+		{"begin, carried out", "release", "begin", true, false, 0, 1},
+		{"a statement, not carried out", "release", "UPDATE task SET", false, false, 0, 1},
+		{"a statement, carried out", "release", "UPDATE task SET", true, false, 0, 1},
+		{"a commit, not carried out", "release", "commit\x00", false, true, 1, 0},
+		{"a commit, carried out", "release", "commit\x00", true, true, 0, 1},
 		{"a statement that is a transaction, not carried out", "claim", "WITH ready", false, true, 1, 0},
 		{"a statement that is a transaction, carried out", "claim", "WITH ready", true, true, 2, 0},
 		{"reads", "stats", "commit\x00", true, false, 1, 0},

@@ -157,8 +157,8 @@ func (s *storm) work(ctx context.Context, store *postgres.Store) {
 			s.count(s.decided, c.ID)
 		}
 	}
-	list, err := store.DrainCompleted(ctx, queue.DrainOptions{Owner: "o", Lease: time.Second, Limit: 3})
-	s.ok("DrainCompleted", err)
+	list, err := store.LeaseDecisions(ctx, queue.DrainOptions{Owner: "o", Lease: time.Second, Limit: 3})
+	s.ok("LeaseDecisions", err)
 	for _, d := range list {
 		if s.ok("MarkDone", store.MarkDone(ctx, d.Lease, []byte("{}"))) {
 			s.count(s.done, d.ID)

@@ -25,7 +25,7 @@ func TestHolderEnded(t *testing.T) {
 	}
 	s.AwaitSession(t)
 	first.AwaitSession(t)
-	if list, err := first.DrainCompleted(t.Context(), queue.DrainOptions{Owner: "first", Lease: time.Hour, Limit: 1}); err != nil || len(list) != 1 {
+	if list, err := first.LeaseDecisions(t.Context(), queue.DrainOptions{Owner: "first", Lease: time.Hour, Limit: 1}); err != nil || len(list) != 1 {
 		t.Fatalf("got %+v, %v", list, err)
 	}
 	got, err := s.RequeueLeases(t.Context(), 0)
@@ -65,7 +65,7 @@ func TestHolderPooled(t *testing.T) {
 	if _, err := s.Enqueue(t.Context(), queue.Task{ID: "1", Repo: "o/r", Message: []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := pooled.DrainCompleted(t.Context(), queue.DrainOptions{Owner: "first", Lease: time.Hour, Limit: 1}); err != nil || len(list) != 1 {
+	if list, err := pooled.LeaseDecisions(t.Context(), queue.DrainOptions{Owner: "first", Lease: time.Hour, Limit: 1}); err != nil || len(list) != 1 {
 		t.Fatalf("got %+v, %v", list, err)
 	}
 	if err := pooled.Close(); err != nil {

@@ -137,11 +137,11 @@ func record(t *testing.T, s *Store, rec *recorder) {
 		}},
 		{"ClaimNext", func() error { _, err := s.ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Hour}); return err }},
 		{"Heartbeat", func() error { return s.Heartbeat(ctx, queue.Ref{ID: "1", Attempt: 1}, time.Hour) }},
-		{"GiveBack", func() error { return s.GiveBack(ctx, queue.Ref{ID: "1", Attempt: 1}, 0) }},
+		{"ReleaseClaim", func() error { return s.ReleaseClaim(ctx, queue.Ref{ID: "1", Attempt: 1}, 0) }},
 		{"Complete", func() error { _, err := s.Complete(ctx, queue.Ref{ID: "1"}, []byte("{}")); return err }},
 		{"Complete, late", func() error { _, err := s.Complete(ctx, queue.Ref{ID: "1"}, []byte("{}")); return err }},
-		{"DrainCompleted", func() error {
-			_, err := s.DrainCompleted(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 9})
+		{"LeaseDecisions", func() error {
+			_, err := s.LeaseDecisions(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 9})
 			return err
 		}},
 		{"Renew", func() error { _, err := s.Renew(ctx, queue.Lease{ID: "1", Epoch: 1}, time.Hour); return err }},

@@ -124,7 +124,7 @@ func (s *Store) Healthy(ctx context.Context) error {
 	return s.engine.Write(ctx, func(tx sqlstore.Tx) error {
 		n, err := tx.Exec("UPDATE foreman_schema SET version = version WHERE id = $1", int64(1))
 		if err == nil && n == 0 {
-			err = errors.New("the schema is gone")
+			err = errors.New("the schema no longer exists")
 		}
 		return err
 	})

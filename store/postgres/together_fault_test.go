@@ -62,7 +62,7 @@ func TestCutLease(t *testing.T) {
 		}
 	}
 	left.Store(3 << 20)
-	if list, err := s.DrainCompleted(t.Context(), queue.DrainOptions{Lease: time.Hour, Limit: 8}); len(list) > 0 || !errors.Is(err, queue.ErrUnavailable) {
+	if list, err := s.LeaseDecisions(t.Context(), queue.DrainOptions{Lease: time.Hour, Limit: 8}); len(list) > 0 || !errors.Is(err, queue.ErrUnavailable) {
 		t.Errorf("got %d decisions, %v, want none and ErrUnavailable", len(list), err)
 	}
 }

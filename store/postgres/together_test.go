@@ -153,7 +153,7 @@ func stepComplete(ctx context.Context, s *Store, ref queue.Ref) error {
 }
 
 func stepLease(ctx context.Context, s *Store) (queue.Lease, error) {
-	list, err := s.DrainCompleted(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 1})
+	list, err := s.LeaseDecisions(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 1})
 	if err == nil && len(list) != 1 {
 		err = fmt.Errorf("%d were leased", len(list))
 	}

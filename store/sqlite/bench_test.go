@@ -108,7 +108,7 @@ func oneCycle(b *testing.B, s *sqlite.Store, n int64, times *[5][]time.Duration)
 	lap(1)
 	_, err2 := s.Complete(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt}, []byte(`{"task_id":"x","decision":"skip","rationale":"","actions":[]}`))
 	lap(2)
-	list, err3 := s.DrainCompleted(ctx, queue.DrainOptions{Owner: "bench", Lease: time.Minute, Limit: 1})
+	list, err3 := s.LeaseDecisions(ctx, queue.DrainOptions{Owner: "bench", Lease: time.Minute, Limit: 1})
 	lap(3)
 	if err := errors.Join(err, err1, err2, err3); err != nil || len(list) == 0 {
 		return err

@@ -40,7 +40,7 @@ func (c *checkpointer) shorten() {
 	}
 	pages, err := c.checkpoint("NOOP")
 	if err != nil || pages <= c.longest {
-		return // an error of the medium comes back when something is to be kept
+		return // an error of the medium occurs again at the next write
 	}
 	c.longest = pages + maxLog
 	if c.conn.once(fmt.Sprintf("PRAGMA busy_timeout = %d", c.patience.Milliseconds())) != nil {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sinceBoot returns the name of this start of the machine, and a clock that counts from
-// then; the name is empty where the kernel does not tell.
+// sinceBoot returns the name of this start of the machine, and a clock that counts from then; the
+// name is empty where the kernel does not report one.
 func sinceBoot() (boot string, since func() time.Duration) {
 	since = func() time.Duration {
 		var t unix.Timespec

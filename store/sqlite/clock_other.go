@@ -4,5 +4,5 @@ package sqlite
 
 import "time"
 
-// sinceBoot returns a clock of this process alone: its start has no name here.
+// sinceBoot returns a clock of this process alone: this platform does not identify the boot.
 func sinceBoot() (boot string, since func() time.Duration) { return "", sinceNow() }

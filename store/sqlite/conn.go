@@ -56,8 +56,8 @@ func open(d driver.Driver, dsn string, pragmas ...string) (*conn, error) {
 // busyTimeout is the pragma for the milliseconds to wait for another process's lock.
 const busyTimeout = "busy_timeout = 10000"
 
-// vacuum is the pragma for a file that can shrink. It is for an empty file only: in another
-// one it writes, though it changes nothing, and a file on a full disk could not be opened.
+// vacuum is the pragma for a file that can shrink. It is for an empty file only: in any other
+// file it writes without an effect, and so keeps a file on a full disk from being opened.
 const vacuum = "auto_vacuum = INCREMENTAL"
 
 // oldest is the first version of SQLite without the fault that could corrupt a file in
@@ -237,7 +237,7 @@ type row struct{ values []driver.Value }
 // Scan implements sqlstore.Row.
 func (r *row) Scan(dest ...any) error {
 	if len(dest) != len(r.values) {
-		return fmt.Errorf("%d columns for %d places", len(r.values), len(dest))
+		return fmt.Errorf("%d columns for %d destinations", len(r.values), len(dest))
 	}
 	for i, d := range dest {
 		if err := scan(d, r.values[i]); err != nil {

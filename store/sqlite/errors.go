@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// damage reports whether an error means that the file is no sound database.
+// damage reports whether an error means that the file is not a sound database.
 func damage(err error) bool {
 	e, ok := errors.AsType[*driver.Error](err)
 	return ok && (e.Code()&0xff == lib.SQLITE_CORRUPT || e.Code()&0xff == lib.SQLITE_NOTADB)

@@ -18,7 +18,7 @@ func remote() map[uint32]string {
 func local(dir string) error {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
-		return fmt.Errorf("look at the file system of %s: %w", dir, err)
+		return fmt.Errorf("inspect the file system of %s: %w", dir, err)
 	}
 	return checkMagic(dir, uint32(s.Type)) //nolint:gosec // a magic number has 32 bits, of whatever sign
 }

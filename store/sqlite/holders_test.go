@@ -34,7 +34,7 @@ func leaseAndWait(path string) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.DrainCompleted(ctx, queue.DrainOptions{Owner: "first", Lease: time.Hour, Limit: 1})
+	list, err := s.LeaseDecisions(ctx, queue.DrainOptions{Owner: "first", Lease: time.Hour, Limit: 1})
 	if err != nil || len(list) != 1 {
 		return fmt.Errorf("got %d decisions: %w", len(list), err)
 	}
@@ -96,7 +96,7 @@ func TestHolderKilled(t *testing.T) {
 	if err != nil || len(d.Log) != 1 || !strings.Contains(d.Log[0].Text, "has ended") || d.Log[0].Who != "first" {
 		t.Errorf("got the log %+v, %v", d.Log, err)
 	}
-	if list, err := s.DrainCompleted(t.Context(), queue.DrainOptions{Lease: time.Hour, Limit: 1}); err != nil || len(list) != 1 || list[0].Epoch != 2 {
+	if list, err := s.LeaseDecisions(t.Context(), queue.DrainOptions{Lease: time.Hour, Limit: 1}); err != nil || len(list) != 1 || list[0].Epoch != 2 {
 		t.Errorf("got %+v, %v, want the second lease", list, err)
 	}
 	// The lock of the process that was killed is deleted by the next one that looks.
@@ -115,7 +115,7 @@ func TestHolderUnknown(t *testing.T) {
 	path, clock := filepath.Join(t.TempDir(), "foreman.db"), queuetest.NewClock()
 	a, b := decided(t, path, clock, "1", "2"), open(t, path, clock.Now)
 	for range 2 {
-		if _, err := a.DrainCompleted(t.Context(), queue.DrainOptions{Owner: "a", Lease: time.Minute, Limit: 1}); err != nil {
+		if _, err := a.LeaseDecisions(t.Context(), queue.DrainOptions{Owner: "a", Lease: time.Minute, Limit: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,7 +143,7 @@ func TestHolderClosed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "foreman.db")
 	s := decided(t, path, nil, "1")
-	if _, err := s.DrainCompleted(t.Context(), queue.DrainOptions{Lease: time.Hour, Limit: 1}); err != nil {
+	if _, err := s.LeaseDecisions(t.Context(), queue.DrainOptions{Lease: time.Hour, Limit: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

@@ -39,8 +39,8 @@ type files struct {
 	gone        chan struct{} // closed when lost is set
 }
 
-// settled is how long a folder must be unchanged before its time tells every later change: file
-// systems keep that in steps of up to two seconds.
+// settled is how long a folder must be unchanged until every later change also changes its time:
+// file systems store times in steps of up to two seconds.
 const settled = 3 * time.Second
 
 // suffixes of the path are the names of the files.
@@ -187,10 +187,10 @@ func (f *files) foreign() bool {
 	return f.overwritten.Load()
 }
 
-// clear takes away the log and its index of a database that is lost, after it was closed. SQLite
-// would take them for those of the file that is now, or will be, in the place of the database.
-// intact reports whether the log fits a database that was overwritten, as it does when that was
-// by the same content: then they stay. Otherwise the log is kept under another name.
+// clear removes the log and the index of a lost database after it was closed. SQLite would use
+// them with the file that replaces the database. intact reports whether the log fits a database
+// that was overwritten, as it does when that was by the same content: then they stay. Otherwise
+// the log is kept under another name.
 func (f *files) clear(intact func() bool) error {
 	if f.err() == nil {
 		return nil

@@ -87,7 +87,7 @@ func work(t *testing.T, s *sqlqueue.Queue, client int, promise func(id string, p
 		}
 		p.state = queue.Completed
 		promise(c.ID, p)
-		list, err := s.DrainCompleted(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 1})
+		list, err := s.LeaseDecisions(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 1})
 		if err != nil {
 			return
 		}

@@ -168,7 +168,7 @@ func subject(payload []byte) (repo string, issue int64, err error) {
 		} `json:"payload"`
 	}
 	if !queue.Decodable(payload) || len(payload) > queue.MaxMessage {
-		return "", 0, errors.New("its message is no JSON object")
+		return "", 0, errors.New("its message is not a JSON object")
 	}
 	err = json.Unmarshal(payload, &m)
 	if _, _, ok := protocol.SplitRepo(m.Repo); !ok || !queue.IsText(m.Repo) {
@@ -209,7 +209,7 @@ INSERT INTO task (task_id, agent, repo, issue, lane, state, priority, joinable, 
   created_at, claimed_at, completed_at, ended_at)
 VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING RETURNING seq`,
 		sqlstore.Into(&seq),
-		k.id, k.agent, k.repo, k.issue, sqlqueue.Lane(k.repo, int(k.issue)), k.state, attempts, lease, k.reason,
+		k.id, k.agent, k.repo, k.issue, sqlqueue.IssueKey(k.repo, int(k.issue)), k.state, attempts, lease, k.reason,
 		past(cmp.Or(t.created, now), now), claimed, completed, ended)
 	if err != nil || seq == 0 {
 		return err

@@ -188,7 +188,7 @@ func summarized(summary string) (decision, rationale string) {
 	return decision, rationale
 }
 
-// carryOut marks the actions of a decision of which all was carried out.
+// carryOut marks all actions of a completed decision as carried out.
 func carryOut(list []memory.Action) {
 	for i, a := range list {
 		if a.Type != protocol.ActionCloseIssue {

@@ -83,9 +83,9 @@ func TestPublishedGoesOn(t *testing.T) {
 	if _, err := s.ClaimNext(t.Context(), "http://a:9001", queue.ClaimOptions{Lease: time.Hour}); !errors.Is(err, queue.ErrEmpty) {
 		t.Errorf("ClaimNext: got %v, want ErrEmpty", err)
 	}
-	decisions, err := s.DrainCompleted(t.Context(), queue.DrainOptions{Lease: time.Minute, Limit: 10})
+	decisions, err := s.LeaseDecisions(t.Context(), queue.DrainOptions{Lease: time.Minute, Limit: 10})
 	if err != nil || len(decisions) != 1 || decisions[0].Issue != 4 || !strings.Contains(string(decisions[0].Result), `"rationale":"why"`) {
-		t.Errorf("DrainCompleted: got %+v, %v", decisions, err)
+		t.Errorf("LeaseDecisions: got %+v, %v", decisions, err)
 	}
 	if swept, err := s.RequeueStale(t.Context(), queue.Limits{}); err != nil || len(swept) != 0 {
 		t.Errorf("RequeueStale at once: got %v, %v: a claim must last a while", swept, err)

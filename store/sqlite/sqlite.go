@@ -52,9 +52,9 @@ type Store struct {
 	holders *holders
 }
 
-// Open opens a file, creates it and the folders above it if there is none, and brings it
-// to the newest version of the schema. Errors: queue.ErrNewer; a file system that is not
-// on this machine; a file that is no database; and those of the medium.
+// Open opens a file, creates it and the folders above it if there is none, and brings it to the
+// newest version of the schema. Errors: queue.ErrNewer; a file system that is not on this
+// machine; a file that is not a database; and those of the medium.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	s, err := openFile(ctx, registered(), path, o)
 	if err != nil {
@@ -155,7 +155,8 @@ func (s *Store) Lost(ctx context.Context) error {
 	}
 }
 
-// The name of a file that is saved of a lost store is its name, one of these, and the time.
+// The files that are saved of a lost store have the store's name, one of these suffixes, and the
+// time.
 const (
 	Rescued  = ".rescued-" // copies that [Store.Rescue] makes
 	SavedLog = ".log-"     // the log of a store that was overwritten, which Close keeps
@@ -179,7 +180,7 @@ func saveName(path, kind string) string { return path + kind + time.Now().UTC().
 func (s *Store) Rescue(ctx context.Context) (path string, err error) {
 	path = saveName(s.engine.files.path, Rescued)
 	if _, err := os.Lstat(path); err == nil {
-		return "", fmt.Errorf("save it to %s: there is such a file already", path)
+		return "", fmt.Errorf("save it to %s: the file exists already", path)
 	}
 	if err := create(path); err != nil {
 		return "", fmt.Errorf("save it to %s: %w", path, err)
@@ -224,7 +225,7 @@ const roomOfTask = 128 << 10
 // file exists; and those of the medium.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("back up to %s: there is such a file already", path)
+		return fmt.Errorf("back up to %s: the file exists already", path)
 	}
 	if err := create(path); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)

@@ -14,7 +14,7 @@ type walIndex struct {
 	file *os.File // nil: it is not read
 }
 
-// inProcess are the indexes that this process reads: its locks on a file are the process's too.
+// inProcess are the indexes that this process reads: locks on a file belong to the whole process.
 var inProcess = &walIndexes{users: map[string]int{}, open: map[string][]*os.File{}}
 
 // walIndexes are the files of indexes, by path. Closing a file gives up all locks that the process
@@ -65,7 +65,7 @@ func (x *walIndex) release() {
 // written to the database.
 type checkpoints struct {
 	log             [2]uint32 // the salts of the log, others after each restart
-	done, attempted uint32    // frames of the log that were copied, and that are to be copied
+	done, attempted uint32    // frames of the log that were copied, and that remain to be copied
 }
 
 // running reports whether a checkpoint is writing, or was interrupted.

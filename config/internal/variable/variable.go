@@ -1,4 +1,4 @@
-// Package variable tells which environment variables a configuration may read.
+// Package variable decides which environment variables a configuration may read.
 package variable
 
 import (
@@ -7,7 +7,7 @@ import (
 )
 
 // Reserved returns an error that names the variable if Foreman itself gets a secret through a
-// variable of that name, in capitals or not; nil: it does not. A value that is no secret must
+// variable of that name, in capitals or not; nil: it does not. A value that is not a secret must
 // not read it: it may end up with an agent, with a model or in a log.
 func Reserved(name string) error {
 	upper := strings.ToUpper(name)

@@ -32,7 +32,7 @@ func ParseFileCommands(text string) ([]Pair, error) {
 		case heredoc > 0 && heredoc+2 < len(line):
 			value, rest, ok := cutHeredoc(text, line[heredoc+2:])
 			if !ok {
-				return pairs, fmt.Errorf("the delimiter %q of %q does not come", line[heredoc+2:], line[:heredoc])
+				return pairs, fmt.Errorf("the delimiter %q of %q is missing", line[heredoc+2:], line[:heredoc])
 			}
 			pairs = append(pairs, Pair{line[:heredoc], value})
 			text = rest
@@ -43,8 +43,8 @@ func ParseFileCommands(text string) ([]Pair, error) {
 	return pairs, nil
 }
 
-// cutHeredoc returns what stands before the line that is the delimiter, without the
-// line break before it, and what stands after it.
+// cutHeredoc returns the text before the line with the delimiter, without its last line break,
+// and the text after that line.
 func cutHeredoc(text, delimiter string) (value, rest string, ok bool) {
 	var lines []string
 	for text != "" {

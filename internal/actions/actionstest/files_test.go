@@ -36,7 +36,7 @@ func TestParseFileCommands(t *testing.T) {
 		{name: "heredoc without name", text: "<<E\nE\n", wantErr: `line "<<E" is neither`},
 		{name: "heredoc without delimiter", text: "a<<\n\n", wantErr: `line "a<<" is neither`},
 		{name: "delimiter does not come", text: "z=1\na<<E\nx\n", want: pairs{{"z", "1"}},
-			wantErr: `the delimiter "E" of "a" does not come`},
+			wantErr: `the delimiter "E" of "a" is missing`},
 		{name: "neither", text: "text\n", wantErr: `line "text" is neither`},
 	}
 	for _, tt := range tests {

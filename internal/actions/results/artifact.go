@@ -155,7 +155,7 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 	_, listed := a.uploads.lists.get(name)
 	unlisted := r.Revision == 0 && !listed
 	if unlisted {
-		// There is none, as far as the caller knows; should there be one, the look back finds it.
+		// The caller has found no artifact; if there is one, the check after the upload finds it.
 		a.uploads.lists.put(name, nil)
 	}
 	u, err := a.uploads.prepare(ctx, job, name, data)
@@ -183,7 +183,7 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 	}
 	a.remember(r.Issue, made)
 	if changed && made.due.IsZero() {
-		// A closing that is announced in vain does no harm: its record has none.
+		// An announced close that its record does not contain has no effect.
 		if err := a.announce(ctx, job, r.Issue, time.Time{}); err != nil {
 			a.uploads.log.Warn("removing the announcement of a cancelled closing failed", "issue", r.Issue, "error", err.Error())
 		}
@@ -269,7 +269,7 @@ func (a *Artifact) download(ctx context.Context, info Info, issue int) (r memory
 	case err != nil:
 		return r, nil, err
 	case digest(data) != info.Digest:
-		return r, nil, broken(errors.New("the zip is not the one that was uploaded: its digest is another"))
+		return r, nil, broken(errors.New("the zip differs from the uploaded one: their digests are not equal"))
 	}
 	if text, err = unpack(data); err != nil {
 		return r, nil, err

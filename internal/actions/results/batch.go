@@ -41,7 +41,7 @@ func (a *Artifact) Settle(ctx context.Context) (lost []int, err error) {
 	whole := false
 	if a.uploads.lists.listedAll() {
 		if all, whole, err = a.uploads.reader.Recent(ctx, a.uploads.lists.newest()); err != nil {
-			a.uploads.log.Warn("whether somebody else saved meanwhile is not known", "records", len(list), "error", err.Error())
+			a.uploads.log.Warn("saved without a check for concurrent saves", "records", len(list), "error", err.Error())
 			return nil, nil
 		}
 	}

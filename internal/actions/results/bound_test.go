@@ -134,8 +134,8 @@ func TestTakenKeys(t *testing.T) {
 				}); got != want {
 					t.Errorf("got %s, want %s", got, want)
 				}
-				if errors.Is(err, memory.ErrConflict) || !strings.Contains(err.Error(), "nothing was saved") {
-					t.Errorf("got %v, want that nothing was saved, and no conflict", err)
+				if errors.Is(err, memory.ErrConflict) || !strings.Contains(err.Error(), "the record was not saved") {
+					t.Errorf("got %v, want that the record was not saved, and no conflict", err)
 				}
 			})
 		})

@@ -185,7 +185,7 @@ func (s *Cache) newest(ctx context.Context, issue int) (int, rpc.SignedURL, erro
 	if !errors.Is(err, errOddKey) {
 		return number, from, err
 	}
-	s.log.Warn("a cache entry with a key that is none of ours is passed over", "prefix", prefix(issue))
+	s.log.Warn("skipped a cache entry with a foreign key", "prefix", prefix(issue))
 	odd := broken(err)
 	// All of our keys go on with a zero.
 	number, from, err = s.find(ctx, prefix(issue)+"0", issue)
@@ -305,7 +305,7 @@ func (s *Cache) store(ctx context.Context, issue int, now storedEntry, data []by
 		}
 	}
 	// Not a conflict: another try would wait as long again.
-	return 0, fmt.Errorf("nothing was saved: the keys up to %s are in use and show no entry: "+
+	return 0, fmt.Errorf("the record was not saved: the keys up to %s are in use and show no entry: "+
 		"the search of the service is behind, or programs were killed while they saved: %w", key(issue, number), err)
 }
 
@@ -324,7 +324,7 @@ func (s *Cache) await(ctx context.Context, issue int, before storedEntry) error 
 			return fmt.Errorf("%w: revision %d was saved", memory.ErrConflict, now.revision)
 		}
 	}
-	s.log.Warn("a cache entry that was begun and never finished is passed over", "after", key(issue, before.number))
+	s.log.Warn("skipped an unfinished cache entry", "after", key(issue, before.number))
 	return nil
 }
 

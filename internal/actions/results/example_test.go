@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// One run records its actions in an artifact; the next one reads them. The cache is closed to
-// the job, which is reported and is no failure.
+// One run records its actions in an artifact; the next one reads them. The cache is closed to the
+// job, which is reported and is not a failure.
 func Example() {
 	service, err := resultstest.Start(resultstest.Config{})
 	if err != nil {

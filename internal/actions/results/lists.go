@@ -82,14 +82,14 @@ func (l *lists) newest() int64 {
 	return id
 }
 
-// listedAll reports whether the artifacts of all names were listed, however long ago.
+// listedAll reports whether the artifacts of all names were listed at any time.
 func (l *lists) listedAll() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.recent.at.IsZero()
 }
 
-// named returns the artifacts of a name.
+// named returns the artifacts with a name.
 func named(all []Info, name string) []Info {
 	return slices.DeleteFunc(slices.Clone(all), func(i Info) bool { return i.Name != name })
 }

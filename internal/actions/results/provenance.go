@@ -29,7 +29,7 @@ func (p provenance) trusted(all []Info, name string, log *slog.Logger) []Info {
 		return reason != ""
 	})
 	if refused > 0 {
-		log.Warn("artifacts that are not believed", "name", name, "count", refused, "reason", why)
+		log.Warn("skipped untrusted artifacts", "name", name, "count", refused, "reason", why)
 	}
 	slices.SortFunc(out, func(x, y Info) int { return cmp.Compare(y.ID, x.ID) })
 	return out

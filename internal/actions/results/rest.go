@@ -87,7 +87,7 @@ func newREST(o Options) (*rest, error) {
 func (r *rest) List(ctx context.Context, name string) ([]Info, error) {
 	out, whole, err := r.pages(ctx, name, maxPages, 0)
 	if err == nil && !whole {
-		r.log.Warn("only a part of the artifacts was listed", "name", name, "listed", len(out))
+		r.log.Warn("list of artifacts is incomplete", "name", name, "listed", len(out))
 	}
 	return out, err
 }

@@ -27,7 +27,7 @@ func TestNew(t *testing.T) {
 		{"all there", func(*results.Options) {}, "", "", false},
 		{"no results service", func(o *results.Options) { o.ResultsURL = "" }, "ACTIONS_RESULTS_URL is not set", "ACTIONS_CACHE_URL is not set", true},
 		{"no token", func(o *results.Options) { o.RuntimeToken = "" }, "ACTIONS_RUNTIME_TOKEN is not set", "ACTIONS_RUNTIME_TOKEN is not set", true},
-		{"a token of two lines", func(o *results.Options) { o.RuntimeToken = "a\r\nb" }, "a character that no token has", "a character that no token has", false},
+		{"a token of two lines", func(o *results.Options) { o.RuntimeToken = "a\r\nb" }, "contains an invalid character", "contains an invalid character", false},
 		{"no repository", func(o *results.Options) { o.Repo = "" }, "want owner/name", "want owner/name", false},
 		{"a password in the address", func(o *results.Options) { o.ResultsURL = "https://u:hunter2@x.example" }, "ACTIONS_RESULTS_URL: want http(s)://host/path", "ACTIONS_RESULTS_URL: want", false},
 		{"no address", func(o *results.Options) { o.ResultsURL = "hunter2" }, "want http(s)://host/path", "want http(s)://host/path", false},

@@ -157,7 +157,7 @@ func TestMakerReplaces(t *testing.T) {
 	if got := tasks(t, s); err != nil || !slices.Equal(got, []string{"base", "late"}) {
 		t.Errorf("got %v and the tasks %q, want base and late", err, got)
 	}
-	if !strings.Contains(log.String(), "an artifact that was made in this moment was removed") {
+	if !strings.Contains(log.String(), "deleted an artifact that was created at the same time") {
 		t.Errorf("got the log %q, want a warning", log.String())
 	}
 }

@@ -82,8 +82,8 @@ func (s artifactService) find(ctx context.Context, job jobIDs, name string) (id 
 	return id, maker, nil
 }
 
-// remove deletes the artifact of a name that a job made, and returns the id of the
-// deleted one, 0 if it is unknown. It is no error that there is none.
+// remove deletes the artifact of a name that a job made, and returns the id of the deleted one, 0
+// if it is unknown. It is not an error that there is none.
 func (s artifactService) remove(ctx context.Context, maker jobIDs, name string) (int64, error) {
 	got, err := s.call(ctx, removing, "DeleteArtifact", maker.fields("name", name))
 	switch {

@@ -103,14 +103,14 @@ func (u *upload) replace(ctx context.Context) (rpc.SignedURL, error) {
 		return rpc.SignedURL{}, err
 	}
 	if !slices.EqualFunc(now, u.trusted, func(x, y Info) bool { return x.ID == y.ID }) {
-		return rpc.SignedURL{}, fmt.Errorf("%w: an artifact of the name was made", memory.ErrConflict)
+		return rpc.SignedURL{}, fmt.Errorf("%w: an artifact with this name was created", memory.ErrConflict)
 	}
 	u.replaces = true
 	switch err := u.remove(ctx, u.existed); {
 	case errors.Is(err, memory.ErrConflict):
 		return rpc.SignedURL{}, err
 	case err != nil:
-		u.log.Warn("the artifact of an earlier attempt stays", "name", u.name, "error", err.Error())
+		u.log.Warn("deleting the artifact of an earlier attempt failed", "name", u.name, "error", err.Error())
 	}
 	to, err := u.service.create(ctx, u.job, u.name)
 	if rpc.IsTaken(err) {
@@ -119,8 +119,8 @@ func (u *upload) replace(ctx context.Context) (rpc.SignedURL, error) {
 	return to, err
 }
 
-// explainTaken returns why the name is taken after a removal: another job of this run
-// was faster, or the service does not give it to us.
+// explainTaken returns why the name is taken after a removal: another job of this run was faster,
+// or the service does not release it.
 func (u *upload) explainTaken(ctx context.Context, reason error) error {
 	now, err := u.list(ctx, u.name)
 	if err == nil && slices.ContainsFunc(now, func(info Info) bool { return !u.existed(info.ID) }) {
@@ -174,7 +174,7 @@ func (u *upload) confirm(ctx context.Context, id int64) error {
 	}
 	if err != nil {
 		u.lists.forget(u.name)
-		u.log.Warn("whether somebody else saved meanwhile is not known", "name", u.name, "error", err.Error())
+		u.log.Warn("saved without a check for concurrent saves", "name", u.name, "error", err.Error())
 		return nil
 	}
 	u.lists.put(u.name, all)
@@ -188,7 +188,7 @@ func (u *upload) check(ctx context.Context, id int64, all []Info) error {
 		reason := u.trust.check(info, u.name)
 		switch {
 		case info.ID == id && reason != "":
-			return fmt.Errorf("it is stored, and will not be believed: %s", reason)
+			return fmt.Errorf("it is stored, but will not be trusted: %s", reason)
 		case info.ID == id:
 			own = true
 		case reason == "" && !u.existed(info.ID):
@@ -201,24 +201,24 @@ func (u *upload) check(ctx context.Context, id int64, all []Info) error {
 	}
 	err := u.remove(ctx, func(x int64) bool { return x == id })
 	if err != nil && !errors.Is(err, memory.ErrConflict) {
-		u.log.Warn("an artifact that lost the race stays", "name", u.name, "id", id, "error", err.Error())
+		u.log.Warn("deleting a conflicting artifact failed", "name", u.name, "id", id, "error", err.Error())
 	}
-	return fmt.Errorf("%w: an artifact of the name was created or removed", memory.ErrConflict)
+	return fmt.Errorf("%w: an artifact with this name was created or removed", memory.ErrConflict)
 }
 
-// remove deletes the artifact of the name in this run, if allowed permits its id;
-// otherwise the error is memory.ErrConflict. It is no error that there is none.
+// remove deletes the artifact of the name in this run, if allowed permits its id; otherwise the
+// error is memory.ErrConflict. It is not an error that there is none.
 func (u *upload) remove(ctx context.Context, allowed func(id int64) bool) error {
 	id, maker, err := u.service.find(ctx, u.job, u.name)
 	switch {
 	case err != nil || id == 0:
 		return err
 	case !allowed(id):
-		return fmt.Errorf("%w: the run has another artifact of the name", memory.ErrConflict)
+		return fmt.Errorf("%w: the run has another artifact with this name", memory.ErrConflict)
 	}
 	gone, err := u.service.remove(ctx, maker, u.name)
 	if gone != 0 && gone != id {
-		u.log.Warn("an artifact that was made in this moment was removed", "name", u.name, "id", gone)
+		u.log.Warn("deleted an artifact that was created at the same time", "name", u.name, "id", gone)
 	}
 	return err
 }

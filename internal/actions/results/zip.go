@@ -53,7 +53,7 @@ func unpack(data []byte) ([]byte, error) {
 	case f.Name != fileName:
 		return nil, broken(fmt.Errorf("the zip holds another file than %s", fileName))
 	case !f.Mode().IsRegular(), f.Flags&encrypted != 0:
-		return nil, broken(fmt.Errorf("%s in the zip is no ordinary file", fileName))
+		return nil, broken(fmt.Errorf("%s in the zip is not a regular file", fileName))
 	case f.UncompressedSize64 > memory.MaxSize:
 		return nil, broken(fmt.Errorf("%s in the zip is larger than %d bytes", fileName, memory.MaxSize))
 	}

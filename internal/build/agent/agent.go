@@ -54,8 +54,9 @@ const grace = 10 * time.Second
 // maxMessage is how many bytes of a final message are looked at, from its end.
 const maxMessage = 1 << 20
 
-// A Runner runs a command, and waits until no process of it is left: [process.Runner] on this
-// machine. Its folder then contains the permitted changes of the command.
+// A Runner runs a command, and waits until all of its processes have ended, such as
+// [process.Runner] on this machine. Afterwards the folder contains the permitted changes of the
+// command.
 type Runner interface {
 	Run(ctx context.Context, c process.Command) (process.Result, error)
 }

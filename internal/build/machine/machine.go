@@ -156,7 +156,7 @@ type SetupDone struct{}
 // SetupStopped is a setup that failed.
 type SetupStopped struct{ Problem handoff.Problem }
 
-// A Verdict is how one run of an agent ended, in the order in which it is looked at.
+// A Verdict is how one run of an agent ended, in the order of the checks.
 type Verdict string
 
 // The verdicts.

@@ -26,8 +26,8 @@ func Forbidden(name string) bool {
 	return name == "GH_TOKEN" || name == "GH_ENTERPRISE_TOKEN" || name == "SSH_AUTH_SOCK" || name == "SSH_ASKPASS"
 }
 
-// Local reports whether a variable describes this machine and its user, so that a container
-// has a value of its own.
+// Local reports whether a variable describes this machine and its user, so that a container needs
+// its own value.
 func Local(name string) bool {
 	return slices.Contains([]string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TEMP", "TMP"}, name) || strings.HasPrefix(name, "XDG_") || strings.HasPrefix(name, "DOCKER_")
 }

@@ -89,7 +89,7 @@ type report struct {
 
 // The files that the supervisor inherits besides the standard streams.
 const (
-	controlFD = 3 // a byte asks it to end the command; its end kills the command at once
+	controlFD = 3 // a byte on it ends the command gracefully; closing it kills the command
 	reportFD  = 4 // takes the report
 )
 

@@ -19,11 +19,11 @@ func refuse(out io.Writer) int {
 	return 2
 }
 
-// Supervise runs the command that args name below this process and ends all of it; it is
-// for a process that [Runner.Run] started. The first argument is the grace in
-// milliseconds, the second "--", the command follows. The command gets the
-// standard streams of the process itself; out takes a message for somebody who started it by
-// hand. It returns the exit code for the process.
+// Supervise runs the command in args as a child of this process, and ends all of its processes.
+// It is for a process that [Runner.Run] started. The first argument is the grace in milliseconds,
+// the second "--", the command follows. The command gets the standard streams of the process
+// itself; out takes a message for somebody who started it by hand. It returns the exit code for
+// the process.
 func Supervise(out io.Writer, args []string) int {
 	if len(args) < 3 || args[1] != "--" {
 		return refuse(out)

@@ -82,7 +82,7 @@ func (w *writer) paragraph(text string) {
 	w.WriteString(strings.TrimRight(text, "\n") + "\n")
 }
 
-// quote writes text between marks, from which it has none.
+// quote writes text between marks that the text does not contain.
 func (w *writer) quote(title, text string) {
 	text = strings.TrimRight(strings.ReplaceAll(text, w.mark, "…"), "\n")
 	w.paragraph(fmt.Sprintf("## %s\n\n%s\n%s\n%s", title, w.mark, text, w.mark))

@@ -222,7 +222,7 @@ func advice(err error) error {
 	case errors.Is(err, triage.ErrUncertain):
 		return fmt.Errorf("%w: it is unknown whether there is a pull request; publish again, which opens no second one", err)
 	case strings.Contains(strings.ToLower(err.Error()), "draft"):
-		return fmt.Errorf("%w: where there are no drafts, write publish: {draft: false} into %s", err, config.Name)
+		return fmt.Errorf("%w: if the repository does not support drafts, set publish: {draft: false} in %s", err, config.Name)
 	}
 	return err
 }

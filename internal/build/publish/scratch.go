@@ -99,7 +99,7 @@ func (s *scratch) fetch(ctx context.Context, checkout string, r build.Report, bu
 		}
 	}
 	if !found {
-		return "", failed("base", fmt.Errorf("there is no branch %s on GitHub, from which the run started", r.BaseBranch))
+		return "", failed("base", fmt.Errorf("the branch %s, from which the run started, does not exist on GitHub", r.BaseBranch))
 	}
 	if _, err := s.reach(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", s.url, "+"+base+":"+refBase); err != nil {
 		return "", failed("git", fmt.Errorf("fetch the branch %s: %w", r.BaseBranch, err))

@@ -17,8 +17,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The markers are the last line of our texts. No text of an agent holds one: package
-// sanitize breaks them.
+// The markers are the last line of our texts. Texts of agents contain none: package sanitize
+// breaks them.
 const (
 	commentMarker = "<!-- foreman:build -->"
 	headMarker    = "<!-- foreman:build head=%s -->" // of a pull request

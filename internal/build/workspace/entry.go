@@ -43,7 +43,7 @@ func read(root *os.Root, name string) (*entry, error) {
 	return e, err
 }
 
-// belowNoFolder reports whether something above a name is no folder: a link, which may lead
+// belowNoFolder reports whether something above a name is not a folder: a link, which may lead
 // out of the root, or a file.
 func belowNoFolder(root *os.Root, name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {

@@ -131,7 +131,7 @@ func (p place) steering() (map[string]*entry, error) {
 		p.admin + "/gitdir", p.admin + "/commondir", p.admin + "/config.worktree",
 	}
 	if own, err := filepath.Rel(p.common, p.own); err == nil {
-		names = append(names, filepath.ToSlash(filepath.Join(own, "HEAD"))) // a broken one is no repository for git
+		names = append(names, filepath.ToSlash(filepath.Join(own, "HEAD"))) // a broken one is not a repository for git
 	}
 	if dir, err := root.Open("hooks"); err == nil {
 		hooks, err := dir.Readdirnames(-1)

@@ -129,8 +129,8 @@ func (p place) settleBranch(ctx context.Context, start string) error {
 	return err
 }
 
-// settleIndex makes the index anew where git cannot read it, and takes away the marks by
-// which git takes a changed file for unchanged. Those of a sparse checkout stay.
+// settleIndex recreates an index that git cannot read, and removes the marks that make git treat
+// a changed file as unchanged, except those of a sparse checkout.
 func (p place) settleIndex(ctx context.Context, start string) error {
 	g := p.worktree()
 	out, err := g.Run(ctx, "ls-files", "-v", "-z")

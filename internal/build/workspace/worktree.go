@@ -40,7 +40,7 @@ func (r *Repository) Add(ctx context.Context, dir, branch, commit string) (*Work
 		return nil, err
 	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return nil, fmt.Errorf("make the worktree %s: the folder is not empty and is no worktree of this repository; move it away", dir)
+		return nil, fmt.Errorf("make the worktree %s: the folder is not empty and is not a worktree of this repository; move it away", dir)
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
 		return nil, fmt.Errorf("make the worktree %s: %w", dir, err)
@@ -215,8 +215,8 @@ func (w *Worktree) Commit(ctx context.Context, start string, by Author, message 
 	return head, err
 }
 
-// checkNested refuses repositories within the worktree that are no submodules: of their
-// files, a commit has none.
+// checkNested refuses repositories within the worktree that are not submodules: of their files, a
+// commit has none.
 func (w *Worktree) checkNested(ctx context.Context, start string) error {
 	out, err := w.git.Run(ctx, "diff", "--cached", "--raw", "-z", "--no-renames", "--no-ext-diff", start, "--")
 	if err != nil {
@@ -246,7 +246,7 @@ func (w *Worktree) touches(ctx context.Context, start string, paths []string) (b
 	return len(bytes.TrimSpace(out)) > 0, err
 }
 
-// literal returns paths so that git takes no character of them as a pattern.
+// literal returns paths in a form in which git treats no character as a pattern.
 func literal(paths []string) []string {
 	all := make([]string, 0, len(paths))
 	for _, path := range paths {

@@ -114,8 +114,8 @@ func scheduledOn(env actions.Env) string {
 	return branch
 }
 
-// workspace returns the files in which configuration is looked for before the default branch.
-// The checkout of a pull request is its author's, and no configuration.
+// workspace returns the files that are searched for the configuration before the default branch.
+// The checkout of a pull request belongs to its author, and contains no configuration for us.
 func workspace(env actions.Env, event triage.Delivery) config.Files {
 	if event.OnPull() {
 		return files.Layered{}
@@ -181,8 +181,9 @@ func modelOverrides(in actions.Values) config.Model {
 	return m
 }
 
-// scopeOf tells two steps of one run apart, so that each posts its own comments, and the jobs of
-// a matrix, of which index is the one of this job. It is the same in each attempt at the run.
+// scopeOf returns a key that differs between the steps of a run, so that each posts its own
+// comments, and between the jobs of a matrix, where index is that of this job. It is the same in
+// each attempt of the run.
 func scopeOf(env actions.Env, index int) string {
 	if env.Job == "" && env.Step == "" {
 		return ""

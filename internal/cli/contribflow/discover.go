@@ -32,7 +32,7 @@ One run makes one search, and at most three reads for each candidate.`,
 			f.StringArrayVar(&o.Types, "type", nil, "look for this `kind` of contribution; may be repeated")
 			f.IntVar(&o.Limit, "limit", discover.DefaultLimit, "list at most this `number` of issues")
 			f.BoolVar(&o.IncludeSuppressed, "include-suppressed", false, "list stale, assigned, taken, automated and security issues too")
-			f.StringVar(&o.Query, "query", "", "search for this instead, in GitHub's `syntax`")
+			f.StringVar(&o.Query, "query", "", "search with this query in GitHub's `syntax`, not with the profile's")
 		},
 		check: func([]string) error {
 			if err := o.Check(); err != nil {

@@ -14,7 +14,7 @@ import (
 // ErrNoIssue means that a text names no issue on GitHub.
 var ErrNoIssue = errors.New("want OWNER/REPO#N, or the address of an issue")
 
-// IsIssue tells an issue from a file by its form.
+// IsIssue distinguishes an issue from a file by its form.
 func IsIssue(arg string) bool {
 	_, err := ParseIssue(arg, "")
 	return !errors.Is(err, ErrNoIssue)

@@ -102,7 +102,7 @@ func (nowhere) Save(context.Context, memory.Record) error { return nil }
 // service returns the options of the stores in the results service, from the variables
 // that the runner sets for a container action.
 func service(s Settings) results.Options {
-	id, _ := strconv.ParseInt(s.Env.Getenv("GITHUB_REPOSITORY_ID"), 10, 64) // 0 is refused by name
+	id, _ := strconv.ParseInt(s.Env.Getenv("GITHUB_REPOSITORY_ID"), 10, 64) // a missing id is 0, which the stores refuse with the variable's name
 	return results.Options{
 		ResultsURL:    s.Env.Getenv("ACTIONS_RESULTS_URL"),
 		CacheURL:      s.Env.Getenv("ACTIONS_CACHE_URL"),

@@ -88,8 +88,8 @@ func load(ctx context.Context, s Settings, client *github.Client) (*config.Confi
 	return c, err
 }
 
-// effective returns the loaded configuration, of which nil is an empty one, as the run uses
-// it, with its warnings. A local run changes the loaded one too.
+// effective returns the configuration as the run uses it, with its warnings; c may be nil for an
+// empty one. A local run changes the loaded one too.
 func effective(loaded *config.Config, s Settings) (*config.Config, []string) {
 	var warnings []string
 	if loaded != nil {

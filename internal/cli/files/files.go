@@ -25,7 +25,8 @@ const MaxSize = 1 << 20
 // links that lead out of it are refused.
 type Folder struct{ Dir string }
 
-// Read returns the content of a file; an error is fs.ErrNotExist where there is none.
+// Read returns the content of a file. The error matches fs.ErrNotExist if the file does not
+// exist.
 func (f Folder) Read(_ context.Context, name string) ([]byte, error) {
 	name, err := f.within(name)
 	if err != nil {
@@ -84,7 +85,8 @@ func (f Folder) within(name string) (string, error) {
 // directory or not.
 type Anywhere struct{ Dir string }
 
-// Read returns the content of a file; an error is fs.ErrNotExist where there is none.
+// Read returns the content of a file. The error matches fs.ErrNotExist if the file does not
+// exist.
 func (f Anywhere) Read(_ context.Context, name string) ([]byte, error) {
 	data, err := Read(process.Below(f.Dir, name), MaxSize)
 	return data, Unreadable(err)
@@ -108,7 +110,8 @@ func (f Anywhere) Glob(_ context.Context, pattern string) ([]string, error) {
 // Layered reads from the first place that has a file.
 type Layered []config.Files
 
-// Read returns the content of a file; an error is fs.ErrNotExist where there is none.
+// Read returns the content of a file. The error matches fs.ErrNotExist if the file does not
+// exist.
 func (l Layered) Read(ctx context.Context, name string) ([]byte, error) {
 	err := fs.ErrNotExist
 	for _, files := range l {
@@ -130,7 +133,7 @@ func (l Layered) Glob(ctx context.Context, pattern string) ([]string, error) {
 	return nil, nil
 }
 
-// Read reads a whole file of at most so many bytes.
+// Read reads a whole file of at most limit bytes.
 func Read(name string, limit int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -140,7 +143,7 @@ func Read(name string, limit int64) ([]byte, error) {
 	return ReadAll(file, name, limit)
 }
 
-// ReadAll reads a stream of at most so many bytes to its end. The name is for the error.
+// ReadAll reads a stream of at most limit bytes to its end. The name is for the error.
 func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {

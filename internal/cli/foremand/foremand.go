@@ -26,7 +26,7 @@ const help = `Foremand takes events from GitHub, keeps them as tasks in a durabl
 claim and decide them over HTTP, and carries their decisions out on GitHub. No agent ever
 holds the GitHub token.
 
-docs/server.md tells how it is set up.`
+docs/server.md explains the setup.`
 
 // Main runs the command that args name, without the program's name, and returns the exit
 // code. Only Stdout and Stderr of the environment must be set; its version is that of the

@@ -50,8 +50,8 @@ func names(c *cobra.Command) []string {
 	return list
 }
 
-// Known refuses arguments to a command that only holds other commands: they name one that
-// there is not.
+// Known refuses arguments to a command that only holds other commands: they name an unknown
+// command.
 func Known(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

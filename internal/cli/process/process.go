@@ -19,8 +19,8 @@ import (
 // runs.
 type Env struct {
 	Getenv func(string) string
-	// LookupEnv is Getenv that reports whether the variable is set; nil: it is where it is
-	// not empty.
+	// LookupEnv is Getenv that also reports whether the variable is set; nil: a variable that is
+	// not empty counts as set.
 	LookupEnv func(string) (string, bool)
 	Environ   func() []string // for programs that a command starts; nil: empty
 	Stdin     io.Reader       // nil: empty

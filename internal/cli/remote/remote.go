@@ -85,7 +85,8 @@ type Branch struct {
 	Tree   github.Tree
 }
 
-// Read returns the content of a file; an error is fs.ErrNotExist where there is none.
+// Read returns the content of a file. The error matches fs.ErrNotExist if the file does not
+// exist.
 func (b Branch) Read(ctx context.Context, name string) ([]byte, error) {
 	data, err := b.Client.File(ctx, b.Tree, name)
 	if errors.Is(err, triage.ErrNotFound) && !errors.Is(err, github.ErrNoRef) {
@@ -125,7 +126,7 @@ func (b Branch) Glob(ctx context.Context, pattern string) ([]string, error) {
 // Tokenless stands for a place that cannot be reached without a token.
 type Tokenless struct{}
 
-// Read fails.
+// Read returns the error of a read without a token.
 func (Tokenless) Read(_ context.Context, name string) ([]byte, error) {
 	return nil, command.Usagef("read %s from the repository: %w", name, triage.ErrNeedsHost)
 }

@@ -23,8 +23,7 @@ type Options struct {
 	Backtest   backtest.Options
 }
 
-// Run replays the rules. The report is there without an error, also when it is not
-// complete.
+// Run replays the rules. Without an error it returns a report, which may be incomplete.
 func Run(ctx context.Context, r Options) (backtest.Report, github.HistoryCalls, error) {
 	o := github.HistoryOptions{Dir: r.Cache, Reserve: r.Reserve}
 	h, err := github.NewHistory(r.Client, r.Tree.Owner, r.Tree.Repo, o)

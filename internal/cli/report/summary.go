@@ -152,7 +152,7 @@ func ruleTable(b *strings.Builder, ts []trace) {
 	b.WriteString("\n</details>\n\n")
 }
 
-// writeScores tells how rules do in shadow mode.
+// writeScores writes how often people agreed with rules in shadow mode.
 func writeScores(b *strings.Builder, s *memory.Scores) {
 	if s == nil || len(s.Rules) == 0 && len(s.Open) == 0 {
 		return

@@ -1,4 +1,4 @@
-// Package review looks at the rules of a pull request that changes them.
+// Package review checks the rules of a pull request that changes them.
 package review
 
 import (
@@ -115,7 +115,7 @@ type Changed interface {
 	Files(ctx context.Context, ref triage.Ref) ([]triage.ChangedFile, error)
 }
 
-// changedPaths are the paths that a pull request changes, those of moved files before too.
+// changedPaths are the paths that a pull request changes, with the earlier paths of moved files.
 func changedPaths(ctx context.Context, host Changed, ref triage.Ref) ([]string, error) {
 	files, err := host.Files(ctx, ref)
 	paths := make([]string, 0, len(files))

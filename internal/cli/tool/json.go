@@ -56,8 +56,8 @@ func writeJSON(_ context.Context, c call) (any, int) {
 	}{true}, command.ExitOK
 }
 
-// indentedSize returns about how many bytes valid JSON has when it is indented, and never
-// less: deep nesting makes much of little.
+// indentedSize returns an upper estimate of the size of valid JSON with indentation, in bytes:
+// deep nesting makes a small document large.
 func indentedSize(data []byte) int {
 	size, depth, quoted := len(data)+1, 0, false
 	for i := 0; i < len(data); i++ {

@@ -103,10 +103,10 @@ func Command(env process.Env) *cobra.Command {
 	return c
 }
 
-// draftFlags are the flags that describe an issue which is nowhere yet.
+// draftFlags are the flags that describe an issue that does not exist yet.
 func draftFlags() []string { return []string{"title", "body", "label", "author", "association"} }
 
-// named takes the issue of the arguments, and makes sure that exactly one is named.
+// named reads the issue from the arguments, and requires exactly one.
 func (o *Options) named(args []string) error {
 	ways := len(args)
 	for _, one := range []bool{o.Event.File != "", o.Event.Issue != "", o.Event.Draft != nil} {
@@ -156,7 +156,7 @@ func lookupHint(err error, offline bool) error {
 	if err == nil || !offline || !strings.Contains(err.Error(), triage.ErrNeedsHost.Error()) {
 		return err
 	}
-	return fmt.Errorf("%w\nThe payload alone does not tell: name the issue as OWNER/REPO#N or by its address, with GITHUB_TOKEN set", err)
+	return fmt.Errorf("%w\nThe payload does not identify the issue: name it as OWNER/REPO#N or by its address, with GITHUB_TOKEN set", err)
 }
 
 // withGrants adds the permissions to grant to an error that lacks one.

@@ -65,7 +65,8 @@ func Arguments(program string) []string {
 	return nil
 }
 
-// Run validates the result that standard input means, and prints the envelope.
+// Run validates the result on standard input, or in the file that it names, and prints the
+// envelope.
 func Run(o Options) error {
 	in, problem := envelope.Read(o.Env.Stdin)
 	if problem != nil {

@@ -1,6 +1,6 @@
 // Package wiring writes the files by which coding agents work as Builder and Inspector in a
-// repository: their instructions and skills in .foreman, and thin files in the folder of
-// each agent that lead there.
+// repository: their instructions and skills in .foreman, and short files in the folder of each
+// agent that refer to them.
 package wiring
 
 import (

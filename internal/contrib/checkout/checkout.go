@@ -76,7 +76,7 @@ func target(s session.Session, arg string) (triage.Ref, controller.Files, error)
 
 // untouched checks that a workspace can be replaced.
 func untouched(ctx context.Context, s session.Session, issue triage.Ref, files controller.Files) error {
-	facts, err := workspace.Look(ctx, s, issue, files)
+	facts, err := workspace.Inspect(ctx, s, issue, files)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func complete(s session.Session, record contract.Workspace) contract.Workspace {
 	return record
 }
 
-// finish looks at the workspace, records it and makes its issue the active one.
+// finish inspects the workspace, records it and makes its issue the active one.
 func finish(ctx context.Context, s session.Session, w *workspace.Workspace, created bool) (contract.Workspace, error) {
 	if err := w.Verify(ctx); err != nil {
 		return contract.Workspace{}, err

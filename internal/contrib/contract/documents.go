@@ -31,7 +31,7 @@ type Init struct {
 	Reason string `json:"reason"`
 }
 
-// An Error is the document of a command that made none of its own.
+// An Error is the document of a command that failed before it had its own document.
 type Error struct {
 	Status string      `enum:"error" json:"status"`
 	Error  ErrorDetail `json:"error"`

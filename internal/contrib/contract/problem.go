@@ -16,7 +16,7 @@ func (p *Problem) Error() string { return p.Err.Error() }
 // Unwrap returns the cause.
 func (p *Problem) Unwrap() error { return p.Err }
 
-// Fail returns a Problem with a text of its own, as fmt.Errorf makes it.
+// Fail returns a Problem with a formatted text, like fmt.Errorf.
 func Fail(code Code, format string, args ...any) *Problem {
 	return &Problem{Code: code, Err: fmt.Errorf(format, args...)}
 }

@@ -41,8 +41,8 @@ func Names() []string {
 	return names
 }
 
-// Schema returns the JSON Schema (draft 2020-12) of a document. It allows further keys, for
-// later versions add some. The error is that there is no document of that name.
+// Schema returns the JSON Schema (draft 2020-12) of a document. It allows further keys, for later
+// versions add some. It returns an error if no document has that name.
 func Schema(name string) ([]byte, error) {
 	i := slices.IndexFunc(documents, func(d document) bool { return d.name == name })
 	if i < 0 {
@@ -64,7 +64,7 @@ func Schema(name string) ([]byte, error) {
 	return Encode(root)
 }
 
-// enums are the values of the types that are one of a few.
+// enums lists the values of each enumerated type.
 var enums = map[reflect.Type][]string{
 	reflect.TypeFor[CommandKind](): {string(KindCommand), string(KindInstruction), string(KindURL)},
 	reflect.TypeFor[Level]():       {string(Low), string(Medium), string(High)},

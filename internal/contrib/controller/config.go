@@ -39,8 +39,8 @@ type Config struct {
 	BranchPrefix   string   `json:"branchPrefix"`
 	ScoreRules     string   `json:"scoreRules"` // a file beside config.json; empty: the built-in rules
 	Sandbox        Sandbox  `json:"sandbox"`
-	// Pipeline is whether a Builder edits the workspace and an Inspector judges the patch:
-	// their results are then asked for.
+	// Pipeline is whether a Builder edits the workspace and an Inspector judges the patch: their
+	// results are then required.
 	Pipeline bool `json:"pipeline"`
 }
 

@@ -196,5 +196,5 @@ func (c Controller) ReadSealed(path string, into any) (found bool, err error) {
 		}
 	}
 	reflect.ValueOf(into).Elem().SetZero()
-	return false, invalid(path, errors.New("contribflow did not write it with this user's key, so that it proves nothing"))
+	return false, invalid(path, errors.New("it is not signed with this user's key"))
 }

@@ -11,8 +11,8 @@ import (
 // statePath is the file of a [State].
 const statePath = Folder + "/state.json"
 
-// A State is the data that commands store beside their documents. Where a contribution stands
-// is not among it: that follows from the documents and the workspace.
+// A State is the data that commands store beside their documents. It does not contain the
+// progress of a contribution, which follows from the documents and the workspace.
 type State struct {
 	Schema      int       `json:"schema"`
 	ActiveIssue *string   `json:"activeIssue"` // "owner/repo#1"; nil: none
@@ -69,8 +69,7 @@ func (c Controller) Activate(issue string, now time.Time) error {
 	return c.SaveState(s)
 }
 
-// Waiting returns the answer that a query got when it was refused, while it must not be made
-// again.
+// Waiting returns the refusal of a query, until the query may be repeated.
 func (s State) Waiting(scope, query string, now time.Time) (contract.Throttle, bool) {
 	i := slices.IndexFunc(s.Backoff, func(b Backoff) bool {
 		return b.Scope == scope && b.Query == query && now.Before(time.Time(b.Until))

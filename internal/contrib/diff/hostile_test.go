@@ -607,8 +607,8 @@ func TestNestedRepository(t *testing.T) {
 	}
 }
 
-// TestTooLarge has changes that are no contribution: a file of two gigabytes, which is
-// sparse, large files in commits, and thousands of files.
+// TestTooLarge has changes that are too large for a contribution: a file of two gigabytes, which is sparse,
+// large files in commits, and thousands of files.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

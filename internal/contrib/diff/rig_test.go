@@ -125,7 +125,7 @@ func (r *rig) look() workspace.Facts {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	facts, err := workspace.Look(context.Background(), r.session, ref, files)
+	facts, err := workspace.Inspect(context.Background(), r.session, ref, files)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ type Options struct {
 	Languages, Topics, Types []string
 	Limit                    int    // of candidates
 	IncludeSuppressed        bool   // shows issues that are left out otherwise
-	Query                    string // replaces the query of the profile; empty: it does not
+	Query                    string // replaces the query of the profile; empty: the profile's
 }
 
 // Check returns a mistake in the flags.
@@ -72,8 +72,8 @@ type candidate struct {
 	hub.Found
 	repo   hub.Repo
 	result scoring.Result
-	// Evidence of work on the issue. looked means that the open pull requests were requested,
-	// unread that this failed.
+	// The evidence of work on the issue. looked is set if the open pull requests were requested,
+	// and unread if that failed.
 	evidence       []contract.Evidence
 	looked, unread bool
 }
@@ -90,8 +90,8 @@ type run struct {
 	total   int
 }
 
-// Run searches once and returns a [contract.Discovery], which is kept in the controller's
-// folder when it is no blocked one.
+// Run searches once and returns a [contract.Discovery], which is kept in the controller's folder
+// when it is not a blocked one.
 func Run(ctx context.Context, s session.Session, o Options) (any, error) {
 	rules, err := score.Rules(s)
 	if err != nil {

@@ -18,8 +18,8 @@ const (
 // openIssues is the query of an empty profile.
 const openIssues = "is:issue is:open archived:false"
 
-// Query returns the search for a profile. Languages, topics and types for which there is no
-// room are left to the score.
+// Query returns the search for a profile. Languages, topics and types that exceed its limits are
+// left to the score.
 func Query(p scoring.Profile) string {
 	operators := 0
 	query := openIssues

@@ -122,7 +122,7 @@ func node(s *source, o Options, dir string) (unit, bool) {
 	u := unit{manager: manager, setup: l.setup(o, root, nodeSetup(s, root, manager, rootPackage.declared))}
 	run := map[string]string{"npm": "npm run ", "pnpm": "corepack pnpm run ", "yarn": "corepack yarn run ", "bun": "bun run "}[manager]
 	if u.setup == nil && (manager == "pnpm" || manager == "yarn") {
-		run = "npm run " // corepack would have to download the manager, and without a setup nothing can
+		run = "npm run " // without a setup, corepack cannot download the manager
 	}
 	for i, name := range []string{"lint", "typecheck", "test", "build"} {
 		body, ok := p.scripts[name]

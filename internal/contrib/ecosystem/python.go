@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// requirementFiles are the files of pip that are installed where they are there, in this order.
+// requirementFiles are pip's files of requirements. Those that exist are installed, in this
+// order.
 var requirementFiles = []string{
 	"requirements.txt", "requirements-dev.txt", "dev-requirements.txt", "requirements-test.txt", "test-requirements.txt",
 	"requirements/dev.txt", "requirements/test.txt",

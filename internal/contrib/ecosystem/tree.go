@@ -34,8 +34,8 @@ type Tree struct {
 // link out of the tree.
 var ErrUnreadable = errors.New("the file cannot be read")
 
-// FromFS returns the tree of a file system, in which links are no files. The error is that
-// of a folder that cannot be listed.
+// FromFS returns the tree of a file system, in which links are not files. The error is that of a
+// folder that cannot be listed.
 func FromFS(fsys fs.FS) (Tree, error) {
 	tree := Tree{Read: func(name string, limit int64) ([]byte, error) {
 		file, err := fsys.Open(name)

@@ -12,7 +12,7 @@ var stopWords = strings.Fields(`the and for with from into onto this that these 
 	you your our its when where what which who why how can could should would will shall may might must about after before
 	all any some each more most other than then there here via per use using`)
 
-// Terms returns the words of a title that are no stop words: in lower case, each once, in their
+// Terms returns the words of a title that are not stop words: in lower case, each once, in their
 // order.
 func Terms(title string) []string {
 	const shortest = 3

@@ -81,7 +81,7 @@ func (c CLI) Run(ctx context.Context, args ...string) (string, error) {
 // limit is the time that gh gets to look at its accounts.
 const limit = 15 * time.Second
 
-// SignedIn reports whether gh has an account at the host that works.
+// SignedIn reports whether gh has a working account at the host.
 func (c CLI) SignedIn(ctx context.Context) bool {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

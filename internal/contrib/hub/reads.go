@@ -224,7 +224,7 @@ func (h *Hub) Comments(ctx context.Context, scope string, ref triage.Ref, since 
 	return list, nil
 }
 
-// Each calls a function with 0 to n-1, some at a time, and returns when all are done.
+// Each calls a function with 0 to n-1, several at a time, and returns when all are done.
 func Each(n int, do func(i int)) {
 	const atOnce = 4
 	next := make(chan int)

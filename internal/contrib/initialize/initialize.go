@@ -38,8 +38,8 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Run writes config.json, unless it is there. With Force it is replaced, and the old one
-// stays beside it.
+// Run writes config.json, unless the file exists. With Force it replaces the file, and keeps the
+// old one beside it.
 func Run(s session.Session, o Options) (contract.Init, error) {
 	out := contract.Init{ConfigPath: controller.ConfigPath, Next: contract.Run(contract.ActionDiscover, state.CommandDiscover)}
 	old, err := s.Controller.ReadFile(controller.ConfigPath)

@@ -28,7 +28,7 @@ const (
 	// maxPlaces is in how many places a line may stand before it is an idiom of the
 	// repository rather than a duplicate.
 	maxPlaces = 5
-	block     = 3  // so many lines in a row are no coincidence
+	block     = 3  // so many lines in a row are not a coincidence
 	maxRows   = 10 // of one file
 	maxGrep   = 4 << 20
 	maxSearch = 5 * time.Second
@@ -40,7 +40,7 @@ var generated = []string{
 	"*-lock.json", "*-lock.yaml",
 }
 
-// A probe is an added line that is looked for.
+// A probe is an added line to search for.
 type probe struct {
 	path   string
 	number int // of the line
@@ -92,7 +92,7 @@ func duplicates(ctx context.Context, s *snapshot.Snapshot, changes []git.Raw, se
 func search(ctx context.Context, s *snapshot.Snapshot, patterns string) (out []byte, ended string, err error) {
 	limited, cancel := context.WithTimeout(ctx, maxSearch)
 	defer cancel()
-	// A line that a large file has thousands of times makes git search that file anew for each
+	// A line that a large file has thousands of times makes git search that file again for each
 	// of them. Git can stop early from 2.38 on.
 	for _, options := range [][]string{{fmt.Sprintf("--max-count=%d", maxRows)}, nil} {
 		var stdout, stderr bytes.Buffer
@@ -202,8 +202,8 @@ func choose(all []probe) []probe {
 	return chosen
 }
 
-// locate parses the output of git grep -z: "commit:path", a line number, and the line. It returns
-// in how many files there may be more than that.
+// locate parses the output of git grep -z: "commit:path", a line number, and the line. cut is the
+// number of files that may have more matches than were read.
 func locate(probes []probe, base string, out []byte) (cut int) {
 	rows := map[string]int{}
 	for row := range bytes.Lines(out) {
@@ -256,8 +256,8 @@ func report(probes []probe) []contract.Duplicate {
 	return found
 }
 
-// row returns how many probes from the first one are lines in a row that stand in one file
-// already.
+// row returns the number of probes, from the first one on, that are consecutive lines and exist
+// in one file already.
 func row(probes []probe) int {
 	best := 0
 	for _, at := range probes[0].places {

@@ -146,8 +146,9 @@ func open(ctx context.Context, s session.Session) (*contribution, error) {
 	return c, nil
 }
 
-// read reads a document. One that no command wrote counts as absent, and the check that needs
-// it contains the reason. Of the patch artifact only the digest counts, so it needs no seal.
+// read reads a document. A document that no command wrote counts as absent, and the check that
+// needs it contains the reason. Of the patch artifact only the digest counts, so it needs no
+// seal.
 func (c *contribution) read(path, check string, into any) (found bool, err error) {
 	read := c.session.Controller.ReadSealed
 	if check == checkPatch {

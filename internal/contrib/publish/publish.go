@@ -242,7 +242,7 @@ func (p *publisher) done(ctx context.Context, s step) (finding, error) {
 	return finding{}, nil
 }
 
-// fork reports whether the fork exists. A repository of that name that is no fork of the
+// fork reports whether the fork exists. A repository of that name that is not a fork of the
 // target is an error: nothing must be pushed there.
 func (p *publisher) fork(ctx context.Context) (bool, error) {
 	name := p.request.Login + "/" + p.request.Issue.Repo
@@ -255,7 +255,7 @@ func (p *publisher) fork(ctx context.Context) (bool, error) {
 	}
 	target := p.request.Issue.Owner + "/" + p.request.Issue.Repo
 	if !slices.ContainsFunc(strings.Fields(out), func(of string) bool { return strings.EqualFold(of, target) }) {
-		return false, fmt.Errorf("%s is no fork of %s/%s: rename it, or fork under another account with \"forkOwner\"", name, p.request.Issue.Owner, p.request.Issue.Repo)
+		return false, fmt.Errorf("%s is not a fork of %s/%s: rename it, or fork under another account with \"forkOwner\"", name, p.request.Issue.Owner, p.request.Issue.Repo)
 	}
 	return true, nil
 }

@@ -26,12 +26,12 @@ type repository struct {
 	fork   string // the address that is pushed to
 }
 
-// open makes the repository anew, but for the objects and the branch of an earlier attempt.
-// Its files are those of the snapshot, in a folder of their own: in the workspace git would
-// start itself in nested repositories, by their configuration. Its branch is at the commit
-// that the patch starts from, or at a commit of an earlier attempt that has the very change,
-// or that is public already. Commits of the workspace are never published: lines that one
-// adds and the next removes are in no patch, and were not reviewed.
+// open recreates the repository, and keeps the objects and the branch of an earlier attempt. Its
+// files are those of the snapshot, in a folder of their own: in the workspace git would start
+// itself in nested repositories, by their configuration. Its branch is at the commit that the
+// patch starts from, or at a commit of an earlier attempt that has the very change, or that is
+// public already. Commits of the workspace are never published: lines that one adds and the next
+// removes are in no patch, and were not reviewed.
 func (p *repository) open(ctx context.Context, taken *snapshot.Snapshot, clone string) error {
 	if err := p.fill(filepath.Join(clone, ".git"), taken.Repo.Dir); err != nil {
 		return fmt.Errorf("make the repository to publish from: %w", err)

@@ -65,9 +65,9 @@ func Profile(c controller.Config) scoring.Profile {
 	return scoring.Profile{Languages: c.Languages, Topics: c.Topics, Types: c.ContributionTypes}
 }
 
-// Appraise reads an issue and scores it. Duplicates that cannot be looked for give warnings;
-// the issue and its repository must be readable. The errors are those of a [hub.Hub], and
-// problems of issues that are closed, or pull requests.
+// Appraise reads an issue and scores it. A failed search for duplicates gives a warning; the
+// issue and its repository must be readable. The errors are those of a [hub.Hub], and problems of
+// issues that are closed, or pull requests.
 func Appraise(ctx context.Context, s session.Session, h *hub.Hub, look Look) (Appraisal, error) {
 	scope, ref := look.Scope, look.Issue
 	rules, err := Rules(s)

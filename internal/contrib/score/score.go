@@ -42,7 +42,7 @@ func Run(ctx context.Context, s session.Session, o Options) (any, error) {
 		Breakdown: r.Breakdown, Explanation: r.Explanation, RiskFlags: r.Flags, EstimatedEffortHours: r.EffortHours, Warnings: a.Warnings,
 		Next: contract.Run(contract.ActionDiscover, "contribflow discover --json"),
 	}
-	if r.Worth() {
+	if r.Recommended() {
 		d.Next = contract.Run(contract.ActionPlan, "contribflow plan "+a.Ref.String()+" --json")
 	}
 	files, err := s.Files(a.Ref)

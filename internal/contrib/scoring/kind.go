@@ -13,7 +13,7 @@ import (
 // A kind is a kind of contribution, with the labels and the words of titles that show it.
 type kind struct {
 	name   string
-	labels []string // the first ones are looked for by discovery
+	labels []string // discovery searches for the first ones
 	words  []string
 	hours  int // of an average contribution
 }
@@ -60,8 +60,8 @@ func TypeLabels(name string) []string {
 // goodFirst is the kind of contribution for people who are new to a project.
 const goodFirst = "good-first"
 
-// Kind returns the kind of contribution that an issue asks for: its labels decide, then the
-// words of its title; empty when neither tells.
+// Kind returns the kind of contribution that an issue asks for: its labels decide, then the words
+// of its title; empty when neither names one.
 func Kind(i triage.Issue) string {
 	for _, k := range kinds {
 		if evidence.HasLabel(i.Labels, k.labels...) {

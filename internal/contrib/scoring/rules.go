@@ -175,7 +175,7 @@ func condition(f *yamlfile.File, n *yaml.Node) *vm.Program {
 	return nil
 }
 
-// missing is the compiler's message about a field that there is none of.
+// missing matches the compiler's message about an unknown field.
 var missing = regexp.MustCompile(`^type scoring\.(env\w*) has no field (\w+)$`)
 
 // plain names a struct as conditions do.

@@ -95,9 +95,9 @@ func Band(score int) string {
 	return Avoid
 }
 
-// Worth reports whether an issue is worth a plan: it is not being worked on, is none for private
-// disclosure, and its score is at least in the band [Possible].
-func (r Result) Worth() bool {
+// Recommended reports whether a plan for the issue is recommended: the issue is not being worked
+// on, it needs no private disclosure, and its score is at least in the band [Possible].
+func (r Result) Recommended() bool {
 	return r.Score >= possibleFrom && r.Flags.DuplicatePRRisk != contract.High && !r.Flags.SecuritySensitive
 }
 

@@ -94,7 +94,7 @@ func TestBands(t *testing.T) {
 			t.Errorf("Band(%d) = %q, want %q", score, got, want)
 		}
 	}
-	if (Result{Score: 90, Flags: contract.RiskFlags{SecuritySensitive: true}}).Worth() {
+	if (Result{Score: 90, Flags: contract.RiskFlags{SecuritySensitive: true}}).Recommended() {
 		t.Error("an issue for private disclosure is worth a plan")
 	}
 }

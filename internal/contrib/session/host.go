@@ -44,7 +44,7 @@ func (s Session) ghHost() string {
 }
 
 // HostOf returns the host that an address of the API or of the server belongs to, without its
-// port; empty where it is no address.
+// port; empty where it is not an address.
 func HostOf(address string) string {
 	if address == "" {
 		return "github.com"

@@ -78,8 +78,8 @@ func (s Session) Files(issue triage.Ref) (controller.Files, error) {
 	return controller.Paths(slug), nil
 }
 
-// ReadInput reads a text file that the user names, from the working folder, of at most so
-// many bytes.
+// ReadInput reads a text file that the user names, from the working folder, of at most limit
+// bytes.
 func (s Session) ReadInput(name string, limit int64) ([]byte, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(s.Dir, name)

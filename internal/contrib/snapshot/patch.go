@@ -65,7 +65,7 @@ func (s *Snapshot) Digest(patch []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// blobsFit checks the sizes of both sides of a change, which commits may hold.
+// blobsFit checks the sizes of the files on both sides of a change.
 func (s *Snapshot) blobsFit(ctx context.Context, changes []git.Raw) error {
 	if len(changes) > maxFiles {
 		return s.tooLarge("%d files are changed; a patch may have at most %d", len(changes), maxFiles)
@@ -120,7 +120,7 @@ type limited struct {
 	left int
 }
 
-var errFull = errors.New("full")
+var errFull = errors.New("the output exceeds its limit")
 
 func (l *limited) Write(p []byte) (int, error) {
 	if l.left -= len(p); l.left < 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// The limits of a change. A larger one is no contribution, but a build folder or a
-// disk image that was not ignored.
+// The limits of a change. A larger one is not a contribution, but a build folder or a disk image
+// that was not ignored.
 const (
 	maxFiles = 5_000
 	maxFile  = 20 << 20

@@ -77,7 +77,7 @@ func Derive(f Facts) Position {
 		return p
 	}
 	p.Reason = f.Invalid.Error() + ". " + p.Reason
-	if f.Invalid.Next.Kind != contract.KindCommand { // no command writes it anew
+	if f.Invalid.Next.Kind != contract.KindCommand { // no command rewrites it
 		p.Next, p.Human = f.Invalid.Next, true
 	}
 	return p

@@ -98,7 +98,7 @@ func look(ctx context.Context, s session.Session, issue triage.Ref, files contro
 	if f.PR == contract.Created {
 		return nil
 	}
-	tree, err := workspace.Look(ctx, s, issue, files)
+	tree, err := workspace.Inspect(ctx, s, issue, files)
 	if err != nil {
 		return err
 	}

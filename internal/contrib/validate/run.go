@@ -145,7 +145,7 @@ func (r *runner) report(what string) {
 	r.s.Report(session.Progress{What: what, Done: r.done, Total: len(r.found.Setup) + len(r.found.Commands)})
 }
 
-// blocked ends a document whose commands could not be run. Errors that are no result of a
+// blocked ends a document whose commands could not be run. Errors that are not a result of a
 // validation are returned.
 func (r *runner) blocked(err error) error {
 	d := r.document

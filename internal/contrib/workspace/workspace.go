@@ -64,7 +64,7 @@ func Open(s session.Session, issue triage.Ref, files controller.Files) (*Workspa
 	return w, nil
 }
 
-// plain reports a path that is no folder of its own: a link, or a file.
+// plain reports a path that is not a folder of its own: a link, or a file.
 func plain(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 
 const (
 	backdated = time.Minute     // a signature is made as if before, for clocks differ
-	signature = 9 * time.Minute // how long it is good; GitHub takes 10 minutes at most
+	signature = 9 * time.Minute // how long it is valid; GitHub accepts at most 10 minutes
 )
 
 // Options configure an [App].
@@ -57,7 +57,7 @@ func New(o Options) (*App, error) {
 	key, err := jwt.ParseRSAPrivateKeyFromPEM(o.Key)
 	if err != nil {
 		// The parser's words could repeat what it was given.
-		return nil, errors.New("github app: the private key is none: want the PEM file with an RSA key that GitHub made for the App")
+		return nil, errors.New("github app: the private key is unusable: want the PEM file with an RSA key that GitHub made for the App")
 	}
 	if o.Permissions == nil {
 		o.Permissions = map[string]string{"issues": "write", "contents": "read", "metadata": "read"}
@@ -112,7 +112,7 @@ func (a *App) Source(repo string) (*Source, error) {
 	return &Source{app: a, owner: owner, name: name, turn: make(chan struct{}, 1), installation: a.o.Installation}, nil
 }
 
-// A signer makes the tokens with which an App speaks for itself.
+// A signer makes the tokens with which an App authenticates as itself.
 type signer struct {
 	id  string
 	key *rsa.PrivateKey

@@ -47,7 +47,7 @@ func (s *Source) Token(ctx context.Context, refused string) (string, error) {
 	s.token = ""
 	token, until, err := s.fetch(ctx)
 	if errors.Is(err, triage.ErrNotFound) && s.app.o.Installation == 0 && s.installation != 0 {
-		s.installation = 0 // it may have been installed anew since
+		s.installation = 0 // it may have been installed again since
 		token, until, err = s.fetch(ctx)
 	}
 	if errors.Is(err, triage.ErrUncertain) {

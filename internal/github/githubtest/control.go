@@ -45,16 +45,16 @@ func (s *Server) Describe(fullName string, a About) {
 	r.state.About = a
 }
 
-// Advance moves the server's clock on: later events have that distance to [Config].Now. It adds
-// to earlier calls.
+// Advance moves the server's clock forward: later events are that much later than [Config].Now.
+// Calls add up.
 func (s *Server) Advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clock.Advance(d)
 }
 
-// SetBudget makes answers report n more calls in the hour, and one less each time. The
-// search has a budget of its own. No call is refused for it.
+// SetBudget makes answers report n remaining calls in the hour, and one less after each call. The
+// search has a separate budget. Calls beyond the budget are not refused.
 func (s *Server) SetBudget(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,7 +25,7 @@ func (in *input) decode(v any) bool { return json.Unmarshal(in.body, v) == nil }
 
 type handler func(*input) answer
 
-// with makes what renders something of a repository render that of one.
+// with binds a function that renders something to a repository.
 func with[T any](r *state.Repository, render func(*state.Repository, T) object) func(T) object {
 	return func(v T) object { return render(r, v) }
 }

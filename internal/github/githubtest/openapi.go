@@ -52,7 +52,7 @@ func (c *checker) check(r *http.Request, body []byte, a *answer) []string {
 		return []string{fmt.Sprintf("GitHub's description has no such route: %v", err)}
 	}
 	if path, ok := params["path"]; ok && path == "" {
-		params["path"] = "/" // the root is no missing value
+		params["path"] = "/" // the root is not a missing value
 	}
 	in := &openapi3filter.RequestValidationInput{
 		Request: req, PathParams: params, Route: route,

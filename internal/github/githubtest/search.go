@@ -11,9 +11,9 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// search knows the qualifiers repo, is, state, type, label, author, language, archived, no
-// and, before one of them, "-". Other words are looked for in title and body. Words in
-// parentheses are joined by OR; commas join labels.
+// search knows the qualifiers repo, is, state, type, label, author, language, archived, no and,
+// before one of them, "-". Other words are searched for in title and body. Words in parentheses
+// are joined by OR; commas join labels.
 func search(in *input) answer {
 	q := in.r.URL.Query()
 	type hit struct {
@@ -59,7 +59,7 @@ func search(in *input) answer {
 	return a
 }
 
-// words splits a query at spaces outside of quotes, which go.
+// words splits a query at spaces outside of quotes, and removes the quotes.
 func words(q string) []string {
 	quoted := false
 	list := strings.FieldsFunc(q, func(r rune) bool {

@@ -84,7 +84,7 @@ type Reply struct {
 	More  bool      // there is a page after this one
 	Named bool      // the page after this one has a name and no number
 	Next  int       // number of the page after this one; 0 when it has none
-	Last  int       // number of the last page; 0 when this is it, or when GitHub does not tell
+	Last  int       // number of the last page; 0 when this is it, or when GitHub does not report it
 }
 
 // Do makes one call. An error names the operation, and keeps the contract of runner.Issues; the

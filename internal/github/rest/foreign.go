@@ -11,9 +11,9 @@ import (
 // or the sign-in page of a proxy. Whether GitHub got the request is not known.
 var ErrForeign = errors.New("the answer is not GitHub's")
 
-// CheckOrigin returns an [ErrForeign] for an answer with a body of so many bytes that GitHub's API
-// does not give: a web page, or nothing where GitHub sends JSON. Pages with other
-// statuses are errors in any case, and GitHub itself sends some.
+// CheckOrigin returns an [ErrForeign] for an answer, with a body of size bytes, that is not from
+// GitHub's API: a web page, or nothing where GitHub sends JSON. Pages with other statuses are
+// errors in any case, and GitHub itself sends some.
 func CheckOrigin(res *http.Response, size int64) error {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	page := kind == "text/html" || kind == "application/xhtml+xml"

@@ -62,7 +62,8 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 func failureWait(r *reply, n int) time.Duration {
 	wait := firstRetryWait << (n - 1)
 	if r != nil {
-		// The clock is of no use for a date here: half a minute is no passing fault.
+		// Only a wait in seconds below the limit counts. Without a clock a date counts as the
+		// limit, and a service that asks for so long has more than a short failure.
 		if asked, ok := retryAfter(r.Header, time.Time{}); ok && asked < maxAskedWait {
 			wait = max(wait, asked)
 		}

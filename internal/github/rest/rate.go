@@ -39,7 +39,7 @@ func (r *rate) spend(reserve int, now time.Time) error {
 	return &BudgetError{Remaining: r.remaining, Reserve: reserve, Reset: r.reset}
 }
 
-// A BudgetError means that the calls that the token has left are to be kept for others.
+// A BudgetError means that the remaining calls of the token are reserved for others.
 type BudgetError struct {
 	Remaining int       // calls left
 	Reserve   int       // calls to be kept

@@ -211,7 +211,7 @@ func (p *parser) single() (*node, error) {
 	return p.indexed(n)
 }
 
-// indexed reads what stands in brackets behind a path: a name is a part of the path.
+// indexed reads the index in brackets after a path: a name is a part of the path.
 func (p *parser) indexed(n *node) (*node, error) {
 	for {
 		if _, open := p.sign("["); !open {

@@ -1,8 +1,8 @@
 // Package ghexpr translates the "if" of a job or step of GitHub Actions to conditions of ours.
 //
-// GitHub compares texts without regard to case, and so does the result. The functions are
-// pure and safe for concurrent use. The work is bounded by the length of the expression, which
-// is bounded.
+// GitHub compares texts without regard to case, and so does the result. The functions are pure
+// and safe for concurrent use. The cost is bounded by the length of the expression, which is
+// limited.
 package ghexpr
 
 import (
@@ -21,7 +21,7 @@ type Problem struct {
 // A Condition is a translated expression: all of its terms must hold.
 type Condition struct {
 	Terms []string
-	// Never is true when it cannot hold for one of the events.
+	// Never is true when the condition cannot hold for one of the events.
 	Never bool
 	// Lost are the parts that Terms leave out, each joined to the rest by "&&".
 	Lost []Problem
@@ -59,8 +59,8 @@ func Translate(src string, events []string) Condition {
 	return c
 }
 
-// textAround returns where text stands before or behind "${{ }}", after so many characters; ok
-// is false when there is none, or nothing else.
+// textAround returns the position of text before or after "${{ }}", in characters; ok is false
+// when there is none, or nothing else.
 func textAround(src string) (at int, ok bool) {
 	before, rest, found := strings.Cut(src, "${{")
 	if !found {
@@ -85,7 +85,7 @@ type value struct {
 	text  string // as our conditions write it
 	lost  *Problem
 	op    string // "and", "or", "not" or, for a comparison, "==" that it has outside of brackets
-	known bool   // it is holds, whatever happens
+	known bool   // the value is always that of holds
 	holds bool
 }
 
@@ -165,8 +165,8 @@ func joined(sign string, list ...value) value {
 	return value{text: strings.Join(texts, " "+op+" "), op: op}
 }
 
-// there translates that the event has what a path begins with: an issue, or a pull request.
-// Elsewhere the path is null.
+// there translates the condition that the event has the object at the start of a path: an issue
+// or a pull request. For other events the path is null.
 func (t translation) there(path string) value {
 	issues := strings.HasPrefix(path, "github.event.issue.")
 	pulls := strings.HasPrefix(path, ownPull+".") || path == "github.head_ref" || path == "github.base_ref"
@@ -284,8 +284,8 @@ func (t translation) flag(f field, left, right *node, equal bool) value {
 	return t.truth(positive(left, yes == equal))
 }
 
-// pull translates a path that is there for a pull request: the one in the payload of an issue
-// or comment, or the payload's own.
+// pull translates a path that exists for pull requests only: that in the payload of an issue or a
+// comment, or the payload's own.
 func (t translation) pull(path string) value {
 	pulls := "pull_request"
 	if !slices.Contains(t.events, pulls) {
@@ -295,7 +295,7 @@ func (t translation) pull(path string) value {
 		return t.event(pulls, true)
 	}
 	if len(t.events) > 0 && !slices.Contains(t.events, "issue_comment") {
-		return sure(false) // an event of issues is about none, and that of a pull request has no issue
+		return sure(false) // an event of issues has no pull request, and that of a pull request has no issue
 	}
 	text := fields()[path].text
 	if others := t.event(pulls, false); !others.known {

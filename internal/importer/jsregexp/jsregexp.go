@@ -1,7 +1,7 @@
 // Package jsregexp translates regular expressions of JavaScript to the syntax of RE2.
 //
-// The functions are pure and safe for concurrent use. The work is bounded by the length
-// of the expression, which is bounded.
+// The functions are pure and safe for concurrent use. The cost is bounded by the length of the
+// expression, which is limited.
 package jsregexp
 
 import (
@@ -47,7 +47,7 @@ func Translate(src, flags string) (string, []Problem) {
 	return out, t.found
 }
 
-// A translator goes over a regular expression from left to right.
+// A translator reads a regular expression from left to right.
 type translator struct {
 	in      []rune
 	pos     int

@@ -1,7 +1,7 @@
 // Package minimatch translates globs of the library minimatch to those of our conditions.
 //
-// The functions are pure and safe for concurrent use. The work is bounded by the length
-// of the glob, which is bounded.
+// The functions are pure and safe for concurrent use. The cost is bounded by the length of the
+// glob, which is limited.
 package minimatch
 
 import (

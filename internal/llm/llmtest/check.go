@@ -146,7 +146,7 @@ func (c completions) parse(r *Request) error {
 	return r.fill(body.Model, body.MaxTokens, body.Messages)
 }
 
-// decode reads one JSON object, without unknown fields and with nothing behind it.
+// decode reads one JSON object, without unknown fields and without further data.
 func decode(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -154,7 +154,7 @@ func decode(data []byte, v any) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("something follows the JSON")
+		return errors.New("unexpected data after the JSON")
 	}
 	return nil
 }

@@ -176,9 +176,9 @@ func (a *Attempts) takeTurn(ctx context.Context, addr string) bool {
 	return wait.For(ctx, Pause) == nil
 }
 
-// acquire waits for a turn. Of those that wait any one may be next, and not who waits longest or
-// has just had one: a right secret among many guesses gets a turn after a few tries at the
-// latest. crowded reports whether others wait.
+// acquire waits for a turn. The next turn goes to a random waiting request, not to the oldest: a
+// correct secret among many guesses gets a turn after a few tries. crowded reports whether others
+// wait.
 func acquire(ctx context.Context, turns chan struct{}, crowded bool) bool {
 	for {
 		if !crowded {
@@ -189,7 +189,7 @@ func acquire(ctx context.Context, turns chan struct{}, crowded bool) bool {
 			}
 		}
 		crowded = false
-		if wait.For(ctx, Pause/20+rand.N(Pause/5)) != nil { //nolint:gosec // the order is no secret
+		if wait.For(ctx, Pause/20+rand.N(Pause/5)) != nil { //nolint:gosec // the order is not a secret
 			return false
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/server/response"
 )
 
-// A Role is who may send a request.
+// A Role is a kind of sender that a request requires.
 type Role int
 
 // The roles.

@@ -77,8 +77,8 @@ func (p Proxies) has(addr netip.Addr) bool {
 // maxHops bounds the addresses that are read of a chain.
 const maxHops = 32
 
-// client returns the last address of a chain that is no trusted proxy. What stands before it
-// may be made up. Where an entry is no address, the proxy that added it counts.
+// client returns the last address of a chain that is not a trusted proxy. What stands before it
+// may be made up. Where an entry is not an address, the proxy that added it counts.
 func (p Proxies) client(addr netip.Addr, chain []string) netip.Addr {
 	for i := len(chain) - 1; i >= max(0, len(chain)-maxHops) && p.has(addr); i-- {
 		next, ok := parseHop(chain[i])
@@ -99,8 +99,8 @@ func forwardedFor(h http.Header) []string {
 	return strings.Split(strings.Join(lines, ","), ",")
 }
 
-// forwarded returns the chain in Forwarded (RFC 7239); nil: there is none. An element without
-// an address is an entry that is no address.
+// forwarded returns the chain in Forwarded (RFC 7239); nil: there is none. An element without an
+// address is an entry that is not an address.
 func forwarded(h http.Header) []string {
 	lines := h.Values("Forwarded")
 	if len(lines) == 0 {

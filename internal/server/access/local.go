@@ -35,7 +35,7 @@ func CheckLocal(r *http.Request) error {
 		return errors.New("from other machines a credential is needed, and none are configured (server.credentials)")
 	}
 	if by := proxied(r); by != "" {
-		return errors.New("the request came through a proxy (" + by + "), which anybody may stand behind: " +
+		return errors.New("the request came through a proxy (" + by + "), whose clients are unknown: " +
 			"a credential is needed, and none are configured (server.credentials)")
 	}
 	host := r.Host

@@ -111,7 +111,7 @@ func (h *claimHandler) claim(ctx context.Context, agent, by string) (queue.Claim
 func (h *claimHandler) release(ctx context.Context, c queue.Claim, by string) {
 	ctx, cancel := request.StoreContext(ctx)
 	defer cancel()
-	err := h.queue.GiveBack(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt, By: by}, 0)
+	err := h.queue.ReleaseClaim(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt, By: by}, 0)
 	if err != nil {
 		h.log.LogAttrs(ctx, slog.LevelWarn, "releasing an undelivered task failed; its claim expires by itself", slog.String("task", c.ID), slog.Any("error", err))
 	}

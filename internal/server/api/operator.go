@@ -63,7 +63,7 @@ func (h *operatorHandler) status(w http.ResponseWriter, r *http.Request, _ acces
 	return nil
 }
 
-// A change is what operators do to a task.
+// A change is an operation by an operator on a task.
 type change struct {
 	verb string // for the log
 	do   func(ctx context.Context, id, by string) (queue.State, error)

@@ -20,7 +20,7 @@ type route struct {
 // A handlerFunc answers a request, or returns an error before it wrote anything.
 type handlerFunc func(w http.ResponseWriter, r *http.Request, caller access.Caller) error
 
-// handlers are what routes lead to.
+// handlers are the handlers of the routes.
 type handlers struct {
 	claims    *claimHandler
 	tasks     *taskHandler

@@ -162,7 +162,7 @@ func TestNew(t *testing.T) {
 		want string
 	}{
 		{"no queue", api.Options{}, "api: Queue is not set"},
-		{"lease", api.Options{Queue: q, Lease: -1}, "api: a claim is to last -1ns"},
+		{"lease", api.Options{Queue: q, Lease: -1}, "api: want a claim duration of 0 or more, got -1ns"},
 		{"no intake", api.Options{Queue: q, WebhookSecrets: []secret.Text{"hush"}}, "api: there are secrets of a webhook, and no Intake"},
 		{"empty secret", api.Options{Queue: q, Intake: in, WebhookSecrets: []secret.Text{"hush", ""}}, "api: a secret of the webhook is empty"},
 	}

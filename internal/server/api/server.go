@@ -38,7 +38,7 @@ type Options struct {
 	// Credentials authenticate the senders of requests; nil: there are none, and only
 	// requests from this machine are answered.
 	Credentials *access.Credentials
-	// Attempts bounds how fast secrets can be guessed; nil: those of this server alone.
+	// Attempts limits how fast secrets can be guessed; nil: a limit for this server alone.
 	Attempts *access.Attempts
 	// Proxies report the addresses of clients; none: a client's address is that of its
 	// connection.
@@ -63,7 +63,7 @@ type Options struct {
 	// Dashboard answers every path that is not the API's, and checks access itself; nil: not
 	// found. The context of its requests ends when the server stops.
 	Dashboard http.Handler
-	// Middleware wraps what Serve answers with, such as for metrics; nil: none.
+	// Middleware wraps the handler of Serve, such as for metrics; nil: none.
 	Middleware func(http.Handler) http.Handler
 
 	Now func() time.Time // for ages; nil: time.Now
@@ -92,7 +92,7 @@ func New(o Options) (*Server, error) {
 	case o.Queue == nil:
 		return nil, errors.New("api: Queue is not set")
 	case o.Lease < 0:
-		return nil, fmt.Errorf("api: a claim is to last %v", o.Lease)
+		return nil, fmt.Errorf("api: want a claim duration of 0 or more, got %v", o.Lease)
 	}
 	webhook, err := intake.NewWebhook(o.Intake, o.WebhookSecrets, o.SpoolDir)
 	if err != nil {

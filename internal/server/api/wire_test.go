@@ -169,7 +169,7 @@ func (r *rig) do(t *testing.T, f []string) {
 		_, err = r.queue.RequeueStale(ctx, queue.Limits{Claims: n})
 	case "drain":
 		var list []queue.Decision
-		list, err = r.queue.DrainCompleted(ctx, queue.DrainOptions{Owner: "drain", Lease: time.Minute, Limit: 9})
+		list, err = r.queue.LeaseDecisions(ctx, queue.DrainOptions{Owner: "drain", Lease: time.Minute, Limit: 9})
 		for _, d := range list {
 			err = errors.Join(err, r.queue.MarkDone(ctx, d.Lease, []byte(`{}`)))
 		}

@@ -110,7 +110,7 @@ func (s *Services) Health() []supervisor.Health {
 
 // Unrenewed returns the leases of other servers that were not renewed in time: their decisions
 // go on when the leases end.
-func (s *Services) Unrenewed() []queue.HeldLease { return s.maintainer.Unrenewed() }
+func (s *Services) Unrenewed() []queue.ActiveLease { return s.maintainer.Unrenewed() }
 
 // watch wakes the services on changes of the queue, until ctx ends.
 func (s *Services) watch(ctx context.Context) error {

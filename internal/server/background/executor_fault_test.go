@@ -379,9 +379,9 @@ type early struct {
 	said bool
 }
 
-func (q *early) Release(ctx context.Context, h queue.Lease, p queue.Postponement) error {
+func (q *early) ReleaseLease(ctx context.Context, h queue.Lease, p queue.Postponement) error {
 	q.said = q.said || strings.Contains(q.r.log(), "decision carried out")
-	return q.Queue.Release(ctx, h, p)
+	return q.Queue.ReleaseLease(ctx, h, p)
 }
 
 // TestLogAfter checks that a retry is logged only after the release is durable.

@@ -136,10 +136,10 @@ func TestRateCutOff(t *testing.T) {
 		y.within(r.t, 5, 20, 20)
 		time.Sleep(2 * time.Hour)
 		y.within(r.t, 5, 20, 30)
-		if n := strings.Count(r.log(), "writes cannot be counted in the database"); n != 1 {
+		if n := strings.Count(r.log(), "counting writes in the database failed"); n != 1 {
 			r.t.Errorf("it was said %d times\n%s", n, r.log())
 		}
-		if n := strings.Count(r.log(), "writes are counted with those of other servers again"); n != 1 {
+		if n := strings.Count(r.log(), "rate limit of writes is shared with other servers again"); n != 1 {
 			r.t.Errorf("the end was said %d times", n)
 		}
 	})

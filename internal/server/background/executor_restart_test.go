@@ -144,9 +144,9 @@ func (f *frozen) wait() {
 	}
 }
 
-func (f *frozen) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
+func (f *frozen) LeaseDecisions(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
 	f.wait()
-	return f.Queue.DrainCompleted(ctx, o)
+	return f.Queue.LeaseDecisions(ctx, o)
 }
 
 func (f *frozen) Renew(ctx context.Context, h queue.Lease, d time.Duration) (time.Time, error) {
@@ -161,9 +161,9 @@ func (f *frozen) MarkDone(ctx context.Context, h queue.Lease, report []byte) err
 	return f.Queue.MarkDone(ctx, h, report)
 }
 
-func (f *frozen) Release(ctx context.Context, h queue.Lease, p queue.Postponement) error {
+func (f *frozen) ReleaseLease(ctx context.Context, h queue.Lease, p queue.Postponement) error {
 	f.wait()
-	return f.Queue.Release(ctx, h, p)
+	return f.Queue.ReleaseLease(ctx, h, p)
 }
 
 func (f *frozen) RequeueLeases(ctx context.Context, drains int) (queue.LeaseCheck, error) {

@@ -30,11 +30,11 @@ func do(f func() error) error {
 	return f()
 }
 
-func (o odd) DrainCompleted(ctx context.Context, opt queue.DrainOptions) ([]queue.Decision, error) {
+func (o odd) LeaseDecisions(ctx context.Context, opt queue.DrainOptions) ([]queue.Decision, error) {
 	if err := do(o.drain); err != nil {
 		return nil, err
 	}
-	return o.Queue.DrainCompleted(ctx, opt)
+	return o.Queue.LeaseDecisions(ctx, opt)
 }
 
 func (o odd) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Requeued, error) {

@@ -20,7 +20,7 @@ type shared struct {
 func (s shared) RequeueLeases(ctx context.Context, drains int) (queue.LeaseCheck, error) {
 	got, err := s.Queue.RequeueLeases(ctx, drains)
 	if left := s.left(); left > 0 {
-		got.Others = append(got.Others, queue.HeldLease{Lease: queue.Lease{ID: id(1), Epoch: 1}, Owner: "there", Left: left})
+		got.Others = append(got.Others, queue.ActiveLease{Lease: queue.Lease{ID: id(1), Epoch: 1}, Owner: "there", Left: left})
 	}
 	return got, err
 }

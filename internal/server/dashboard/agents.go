@@ -14,7 +14,7 @@ import (
 // times are the percentiles of a time, as text; empty: there is none.
 type times struct{ P50, P99 string }
 
-// A record is how an agent did lately.
+// A record is the recent results of an agent.
 type record struct {
 	done, failed int
 	wait, decide []time.Duration

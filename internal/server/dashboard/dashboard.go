@@ -75,7 +75,7 @@ const maxForm = 16 << 10 // bytes
 // New returns a Dashboard. The error names the option that is not valid.
 func New(o Options) (*Dashboard, error) {
 	if o.Queue == nil {
-		return nil, errors.New("dashboard: there is no Queue")
+		return nil, errors.New("dashboard: Queue is not set")
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -97,7 +97,7 @@ func New(o Options) (*Dashboard, error) {
 	}
 	github, err := url.Parse(o.GitHub)
 	if err != nil || github.Host == "" {
-		return nil, errors.New("dashboard: GitHub is no address of a web site")
+		return nil, errors.New("dashboard: GitHub: want the address of a web site")
 	}
 	d := &Dashboard{
 		queue: o.Queue,

@@ -34,7 +34,7 @@ type stillTask struct {
 	queue.Info
 
 	Message, Origin, Result, Report json.RawMessage
-	Broken                          string // a message that is no JSON
+	Broken                          string // a message that is not JSON
 	Log                             []queue.Entry
 }
 

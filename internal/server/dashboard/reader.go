@@ -58,7 +58,7 @@ func newReader(q queue.Queue, health func(ctx context.Context) []Health, now fun
 	return &reader{queue: q, health: health, now: now, briefs: map[briefKey]brief{}}
 }
 
-// A snapshot is what the first page shows of the queue and the server.
+// A snapshot is the data of the queue and the server for the first page.
 type snapshot struct {
 	counts
 
@@ -68,7 +68,7 @@ type snapshot struct {
 	health []Health
 }
 
-// counts are what all pages have in common.
+// counts are the numbers that every page shows.
 type counts struct {
 	stats  queue.Stats
 	held   []queue.Info // the newest pending tasks, if some are held back; at most maxHeld

@@ -61,7 +61,7 @@ func buttons(i queue.Info) []button {
 	return []button{cancel}
 }
 
-// The names of states that the queue counts within others.
+// The names of parts of states: of pending and completed tasks.
 const (
 	nameHeld     = "held back"
 	nameDraining = "being carried out"

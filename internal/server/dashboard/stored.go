@@ -43,8 +43,8 @@ type origin struct {
 	Trace    string `json:"trace"`
 }
 
-// parseOrigin decodes an origin; nil is an empty one. With an error it returns what it could
-// decode.
+// parseOrigin decodes an origin; nil is an empty one. With an error it returns the parts that it
+// could decode.
 func parseOrigin(data []byte) (origin, error) {
 	var o origin
 	if data == nil {

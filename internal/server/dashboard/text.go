@@ -34,7 +34,7 @@ func line(s string, most int) string {
 	return clip(strings.Join(strings.Fields(block(s, most)), " "), most)
 }
 
-// word returns a name, such as that of a state.
+// word returns a short name, such as that of a state, on one line.
 func word(s string) string { return line(s, maxWord) }
 
 // clip truncates s to a number of characters, including the ellipsis.

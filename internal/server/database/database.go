@@ -55,7 +55,7 @@ func (s sqliteStore) Guard(ctx context.Context, log *slog.Logger) error {
 	if err == nil {
 		return nil
 	}
-	log.ErrorContext(ctx, "database lost: nothing is accepted any more, and the server stops", "error", err)
+	log.ErrorContext(ctx, "database lost; refusing requests and stopping the server", "error", err)
 	saved, failed := s.Rescue(context.WithoutCancel(ctx)) // a stop must not leave half a copy
 	if failed != nil {
 		return fmt.Errorf("%w; saving its content failed: %w", err, failed)

@@ -49,9 +49,9 @@ func keepCopies(ctx context.Context, at Locations, log *slog.Logger) (all []save
 			for _, path := range list {
 				c := savedCopy{path, kind == sqlite.SavedLog}
 				if !c.log {
-					log.WarnContext(ctx, "a copy of a lost database waits: put it in the place of the database while the server is stopped, or move it away", "copy", c.path)
+					log.WarnContext(ctx, "found a copy of a lost database: restore it while the server is stopped, or move it away", "copy", c.path)
 				} else {
-					log.WarnContext(ctx, "the log of an overwritten database was kept: SQLite alone cannot read it; move it away", "copy", c.path)
+					log.WarnContext(ctx, "found the log of an overwritten database: SQLite alone cannot read it; move it away", "copy", c.path)
 				}
 				all = append(all, c)
 			}

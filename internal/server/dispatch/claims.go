@@ -32,7 +32,7 @@ func (c claims) next(ctx context.Context, agent string) (claim queue.Claim, ok b
 	defer cancel()
 	claim, err := c.queue.ClaimNext(bounded, agent, queue.ClaimOptions{By: c.owner, Lease: c.timeout})
 	if err != nil && !errors.Is(err, queue.ErrEmpty) {
-		c.log.WarnContext(ctx, "a task for an agent could not be claimed", "agent", agent, "error", err)
+		c.log.WarnContext(ctx, "claiming a task for an agent failed", "agent", agent, "error", err)
 	}
 	return claim, err == nil
 }
@@ -59,14 +59,14 @@ func (c claims) complete(ctx context.Context, claim queue.Claim, decision []byte
 		return err
 	})
 	if err != nil {
-		c.log.WarnContext(ctx, "storing an agent's decision failed; it is asked again", "task", claim.ID, "error", err)
+		c.log.WarnContext(ctx, "storing an agent's decision failed; the agent is asked again", "task", claim.ID, "error", err)
 	}
 }
 
 // release makes the task pending again after some time. The claim does not count as an
 // attempt.
 func (c claims) release(ctx context.Context, claim queue.Claim, after time.Duration) {
-	err := supervisor.Commit(ctx, func(ctx context.Context) error { return c.queue.GiveBack(ctx, c.ref(claim), after) })
+	err := supervisor.Commit(ctx, func(ctx context.Context) error { return c.queue.ReleaseClaim(ctx, c.ref(claim), after) })
 	if err != nil {
 		c.log.WarnContext(ctx, "releasing a task failed; its claim expires by itself", "task", claim.ID, "error", err)
 	}
@@ -83,7 +83,7 @@ func (c claims) expire(ctx context.Context, claim queue.Claim, after time.Durati
 
 // fail fails the task.
 func (c claims) fail(ctx context.Context, agent string, claim queue.Claim, reason string) {
-	err := supervisor.Commit(ctx, func(ctx context.Context) error { return c.queue.GiveUp(ctx, c.ref(claim), reason) })
+	err := supervisor.Commit(ctx, func(ctx context.Context) error { return c.queue.FailClaim(ctx, c.ref(claim), reason) })
 	if err != nil {
 		c.log.WarnContext(ctx, "recording the failure of a task failed; its claim expires by itself", "task", claim.ID, "error", err)
 		return

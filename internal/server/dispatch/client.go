@@ -149,7 +149,7 @@ func statusOf(err error) string {
 	return string(e.Reason)
 }
 
-// causeOf returns what an error of decide means for the circuit breaker.
+// causeOf returns the cause, for the circuit breaker, of an error of decide.
 func causeOf(err error) breaker.Cause {
 	e, ok := errors.AsType[*agent.Error](err)
 	if !ok {

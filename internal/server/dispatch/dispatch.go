@@ -150,9 +150,9 @@ func (d *Dispatcher) reportBreaker(ctx context.Context, p *peer, cause string) {
 	event := observe.BreakerClosed
 	if open {
 		event = observe.BreakerOpened
-		d.o.Log.WarnContext(ctx, "circuit breaker of an agent opened; its tasks wait, and it is probed", "agent", p.address, "cause", cause)
+		d.o.Log.WarnContext(ctx, "circuit breaker of an agent opened; its tasks wait until a probe succeeds", "agent", p.address, "cause", cause)
 	} else {
-		d.o.Log.WarnContext(ctx, "circuit breaker of an agent closed; its tasks go on", "agent", p.address, "after", lasted)
+		d.o.Log.WarnContext(ctx, "circuit breaker of an agent closed; its tasks continue", "agent", p.address, "after", lasted)
 	}
 	d.o.Observe.Report(observe.Observation{Event: event, Agent: p.address, N: 1, Took: lasted})
 }

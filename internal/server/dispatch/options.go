@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	interval   = 4 * time.Second         // between looks at the backlog: a lost notification is repeated in less than five
-	gap        = 50 * time.Millisecond   // between looks that were woken
+	interval   = 4 * time.Second         // between checks of the backlog: a lost notification is repeated in less than five
+	gap        = 50 * time.Millisecond   // between checks after wake-ups
 	renotify   = 3700 * time.Millisecond // before the same notification is repeated, or a failing agent is notified again
 	defaultCap = 8
 	maxCap     = breaker.MaxConcurrency
@@ -26,8 +26,8 @@ type Queue interface {
 	ClaimNext(ctx context.Context, agent string, o queue.ClaimOptions) (queue.Claim, error)
 	Heartbeat(ctx context.Context, ref queue.Ref, lease time.Duration) error
 	Complete(ctx context.Context, ref queue.Ref, decision []byte) (queue.Receipt, error)
-	GiveBack(ctx context.Context, ref queue.Ref, wait time.Duration) error
-	GiveUp(ctx context.Context, ref queue.Ref, reason string) error
+	ReleaseClaim(ctx context.Context, ref queue.Ref, wait time.Duration) error
+	FailClaim(ctx context.Context, ref queue.Ref, reason string) error
 }
 
 // An Agent is an agent as it is configured.

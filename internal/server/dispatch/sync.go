@@ -89,7 +89,7 @@ func (d *Dispatcher) undecided(ctx context.Context, p *peer, permit breaker.Perm
 		d.fail(ctx, p, claim, fmt.Sprintf("given up: asked %d times, and no decision came; the last time: %s", d.o.MaxClaims, status))
 		return
 	}
-	d.o.Log.InfoContext(ctx, "agent returned no decision; it is asked again", "agent", p.address, "task", claim.ID, "in", v.Wait, "counts", v.Counts, "error", err)
+	d.o.Log.InfoContext(ctx, "agent returned no decision; retrying", "agent", p.address, "task", claim.ID, "in", v.Wait, "counts", v.Counts, "error", err)
 	if cause == breaker.Unusable {
 		d.claims.expire(ctx, claim, v.Wait, d.o.Requeue)
 		return

@@ -101,7 +101,7 @@ func (e *Executor) fetchUpTo(ctx context.Context, n int, execute func(queue.Deci
 		}
 	}()
 	start := time.Now()
-	list, err := e.o.Queue.DrainCompleted(ctx, queue.DrainOptions{Owner: e.o.Owner, Lease: e.o.Lease, Limit: n})
+	list, err := e.o.Queue.LeaseDecisions(ctx, queue.DrainOptions{Owner: e.o.Owner, Lease: e.o.Lease, Limit: n})
 	if err != nil {
 		return 0, err
 	}
@@ -232,7 +232,7 @@ func (e *Executor) record(ctx context.Context, l queue.Lease, d retryDecision, r
 	case statusFailed, statusExhausted:
 		return e.o.Queue.Fail(ctx, l, d.reason, report)
 	case statusRetry, statusReleased:
-		return e.o.Queue.Release(ctx, l, queue.Postponement{Wait: d.wait, Reason: d.reason, Free: d.status == statusReleased})
+		return e.o.Queue.ReleaseLease(ctx, l, queue.Postponement{Wait: d.wait, Reason: d.reason, Free: d.status == statusReleased})
 	}
 	return nil
 }

@@ -34,11 +34,11 @@ type Settings struct {
 
 // Queue has the calls of queue.Queue that an Executor makes.
 type Queue interface {
-	DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error)
+	LeaseDecisions(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error)
 	Renew(ctx context.Context, h queue.Lease, d time.Duration) (time.Time, error)
 	MarkDone(ctx context.Context, h queue.Lease, report []byte) error
 	Fail(ctx context.Context, h queue.Lease, reason string, report []byte) error
-	Release(ctx context.Context, h queue.Lease, p queue.Postponement) error
+	ReleaseLease(ctx context.Context, h queue.Lease, p queue.Postponement) error
 }
 
 // Options configure an Executor. The zero value of a field is usable, except where its
@@ -57,7 +57,7 @@ type Options struct {
 	Slots queue.Slots
 
 	Concurrency int           // decisions that are executed at a time; 0: 16
-	Interval    time.Duration // between looks at the queue without a wake-up; 0: 10 s
+	Interval    time.Duration // between checks of the queue without a wake-up; 0: 10 s
 	Lease       time.Duration // of a decision, from each renewal on; 0: queue.DefaultLease
 	MaxTries    int           // that count, of a decision; 0: 8
 	PerMinute   int           // writes of one identity; 0: 80

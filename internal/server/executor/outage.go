@@ -19,8 +19,8 @@ const (
 	forgetFailures = time.Hour // after the last one of a task
 )
 
-// outages distinguish an outage of GitHub, or of a token, from a problem of one decision. In
-// an outage all decisions of an identity fail, and no try counts. This is no circuit breaker: no
+// outages distinguish an outage of GitHub, or of a token, from a problem of one decision. In an
+// outage all decisions of an identity fail, and no try counts. This is not a circuit breaker: no
 // decision is held back, but retries become rarer.
 type outages struct {
 	mu    sync.Mutex

@@ -18,8 +18,8 @@ const (
 	maxReport  = 512 << 10 // bytes of all
 )
 
-// A Report is what became of an attempt to carry a decision out: the queue keeps it as
-// JSON with the task. Texts are cut; they may be hostile.
+// A Report is the result of an attempt to carry out a decision: the queue keeps it as JSON with
+// the task. Texts are cut; they may be hostile.
 type Report struct {
 	Status     runner.Status         `json:"status"`
 	Reason     string                `json:"reason,omitempty"` // why it failed, or nothing was done

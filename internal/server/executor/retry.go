@@ -30,7 +30,7 @@ const (
 	maxLimitWait = time.Hour        // that the wait of a rate limit is believed
 )
 
-// A retryDecision is what happens to a decision after an attempt.
+// A retryDecision is the next step for a decision after an attempt.
 type retryDecision struct {
 	status string
 	wait   time.Duration // before it is tried again
@@ -46,11 +46,11 @@ func (d retryDecision) log(ctx context.Context, log *slog.Logger, args ...any) {
 	case d.status == statusLost:
 		log.InfoContext(ctx, "decision left to another server", args...)
 	case d.status == statusFailed, d.status == statusExhausted:
-		log.WarnContext(ctx, "decision could not be carried out; its task failed", args...)
+		log.WarnContext(ctx, "decision not carried out; its task failed", args...)
 	case d.status == statusRetry:
-		log.WarnContext(ctx, "attempt to carry a decision out failed; it is tried again", args...)
+		log.WarnContext(ctx, "attempt to carry out a decision failed; it is retried", args...)
 	case d.failed: // in an outage, of which there is a warning
-		log.InfoContext(ctx, "attempt to carry a decision out failed; it is tried again", args...)
+		log.InfoContext(ctx, "attempt to carry out a decision failed; it is retried", args...)
 	default:
 		log.InfoContext(ctx, "decision released; it is retried", args...)
 	}

@@ -88,7 +88,7 @@ func newClients(i serverconfig.Identity, o github.Options, via transports) (*acc
 	return &account{login: i.User, id: id, app: a, appFor: appFor, byRepo: map[string]*github.Client{}}, nil
 }
 
-// host returns what a decision on a repository's issue is carried out with; zero offline.
+// host returns the host on which decisions for a repository are carried out; zero offline.
 func (a *account) host(repo string) (runner.Host, error) {
 	if a.offline {
 		return runner.Host{}, nil
@@ -154,6 +154,6 @@ func (a *account) checkLogin(ctx context.Context, log *slog.Logger) {
 	case err != nil:
 		log.Warn("GitHub did not return the owner of the credentials; using identity.github_user", "github_user", a.login, "error", err)
 	case !strings.EqualFold(got, a.login):
-		log.Warn("identity.github_user is not the owner of the credentials: the server will take its own writes for those of another user", "github_user", a.login, "credentials_of", got)
+		log.Warn("identity.github_user is not the owner of the credentials: the server will treat its own writes as those of another user", "github_user", a.login, "credentials_of", got)
 	}
 }

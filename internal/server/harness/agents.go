@@ -54,7 +54,7 @@ func agents(s *serverconfig.Config) map[string]dispatch.Agent {
 	return all
 }
 
-// decisionSettings are what decisions are carried out with.
+// decisionSettings are the settings for carrying out decisions.
 type decisionSettings struct {
 	s       *serverconfig.Config
 	account *account

@@ -22,7 +22,7 @@ type Harness struct {
 }
 
 // Open makes a server. Nothing runs yet, but the listeners are open. The caller closes the
-// Harness. An error that is no mistake in the configuration is a [command.FailedError].
+// Harness. An error that is not a mistake in the configuration is a [command.FailedError].
 func Open(ctx context.Context, o Options) (h *Harness, err error) {
 	// Mistakes are reported before anything is opened.
 	credentials, err := Credentials(o.Settings)

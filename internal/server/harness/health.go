@@ -26,9 +26,9 @@ type health struct {
 	github     *outage.Monitor // nil: GitHub is never called
 }
 
-// check returns what the server depends on, by name, with an error for what does not work.
-// An outage of GitHub is an [api.DegradedError]: events and agents are served meanwhile, and a
-// restart of the server would not help.
+// check returns the dependencies of the server by name, with an error for each that does not
+// work. An outage of GitHub is an [api.DegradedError]: events and agents are served meanwhile,
+// and a restart of the server would not help.
 func (h health) check(ctx context.Context) map[string]error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -104,6 +104,6 @@ func (h health) leases() string {
 	if len(list) == 0 {
 		return ""
 	}
-	last := slices.MaxFunc(list, func(a, b queue.HeldLease) int { return cmp.Compare(a.Left, b.Left) })
+	last := slices.MaxFunc(list, func(a, b queue.ActiveLease) int { return cmp.Compare(a.Left, b.Left) })
 	return fmt.Sprintf("%d of the decisions are held by a server that does not renew its leases; the last lease ends in %s", len(list), last.Left.Round(time.Second))
 }

@@ -58,7 +58,7 @@ func listen(ctx context.Context, s serverconfig.Server, c *access.Credentials) (
 	return l, nil
 }
 
-// closer returns what closes a listener, unless the server did that already.
+// closer returns a function that closes a listener, unless the server has closed it already.
 func closer(l net.Listener) func() error {
 	return func() error {
 		if err := l.Close(); !errors.Is(err, net.ErrClosed) {

@@ -59,8 +59,8 @@ func newLoops(o Options, c connections, active *activePoller) (l loops, err erro
 	return l, err
 }
 
-// listens returns what reports the events that the server's own rules are about; nil: it
-// has no rules.
+// listens returns a function that reports whether the server's own rules are about an event; nil:
+// it has no rules.
 func listens(s *serverconfig.Config) func(name, action string) bool {
 	if s.Runner.Rules.Len() == 0 {
 		return nil

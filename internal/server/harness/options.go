@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/internal/server/database"
 )
 
-// Options are what a Harness is made of. All fields but Version must be set.
+// Options are the settings and dependencies of a Harness. All fields but Version must be set.
 type Options struct {
 	Settings  *serverconfig.Config
 	Databases database.Locations

@@ -29,8 +29,8 @@ const (
 	SourcePoll    = "poll"
 )
 
-// An Origin is what the server stores of an event beside the task: queue.Task.Origin is its
-// JSON. It is not sent to agents.
+// An Origin is the data of an event that the server stores beside the task: queue.Task.Origin is
+// its JSON. It is not sent to agents.
 type Origin struct {
 	// Event is the event's name, such as "issues": with it, the payload of the task's
 	// message can be read as a triage.Delivery again.
@@ -62,12 +62,12 @@ type Outcome struct {
 	Reason string
 }
 
-// A Queue is what Take needs of queue.Queue.
+// A Queue is the part of queue.Queue that Take uses.
 type Queue interface {
 	Enqueue(ctx context.Context, t queue.Task) (queue.Enqueued, error)
 }
 
-// A Memory is what Take needs of memory.Store.
+// A Memory is the part of memory.Store that Take uses.
 type Memory interface {
 	Load(ctx context.Context, repo string, issue int) (memory.Record, error)
 }

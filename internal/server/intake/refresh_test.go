@@ -129,7 +129,7 @@ func later(_ *testing.T, _ queue.Queue, c *queuetest.Clock) { c.Advance(1001 * t
 // lost claims a task and releases it at once.
 func lost(t *testing.T, q queue.Queue, _ *queuetest.Clock) {
 	t.Helper()
-	if err := q.GiveBack(t.Context(), queue.Ref{ID: claimed(t, q).ID}, 0); err != nil {
+	if err := q.ReleaseClaim(t.Context(), queue.Ref{ID: claimed(t, q).ID}, 0); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -27,9 +27,9 @@ type Route struct {
 	// URL is the agent's base address, in any form that address.Canonical takes. A route
 	// without one is skipped.
 	URL string
-	// Events are what the agent takes: types of tasks such as "issue.triage", and events
-	// such as "issues.labeled". Nil: the type of tasks that has the same prefix as Type, up
-	// to the first "-".
+	// Events are the events that the agent accepts: types of tasks such as "issue.triage", and
+	// events such as "issues.labeled". Nil: the type of tasks that has the same prefix as Type,
+	// up to the first "-".
 	Events     []string
 	AllowClose bool     // whether tasks permit the agent to close issues
 	Protocol   Protocol // empty: ProtocolQueue
@@ -101,7 +101,7 @@ func byRepo(routes []Route, repos []string) (map[string][]Route, error) {
 func (t *Intake) route(e triage.Delivery) (r Route, reason string) {
 	routes, known := t.repos[strings.ToLower(e.FullRepo())]
 	if !known {
-		t.o.Log.Warn("event of a repository that is not configured", "repo", e.FullRepo(), "event", e.Key())
+		t.o.Log.Warn("event skipped: the repository is not configured", "repo", e.FullRepo(), "event", e.Key())
 		return Route{}, "the repository is not configured"
 	}
 	if reason := t.skipReason(e); reason != "" {

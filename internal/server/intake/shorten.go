@@ -106,7 +106,7 @@ func (s *shortener) escaped(c byte) {
 	}
 }
 
-// copy copies bytes of a text, up to the first character that is to be cut.
+// copy copies bytes of a text, up to the first character to cut.
 func (s *shortener) copy(part []byte) {
 	if s.cutting {
 		return

@@ -221,7 +221,7 @@ func payload(h http.Header, body []byte) []byte {
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil // which is no event
+		return nil // which is not an event
 	}
 	return []byte(form.Get("payload"))
 }

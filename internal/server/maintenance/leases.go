@@ -19,18 +19,18 @@ type leaseWatch struct {
 	log  *slog.Logger
 
 	mu   sync.Mutex // guards the fields below
-	held []queue.HeldLease
+	held []queue.ActiveLease
 	seen time.Time // when held was read
 }
 
 // see takes the leases of other servers, and logs those that were not renewed, once each.
-func (w *leaseWatch) see(ctx context.Context, others []queue.HeldLease) {
-	late := slices.DeleteFunc(slices.Clone(others), func(l queue.HeldLease) bool { return l.Left >= w.late })
+func (w *leaseWatch) see(ctx context.Context, others []queue.ActiveLease) {
+	late := slices.DeleteFunc(slices.Clone(others), func(l queue.ActiveLease) bool { return l.Left >= w.late })
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, l := range late {
-		if !slices.ContainsFunc(w.held, func(was queue.HeldLease) bool { return was.Lease == l.Lease }) {
-			w.log.WarnContext(ctx, "decision held by another server that does not renew its lease; it goes on when the lease ends",
+		if !slices.ContainsFunc(w.held, func(was queue.ActiveLease) bool { return was.Lease == l.Lease }) {
+			w.log.WarnContext(ctx, "another server does not renew its lease of a decision; the decision is retried when the lease expires",
 				"task", l.ID, "server", l.Owner, "lease_ends_in", l.Left.Round(time.Millisecond))
 		}
 	}
@@ -38,7 +38,7 @@ func (w *leaseWatch) see(ctx context.Context, others []queue.HeldLease) {
 }
 
 // unrenewed returns the leases that were not renewed, as they are now.
-func (w *leaseWatch) unrenewed() []queue.HeldLease {
+func (w *leaseWatch) unrenewed() []queue.ActiveLease {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := slices.Clone(w.held)

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	leaseInterval = time.Second // between looks at the leases of decisions
+	leaseInterval = time.Second // between checks of the leases of decisions
 	purgeInterval = time.Hour
 	purgeBatch    = 100 // tasks that are deleted in one call
 	maxLogged     = 20  // ids of tasks in a log line
@@ -119,7 +119,7 @@ func (m *Maintainer) checkLeases(ctx context.Context) error {
 }
 
 // Unrenewed returns the leases of other servers that were not renewed in time.
-func (m *Maintainer) Unrenewed() []queue.HeldLease { return m.leases.unrenewed() }
+func (m *Maintainer) Unrenewed() []queue.ActiveLease { return m.leases.unrenewed() }
 
 // report reports requeued tasks.
 func (m *Maintainer) report(ctx context.Context, stale []queue.Requeued) {

@@ -52,7 +52,7 @@ func (p *presence) record(ctx context.Context) error {
 			return err
 		}
 		if n > 0 {
-			p.log.InfoContext(ctx, "claims prolonged: agents could not send heartbeats", "claims", n)
+			p.log.InfoContext(ctx, "claims extended: agents could not send heartbeats", "claims", n)
 		}
 	}
 	err = p.cursors.SaveCursor(ctx, presenceKey, now.UTC().AppendFormat(nil, time.RFC3339Nano))

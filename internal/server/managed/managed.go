@@ -70,7 +70,7 @@ type Engine interface {
 	// output, which may be cut anywhere. With an error the container may still run, except
 	// for [ErrNotFound].
 	Wait(ctx context.Context, id string) (code int64, output string, err error)
-	// Remove stops and removes a container. A missing container is no error.
+	// Remove stops and removes a container. A missing container is not an error.
 	Remove(ctx context.Context, id string) error
 }
 

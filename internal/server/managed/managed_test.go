@@ -87,7 +87,7 @@ func (e *engine) Remove(ctx context.Context, id string) error {
 const (
 	ended = "unhealthy: it ended with exit code 3: bye, ***"
 	again = "starting: it ended with exit code 3: bye, ***; it is started again"
-	lost  = "waiting: it ended while the engine did not answer, or was removed by somebody else"
+	lost  = "waiting: it ended while the engine did not answer, or another program removed it"
 )
 
 // A journal is a log that reports the states of agents.

@@ -14,7 +14,7 @@ import (
 const (
 	maxRestarts     = 1               // of a container that exits
 	restartDelay    = 2 * time.Second // from the exit to the restart
-	maxBackoff      = time.Minute     // between two tries of what the engine refused
+	maxBackoff      = time.Minute     // between two tries of a call that the engine refused
 	removeTimeout   = 20 * time.Second
 	startupInterval = time.Second // between health checks until the first that succeeds
 	healthInterval  = 15 * time.Second
@@ -116,7 +116,7 @@ func (s *supervised) runContainer(ctx context.Context) (reason string, err error
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 			defer cancel()
 			if err := s.o.Engine.Remove(ctx, id); err != nil {
-				s.o.Log.Error("container could not be removed", "agent", s.agent.Name, "error", err)
+				s.o.Log.Error("removing a container failed", "agent", s.agent.Name, "error", err)
 			}
 		}()
 	}
@@ -144,7 +144,7 @@ func (s *supervised) waitForExit(ctx context.Context, id string) (reason string,
 		}
 		switch {
 		case err == nil && tries > 0, errors.Is(err, ErrNotFound):
-			return "", errors.New("it ended while the engine did not answer, or was removed by somebody else")
+			return "", errors.New("it ended while the engine did not answer, or another program removed it")
 		case err == nil:
 			reason = fmt.Sprintf("it ended with exit code %d", code)
 			if output = s.agent.redactedEnd(output); output != "" {

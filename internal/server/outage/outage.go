@@ -55,8 +55,8 @@ func (c Cause) advice(named bool) string {
 // An Error is an outage that goes on.
 type Error struct {
 	Cause Cause
-	// Repos are the repositories, "owner/name", for which the App is refused; none: the outage
-	// is of all.
+	// Repos are the repositories, "owner/name", for which the App is refused; empty: the outage
+	// concerns all.
 	Repos []string
 	Since time.Time
 	Last  string // failure; it may contain words of others
@@ -87,7 +87,7 @@ type Monitor struct {
 
 	mu      sync.Mutex // guards the fields below
 	service streak     // requests that GitHub did not answer, or failed
-	// refused are the requests for which credentials were refused, by repository; everywhere:
+	// refused are the streaks of refused credentials, by repository; the key everywhere is for
 	// the token, or the App itself.
 	refused map[string]*streak
 	// accounts are those with outages of repositories, by the owner's name. An App is installed,
@@ -102,7 +102,7 @@ const everywhere = ""
 type incident struct {
 	repos    int // in which it goes on
 	since    time.Time
-	failures int // in repositories where it has ended
+	failures int // in repositories whose outage has ended
 }
 
 // New returns a Monitor without an outage.
@@ -197,14 +197,14 @@ func (m *Monitor) forget(ctx context.Context) {
 	defer m.mu.Unlock()
 	for repo, s := range m.refused {
 		if repo != everywhere && s.outage && time.Since(s.used) >= unusedAfter {
-			m.o.Log.WarnContext(ctx, "GitHub outage forgotten: the repository is not used any more", "repository", repo)
+			m.o.Log.WarnContext(ctx, "GitHub outage dropped: the repository is no longer used", "repository", repo)
 			m.end(ctx, repo, *s)
 			delete(m.refused, repo)
 		}
 	}
 }
 
-// seen records a request about a repository that is no evidence about credentials.
+// seen records a request about a repository that is not evidence about credentials.
 func (m *Monitor) seen(ctx context.Context, repo string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

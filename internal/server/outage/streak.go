@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// confirm is how long all requests must fail before that counts as an outage: a short
-	// failure of GitHub is what retries are for.
+	// confirm is how long all requests must fail before that counts as an outage: retries handle
+	// a short failure of GitHub.
 	confirm       = 10 * time.Second
 	leastFailures = 2
 	maxError      = 200 // characters of an error in the log
@@ -20,7 +20,7 @@ type streak struct {
 	since    time.Time // when the first of the failed requests began
 	failures int
 	last     time.Time // end of the last request
-	used     time.Time // when the last request failed that was no probe
+	used     time.Time // when the last request failed that was not a probe
 	err      string    // of the last failure
 	outage   bool      // there were enough
 }
@@ -55,7 +55,7 @@ func (s *streak) silent() bool {
 // probing marks the context of a probe.
 type probing struct{}
 
-// asked records a request about a repository that is no probe.
+// asked records a request about a repository that is not a probe.
 func (s *streak) asked(ctx context.Context) {
 	if ctx.Value(probing{}) == nil {
 		s.used = time.Now()

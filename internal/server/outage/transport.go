@@ -126,7 +126,7 @@ func (t *transport) credentials(r *http.Request, res *http.Response, begin time.
 	case code == http.StatusUnauthorized:
 		t.monitor.refuse(ctx, t.repo, begin, why)
 	case code == http.StatusForbidden, code == http.StatusTooManyRequests:
-		t.monitor.seen(ctx, t.repo) // after many wrong tokens GitHub answers 403, and limits are no outage
+		t.monitor.seen(ctx, t.repo) // after many wrong tokens GitHub answers 403, and limits are not an outage
 	default:
 		t.monitor.accept(ctx, t.repo)
 	}

@@ -36,7 +36,7 @@ func (f filter) skip(i triage.Issue) string {
 	return ""
 }
 
-// own reports whether changes by an account are no events.
+// own reports whether changes by an account are not events.
 func (f filter) own(login string) bool {
 	same := func(s string) bool { return s != "" && strings.EqualFold(s, login) }
 	return same(f.bot) || slices.ContainsFunc(f.ignore, same)
@@ -90,7 +90,7 @@ type activity struct {
 	last     int64        // our last change; 0: there is none
 }
 
-// onlyOurs reports whether only we changed the issue.
+// onlyOurs reports whether we alone changed the issue.
 func (a activity) onlyOurs(i triage.Issue) bool {
 	return !a.others && a.last > 0 && i.UpdatedAt.Unix() <= a.last+updateLag
 }

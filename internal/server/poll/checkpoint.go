@@ -39,7 +39,7 @@ func (s *checkpoints) load(ctx context.Context) (*cursor, error) {
 	}
 	c, err := decodeCursor(data)
 	if errors.Is(err, errBroken) {
-		s.log.ErrorContext(ctx, "the repository is polled as if for the first time", "error", err)
+		s.log.ErrorContext(ctx, "cursor unusable; polling the repository as if for the first time", "error", err)
 		return newCursor(), nil
 	}
 	if err != nil {

@@ -40,7 +40,7 @@ func (h *handler) handle(ctx context.Context, c *cursor, i triage.Snapshot, p po
 	case err != nil:
 		return false, err
 	case inFlight && c.postpone(i.Number, p):
-		h.log.DebugContext(ctx, "issue waits for its task", "issue", i.Number)
+		h.log.DebugContext(ctx, "issue postponed: its task has not ended", "issue", i.Number)
 		return true, nil
 	case last.covers(i.Issue):
 		delete(c.Postponed, i.Number)
@@ -81,7 +81,7 @@ func (h *handler) detect(ctx context.Context, i triage.Issue, last taskSnapshot,
 	// Timelines do not contain the opening.
 	a.others = a.others || i.CreatedAt.Unix() > since
 	if wrote && a.onlyOurs(i) && !last.edited(i) {
-		h.log.DebugContext(ctx, "only we changed the issue", "issue", i.Number)
+		h.log.DebugContext(ctx, "issue skipped: all changes are our own", "issue", i.Number)
 		return change{}, nil
 	}
 	return newChange(i, p.Opened, a), nil
@@ -111,7 +111,7 @@ func (h *handler) retryLater(ctx context.Context, c *cursor, issue int, p postpo
 	if !c.postpone(issue, p) {
 		return fmt.Errorf("%w: %w", errTooManyPostponed, err)
 	}
-	h.log.WarnContext(ctx, "the issue is tried again at the next poll", "issue", issue, "error", err)
+	h.log.WarnContext(ctx, "handling an issue failed; it is retried at the next poll", "issue", issue, "error", err)
 	return nil
 }
 

@@ -65,7 +65,7 @@ func (r *repoPoller) run(ctx context.Context, permits chan struct{}, wait time.D
 // poll polls once, and returns how long to wait until the next poll.
 func (r *repoPoller) poll(ctx context.Context) time.Duration {
 	if r.slowDown() {
-		r.log.WarnContext(ctx, "few calls are left in this hour: polling slows down, so that writes go on", "reserve", r.reserve, "wait", maxBackoff)
+		r.log.WarnContext(ctx, "few API calls are left in this hour; polling less often, to leave them for writes", "reserve", r.reserve, "wait", maxBackoff)
 		return maxBackoff
 	}
 	res, err := r.attempt(ctx)
@@ -161,9 +161,9 @@ func advice(err error) string {
 	case status == http.StatusForbidden:
 		return "GitHub refuses it; check what the token may do, and whether it is authorised for the organisation"
 	case status >= http.StatusInternalServerError:
-		return "GitHub has trouble; it is tried again"
+		return "GitHub is unavailable; the poll is retried"
 	case errors.Is(err, triage.ErrNotFound):
 		return "there is no such repository, it was renamed, or the token does not see it; check repos and the token"
 	}
-	return "it is tried again"
+	return "the poll is retried"
 }

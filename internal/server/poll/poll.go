@@ -24,7 +24,7 @@
 // of a bot's issue has no sender.
 //
 // A change of an issue with a task in flight is postponed until the task has ended. Our own
-// changes are no events: if we have written to an issue, its timeline shows whether others
+// changes are not events: if we have written to an issue, its timeline shows whether others
 // changed it since.
 package poll
 
@@ -64,11 +64,10 @@ type Options struct {
 	// Reserve is how many calls of the hour are left to others, such as writes: when no
 	// more are left, a repository is polled every 15 minutes.
 	Reserve int
-	// Take makes the task of an event, durably, and reports whether there is one. An
-	// existing task counts, and an event that needs no task is no error. There is at most
-	// one task for a dedup key. An error that matches queue.ErrUnavailable stops the poll;
-	// after any other error the issue is tried again at the next poll, and the others go
-	// on. Must be set.
+	// Take makes the task of an event, durably, and reports whether there is one. An existing
+	// task counts, and an event that needs no task is not an error. There is at most one task for
+	// a dedup key. An error that matches queue.ErrUnavailable stops the poll; after any other
+	// error the issue is retried at the next poll, and the others go on. Must be set.
 	Take    func(ctx context.Context, e triage.Delivery, dedup string) (made bool, err error)
 	Tasks   Tasks   // must be set
 	Memory  Memory  // nil: only tasks show whether we have written to an issue
@@ -126,7 +125,7 @@ func New(o Options) (*Poller, error) {
 		case r.Source == nil:
 			return nil, fmt.Errorf("poll: repository %s: its Source must be set", r.Name)
 		case seen[key]:
-			return nil, fmt.Errorf("poll: repository %s is there twice", r.Name)
+			return nil, fmt.Errorf("poll: repository %s is listed twice", r.Name)
 		}
 		seen[key] = true
 		p.repos = append(p.repos, newRepoPoller(&o, r, triage.Repo{Owner: owner, Name: name}))

@@ -217,8 +217,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// An issue of which no task can be made holds up no other, and is tried again; a queue
-// that cannot be written is no fault of the issue's.
+// An issue of which no task can be made holds up no other, and is tried again; a queue that
+// cannot be written is not a fault of the issue's.
 func TestTakeFails(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

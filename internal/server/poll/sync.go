@@ -115,11 +115,11 @@ func (s *syncer) window(ctx context.Context, c *cursor, since int64) (window, er
 	return window{}, s.reader.errUnstable()
 }
 
-// A page is the result of handling one.
+// A page is the result of handling one page of the list.
 type page struct {
 	answer
 	fresh  bool // it contained a change that was not handled before
-	recent bool // and one that was too recent: it and the rest of the page were left
+	recent bool // and one that was too recent; it and the rest of the page are left for the next poll
 }
 
 // page handles the changes on one page.
@@ -176,7 +176,7 @@ func (s *syncer) reload(ctx context.Context, c *cursor, n int) error {
 	i, err := s.reader.issue(ctx, n)
 	switch {
 	case errors.Is(err, triage.ErrGone):
-		s.log.InfoContext(ctx, "an issue that waited is gone", "issue", n)
+		s.log.InfoContext(ctx, "postponed issue dropped: it no longer exists", "issue", n)
 		delete(c.Postponed, n)
 		return nil
 	case err != nil:

@@ -120,7 +120,7 @@ func (s *story) end(t queue.Info) {
 	if _, err := s.queue.Complete(ctx, queue.Ref{ID: t.ID}, []byte(`{}`)); err != nil {
 		s.Fatal(err)
 	}
-	list, err := s.queue.DrainCompleted(ctx, queue.DrainOptions{Owner: "test", Lease: time.Minute, Limit: 1000})
+	list, err := s.queue.LeaseDecisions(ctx, queue.DrainOptions{Owner: "test", Lease: time.Minute, Limit: 1000})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -161,6 +161,6 @@ func (l *Loop) Health() Health {
 	return h
 }
 
-// PanicError makes an error of a value that recover returned. The stack stands behind the
-// first line, for the log.
+// PanicError makes an error of a value that recover returned. The stack follows the first line,
+// for the log.
 func PanicError(value any) error { return fmt.Errorf("panic: %v\n%s", value, debug.Stack()) }

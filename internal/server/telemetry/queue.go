@@ -85,7 +85,7 @@ func readOrigin(data []byte) origin {
 	return o
 }
 
-// countError counts an error of the medium. Those of the contract are no failures.
+// countError counts an error of the medium. Those of the contract are not failures.
 func (q *measuredQueue) countError(verb string, err error) {
 	if err != nil && outcome(err) == mediumError {
 		q.metrics.queueErrors.WithLabelValues(verb).Inc()
@@ -137,9 +137,9 @@ func (q *measuredQueue) Heartbeat(ctx context.Context, ref queue.Ref, lease time
 	return err
 }
 
-// GiveBack implements queue.Queue.
-func (q *measuredQueue) GiveBack(ctx context.Context, ref queue.Ref, wait time.Duration) error {
-	err := q.Queue.GiveBack(ctx, ref, wait)
+// ReleaseClaim implements queue.Queue.
+func (q *measuredQueue) ReleaseClaim(ctx context.Context, ref queue.Ref, wait time.Duration) error {
+	err := q.Queue.ReleaseClaim(ctx, ref, wait)
 	q.countError("give_back", err)
 	if err == nil {
 		q.open.end(claimOf(ref.ID))
@@ -147,9 +147,9 @@ func (q *measuredQueue) GiveBack(ctx context.Context, ref queue.Ref, wait time.D
 	return err
 }
 
-// GiveUp implements queue.Queue.
-func (q *measuredQueue) GiveUp(ctx context.Context, ref queue.Ref, reason string) error {
-	err := q.Queue.GiveUp(ctx, ref, reason)
+// FailClaim implements queue.Queue.
+func (q *measuredQueue) FailClaim(ctx context.Context, ref queue.Ref, reason string) error {
+	err := q.Queue.FailClaim(ctx, ref, reason)
 	q.countError("give_up", err)
 	if err == nil {
 		q.open.end(claimOf(ref.ID))
@@ -179,9 +179,9 @@ func (q *measuredQueue) Complete(ctx context.Context, ref queue.Ref, decision []
 	return got, err
 }
 
-// DrainCompleted implements queue.Queue.
-func (q *measuredQueue) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
-	list, err := q.Queue.DrainCompleted(ctx, o)
+// LeaseDecisions implements queue.Queue.
+func (q *measuredQueue) LeaseDecisions(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
+	list, err := q.Queue.LeaseDecisions(ctx, o)
 	q.countError("drain", err)
 	for _, d := range list {
 		q.open.begin(d.Lease, started{at: d.Completed, trace: readOrigin(d.Origin).Trace})
@@ -210,9 +210,9 @@ func (q *measuredQueue) Fail(ctx context.Context, l queue.Lease, reason string, 
 	return err
 }
 
-// Release implements queue.Queue.
-func (q *measuredQueue) Release(ctx context.Context, l queue.Lease, p queue.Postponement) error {
-	err := q.Queue.Release(ctx, l, p)
+// ReleaseLease implements queue.Queue.
+func (q *measuredQueue) ReleaseLease(ctx context.Context, l queue.Lease, p queue.Postponement) error {
+	err := q.Queue.ReleaseLease(ctx, l, p)
 	q.countError("release", err)
 	q.leaseEnded("released", l, err)
 	if err == nil {

@@ -103,7 +103,7 @@ func (s *statsCollector) count() (queue.Stats, error) {
 	defer stop()
 	s.at = now
 	if s.stats, s.err = s.queue.Stats(ctx); s.err != nil {
-		s.log.Warn("the queue cannot be counted for the metrics", "error", s.err)
+		s.log.Warn("counting tasks for the metrics failed", "error", s.err)
 	}
 	return s.stats, s.err
 }

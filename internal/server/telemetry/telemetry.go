@@ -55,8 +55,8 @@ type Telemetry struct {
 	tracer   *tracer
 }
 
-// New returns a Telemetry. The error reports why traces cannot be sent; a collector that
-// does not answer is no error.
+// New returns a Telemetry. The error reports why traces cannot be sent; a collector that does not
+// answer is not an error.
 func New(ctx context.Context, o Options) (*Telemetry, error) {
 	o.Version = cmp.Or(o.Version, "unknown")
 	o.StatsFor = cmp.Or(o.StatsFor, 5*time.Second)
@@ -101,7 +101,7 @@ func (t *Telemetry) Metrics() http.Handler {
 type errorLog struct{ log *slog.Logger }
 
 // Println implements promhttp.Logger.
-func (l errorLog) Println(v ...any) { l.log.Warn("metrics", "error", fmt.Sprint(v...)) }
+func (l errorLog) Println(v ...any) { l.log.Warn("serving metrics failed", "error", fmt.Sprint(v...)) }
 
 // Close sends the remaining traces, until ctx is done.
 func (t *Telemetry) Close(ctx context.Context) error {

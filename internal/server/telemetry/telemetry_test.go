@@ -84,7 +84,7 @@ func (r *rig) complete(id string) {
 
 func (r *rig) drain() queue.Lease {
 	r.t.Helper()
-	list, err := r.q.DrainCompleted(r.t.Context(), queue.DrainOptions{Owner: "me", Lease: time.Minute, Limit: 1})
+	list, err := r.q.LeaseDecisions(r.t.Context(), queue.DrainOptions{Owner: "me", Lease: time.Minute, Limit: 1})
 	if err != nil || len(list) != 1 {
 		r.t.Fatal(list, err)
 	}
@@ -107,15 +107,15 @@ func (r *rig) live() {
 	r.complete(c.ID)
 	_ = r.q.Heartbeat(ctx, queue.Ref{ID: c.ID, Attempt: 7}, time.Minute)
 	h := r.drain()
-	_ = r.q.Release(ctx, h, queue.Postponement{Reason: "GitHub says 502"})
+	_ = r.q.ReleaseLease(ctx, h, queue.Postponement{Reason: "GitHub says 502"})
 	h = r.drain()
-	_ = r.q.Release(ctx, h, queue.Postponement{Reason: "a limit", Free: true})
+	_ = r.q.ReleaseLease(ctx, h, queue.Postponement{Reason: "a limit", Free: true})
 	h = r.drain()
 	_, _ = r.q.Renew(ctx, h, time.Minute)
 	r.clock.Advance(2 * time.Second)
 	_ = r.q.MarkDone(ctx, h, nil)
 	_ = r.q.MarkDone(ctx, h, nil)
-	_ = r.q.Release(ctx, h, queue.Postponement{})
+	_ = r.q.ReleaseLease(ctx, h, queue.Postponement{})
 
 	c = r.claim()
 	r.complete(c.ID)

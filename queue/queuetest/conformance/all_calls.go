@@ -64,7 +64,7 @@ func (a *allCalls) calls(q queue.Queue, n int) []func() error {
 		func() error {
 			claim, err := q.ClaimNext(ctx, script.Agent, queue.ClaimOptions{Lease: 5 * time.Second})
 			if err == nil && n%3 == 0 {
-				return q.GiveBack(ctx, queue.Ref{ID: claim.ID, Attempt: claim.Attempt}, time.Second)
+				return q.ReleaseClaim(ctx, queue.Ref{ID: claim.ID, Attempt: claim.Attempt}, time.Second)
 			}
 			return err
 		},
@@ -108,7 +108,7 @@ func (a *allCalls) enqueue(q queue.Queue, n int) error {
 // drain leases decisions, and ends their leases in one way or another.
 func (a *allCalls) drain(q queue.Queue, n int) error {
 	ctx := a.Context()
-	list, err := q.DrainCompleted(ctx, queue.DrainOptions{Owner: "harness", Lease: 4 * time.Second, Limit: 1 + issues})
+	list, err := q.LeaseDecisions(ctx, queue.DrainOptions{Owner: "harness", Lease: 4 * time.Second, Limit: 1 + issues})
 	for i, d := range list {
 		switch (n + i) % 5 {
 		case 0:
@@ -116,9 +116,9 @@ func (a *allCalls) drain(q queue.Queue, n int) error {
 		case 1:
 			a.check(n, q.Fail(ctx, d.Lease, "why", nil))
 		case 2:
-			a.check(n, q.Release(ctx, d.Lease, queue.Postponement{Reason: "why"}))
+			a.check(n, q.ReleaseLease(ctx, d.Lease, queue.Postponement{Reason: "why"}))
 		case 3:
-			a.check(n, q.Release(ctx, d.Lease, queue.Postponement{Wait: time.Second}))
+			a.check(n, q.ReleaseLease(ctx, d.Lease, queue.Postponement{Wait: time.Second}))
 		default: // its lease runs out
 		}
 	}

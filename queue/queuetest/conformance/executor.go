@@ -39,7 +39,7 @@ func (e *executor) finish(issue int, id string) {
 
 // drain carries out the completed decisions. begin is called for each lease, if it is not nil.
 func (e *executor) drain(q queue.Queue, begin func(issue int, id string)) error {
-	list, err := q.DrainCompleted(e.Context(), queue.DrainOptions{Lease: script.Lease, Limit: 3})
+	list, err := q.LeaseDecisions(e.Context(), queue.DrainOptions{Lease: script.Lease, Limit: 3})
 	if begin != nil {
 		for _, d := range list {
 			begin(d.Issue, d.ID)

@@ -47,11 +47,11 @@ func hostileTexts(s *store) {
 		if err != nil || !got.Accepted {
 			s.Fatalf("%.20q: Complete: got %+v, %v", text, got, err)
 		}
-		list, err := s.B.DrainCompleted(ctx, queue.DrainOptions{Owner: text, Lease: script.Lease, Limit: 1})
+		list, err := s.B.LeaseDecisions(ctx, queue.DrainOptions{Owner: text, Lease: script.Lease, Limit: 1})
 		if err != nil || len(list) != 1 || string(list[0].Result) != text {
-			s.Fatalf("%.20q: DrainCompleted: got %d, %v", text, len(list), err)
+			s.Fatalf("%.20q: LeaseDecisions: got %d, %v", text, len(list), err)
 		}
-		s.ok("Release", s.B.Release(ctx, list[0].Lease, queue.Postponement{Reason: text}))
+		s.ok("ReleaseLease", s.B.ReleaseLease(ctx, list[0].Lease, queue.Postponement{Reason: text}))
 		s.ok("Cancel", s.B.Cancel(ctx, t.ID, text))
 		_, err = s.B.Retry(ctx, t.ID, text)
 		s.ok("Retry", err)
@@ -84,7 +84,7 @@ func hostileLookups(s *store) {
 		s.fails("Renew", err, queue.ErrLost)
 		s.fails("MarkDone", s.A.MarkDone(ctx, lease, []byte("{}")), queue.ErrLost)
 		s.fails("Fail", s.A.Fail(ctx, lease, "why", nil), queue.ErrLost)
-		s.fails("Release", s.A.Release(ctx, lease, queue.Postponement{}), queue.ErrLost)
+		s.fails("ReleaseLease", s.A.ReleaseLease(ctx, lease, queue.Postponement{}), queue.ErrLost)
 		_, err = s.A.Inspect(ctx, text)
 		s.fails("Inspect", err, queue.ErrNotFound)
 		_, err = s.A.Retry(ctx, text, "person")
@@ -118,9 +118,9 @@ func hostileSizes(s *store) {
 	if got, err := s.B.Complete(ctx, queue.Ref{ID: t.ID}, result); err != nil || !got.Accepted {
 		s.Fatalf("Complete: got %+v, %v", got, err)
 	}
-	list, err := s.A.DrainCompleted(ctx, queue.DrainOptions{Lease: script.Lease, Limit: 9})
+	list, err := s.A.LeaseDecisions(ctx, queue.DrainOptions{Lease: script.Lease, Limit: 9})
 	if err != nil || len(list) != 1 || !bytes.Equal(list[0].Result, result) || !bytes.Equal(list[0].Message, t.Message) {
-		s.Fatalf("DrainCompleted: got %d, %v, or other texts", len(list), err)
+		s.Fatalf("LeaseDecisions: got %d, %v, or other texts", len(list), err)
 	}
 	if err := s.A.MarkDone(ctx, list[0].Lease, make([]byte, queue.MaxMessage+1)); err == nil || errors.Is(err, queue.ErrLost) {
 		s.Errorf("MarkDone with a large report: got %v", err)
@@ -142,18 +142,18 @@ func cancelled(s *store) {
 			_, err := q.ClaimNext(ctx, script.Agent, queue.ClaimOptions{Lease: script.Lease})
 			return err
 		},
-		"GiveBack":  func() error { return q.GiveBack(ctx, ref, script.Lease) },
-		"GiveUp":    func() error { return q.GiveUp(ctx, ref, "why") },
-		"Heartbeat": func() error { return q.Heartbeat(ctx, ref, script.Lease) },
-		"Complete":  func() error { _, err := q.Complete(ctx, ref, []byte("{}")); return err },
-		"DrainCompleted": func() error {
-			_, err := q.DrainCompleted(ctx, queue.DrainOptions{Lease: script.Lease, Limit: 1})
+		"ReleaseClaim": func() error { return q.ReleaseClaim(ctx, ref, script.Lease) },
+		"FailClaim":    func() error { return q.FailClaim(ctx, ref, "why") },
+		"Heartbeat":    func() error { return q.Heartbeat(ctx, ref, script.Lease) },
+		"Complete":     func() error { _, err := q.Complete(ctx, ref, []byte("{}")); return err },
+		"LeaseDecisions": func() error {
+			_, err := q.LeaseDecisions(ctx, queue.DrainOptions{Lease: script.Lease, Limit: 1})
 			return err
 		},
 		"Renew":        func() error { _, err := q.Renew(ctx, lease, script.Lease); return err },
 		"MarkDone":     func() error { return q.MarkDone(ctx, lease, nil) },
 		"Fail":         func() error { return q.Fail(ctx, lease, "", nil) },
-		"Release":      func() error { return q.Release(ctx, lease, queue.Postponement{}) },
+		"ReleaseLease": func() error { return q.ReleaseLease(ctx, lease, queue.Postponement{}) },
 		"RequeueStale": func() error { _, err := q.RequeueStale(ctx, queue.Limits{Claims: 1, Drains: 1}); return err },
 		"ExtendClaims": func() error { _, err := q.ExtendClaims(ctx, script.Lease); return err },
 		"Stats":        func() error { _, err := q.Stats(ctx); return err },

@@ -300,7 +300,7 @@ func parallelBehind(s *store) {
 		func(q queue.Queue, h queue.Lease) error { return q.MarkDone(ctx, h, []byte("{}")) },
 		func(q queue.Queue, h queue.Lease) error { return q.Fail(ctx, h, "why", nil) },
 		func(q queue.Queue, h queue.Lease) error {
-			return errors.Join(q.Release(ctx, h, queue.Postponement{}), q.Cancel(ctx, h.ID, "person"))
+			return errors.Join(q.ReleaseLease(ctx, h, queue.Postponement{}), q.Cancel(ctx, h.ID, "person"))
 		},
 		func(q queue.Queue, _ queue.Lease) error {
 			for { // it passes over tasks that another caller is changing

@@ -38,7 +38,8 @@ func withIDs(text string) string {
 	return numberPattern.ReplaceAllStringFunc(text, func(s string) string { return idOf(s[1 : len(s)-1]) })
 }
 
-// withNumbers replaces ids: with the number where there is nothing else, or with <N>.
+// withNumbers is the inverse of withIDs. A text that is just an id becomes the number without
+// brackets.
 func withNumbers(text string) string {
 	if m := idPattern.FindStringSubmatch(text); len(m) > 0 && m[0] == text {
 		return m[1]

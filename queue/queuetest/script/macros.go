@@ -1,7 +1,7 @@
 package script
 
-// macro returns the lines that a line stands for; empty: it is no macro. $1, $2 and $3 are
-// the line's words.
+// macro returns the lines that a line stands for; empty: it is not a macro. $1, $2 and $3 are the
+// line's words.
 func macro(name string) string {
 	return map[string]string{
 		// No task can be claimed, by either handle.

@@ -20,10 +20,10 @@ func taskCalls() map[string]func(c *call, id string) (outcome, error) {
 			return done(c.q.Heartbeat(c.Context(), c.args.ref(id), c.args.duration("lease", Lease)))
 		},
 		"giveback": func(c *call, id string) (outcome, error) {
-			return done(c.q.GiveBack(c.Context(), c.args.ref(id), c.args.duration("wait", 0)))
+			return done(c.q.ReleaseClaim(c.Context(), c.args.ref(id), c.args.duration("wait", 0)))
 		},
 		"giveup": func(c *call, id string) (outcome, error) {
-			return done(c.q.GiveUp(c.Context(), c.args.ref(id), c.args.text("reason", "why")))
+			return done(c.q.FailClaim(c.Context(), c.args.ref(id), c.args.text("reason", "why")))
 		},
 		"complete": complete,
 		"renew": func(c *call, id string) (outcome, error) {
@@ -38,7 +38,7 @@ func taskCalls() map[string]func(c *call, id string) (outcome, error) {
 		},
 		"release": func(c *call, id string) (outcome, error) {
 			p := queue.Postponement{Wait: c.args.duration("wait", 0), Reason: c.args.text("reason", ""), Free: c.args.flag("free")}
-			return done(c.q.Release(c.Context(), c.lease(id), p))
+			return done(c.q.ReleaseLease(c.Context(), c.lease(id), p))
 		},
 		"retry": func(c *call, id string) (outcome, error) {
 			state, err := c.q.Retry(c.Context(), id, "person")
@@ -150,7 +150,7 @@ func claims(c *call) (outcome, error) {
 // drain leases decisions.
 func drain(c *call) (outcome, error) {
 	o := queue.DrainOptions{Owner: c.args.text("owner", "harness"), Lease: c.args.duration("lease", Lease), Limit: c.args.int("limit", 50)}
-	list, err := c.q.DrainCompleted(c.Context(), o)
+	list, err := c.q.LeaseDecisions(c.Context(), o)
 	var out outcome
 	for _, d := range list {
 		c.leases[d.ID] = d.Lease

@@ -48,10 +48,10 @@ func checkLiteral(f *yamlfile.File, spec protocol.ActionSpec, p param, n *yaml.N
 	}
 }
 
-// keyPattern is what a hidden marker of a comment can hold.
+// keyPattern matches the keys that a hidden marker of a comment can contain.
 var keyPattern = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,64}$`)
 
-// isKey reports whether a parameter names a comment for the next time.
+// isKey reports whether a parameter is a key by which a later run finds a comment.
 func isKey(p protocol.Param) bool { return p.Name == "once" || p.Name == "key" }
 
 // atLogin returns the first login that is written as a mention.

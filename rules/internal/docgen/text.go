@@ -143,7 +143,7 @@ func docTraps() []trap {
 	}
 }
 
-// A surprise is a condition that is no mistake, and may have another meaning than intended.
+// A surprise is a condition that is not a mistake, and may have another meaning than intended.
 type surprise struct{ written, why, instead string }
 
 func docSurprises() []surprise {

@@ -86,8 +86,8 @@ func Decode(f *yamlfile.File, n *yaml.Node) []string {
 	return on
 }
 
-// Check records a mistake in f when key is no name of an event. section is the key in the
-// file whose value n is.
+// Check records a mistake in f when key is not a name of an event. section is the key in the file
+// whose value n is.
 func Check(f *yamlfile.File, n *yaml.Node, section, key string) {
 	keys := Keys()
 	typ, dispatch := strings.CutPrefix(key, "repository_dispatch.")

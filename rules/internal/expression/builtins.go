@@ -169,9 +169,9 @@ func asText(args ...any) (any, error) {
 	return nil, errors.New("string takes a text, a number or a boolean")
 }
 
-// versionWithin is semver(version, constraint). A text that is no version is within no
-// constraint, and nothing is within the empty one, which a table gives for a key that
-// it does not hold.
+// versionWithin is semver(version, constraint). A text that is not a version is within no
+// constraint, and nothing is within the empty one, which a table gives for a key that it does not
+// hold.
 func versionWithin(args ...any) (any, error) {
 	r, s := arg[*run](args, 0), arg[string](args, 1)
 	if err := r.meter.Steps.Charge(1 + min(len(s), semver.MaxVersion)/cost.BytesPerStep); err != nil {
@@ -210,8 +210,8 @@ func commandArgs(args ...any) (any, error) {
 	return list, r.meter.Steps.Charge(1 + len(given) + len(list))
 }
 
-// issueNumber is issue_number(text): of an issue of this repository that a text refers to and
-// does nothing else; 0 for any other text.
+// issueNumber is issue_number(text): the number of the issue of this repository if the whole text
+// is a reference to it; 0 for any other text.
 func issueNumber(args ...any) (any, error) {
 	r, s := arg[*run](args, 0), strings.TrimSpace(arg[string](args, 1))
 	if err := r.meter.Steps.Charge(1 + len(s)/cost.BytesPerStep); err != nil {
@@ -276,7 +276,7 @@ func formNumberOf(args ...any) (any, error) { return formOf(args).Number, nil }
 
 func formListOf(args ...any) (any, error) { return formOf(args).List, nil }
 
-// formIsNil is what a comparison with nil asks.
+// formIsNil is the result of a comparison with nil.
 func formIsNil(args ...any) (any, error) { return formOf(args).Absent, nil }
 
 // formAny is the value of a field that is shown: nil when it is.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/org/foreman-action/rules/internal/expression/syntax"
 )
 
 // charge wraps, in a tree whose types are known, what makes texts, and inside of
@@ -19,7 +21,7 @@ func charge(place *ast.Node, loop bool) {
 		loop = true
 	}
 	reads := loop && readsOperands(n)
-	for _, c := range children(n) {
+	for _, c := range syntax.Children(n) {
 		charge(c, loop)
 		if reads && *c != nil && sized(*c) {
 			*c = wrap("__pay", *c)

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/org/foreman-action/rules/internal/expression/syntax"
 )
 
 // A LabelDependency is a label that a condition asks for.
@@ -32,9 +34,9 @@ func (x *Expression) OnlyIssues() bool {
 func onlyIssues(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
-		return negates(n.Operator) && fieldName(n.Node) == "issue.pull_request"
+		return syntax.Negates(n.Operator) && fieldName(n.Node) == "issue.pull_request"
 	case *ast.BinaryNode:
-		return joinedBy(n.Operator) == "and" && (onlyIssues(n.Left) || onlyIssues(n.Right))
+		return syntax.JoinedBy(n.Operator) == "and" && (onlyIssues(n.Left) || onlyIssues(n.Right))
 	}
 	return false
 }
@@ -45,11 +47,11 @@ func onlyIssues(n ast.Node) bool {
 func dependencies(n ast.Node, there bool, each string) []LabelDependency {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
-		if negates(n.Operator) {
+		if syntax.Negates(n.Operator) {
 			return dependencies(n.Node, !there, each)
 		}
 	case *ast.BinaryNode:
-		if joinedBy(n.Operator) != "" {
+		if syntax.JoinedBy(n.Operator) != "" {
 			return append(dependencies(n.Left, there, each), dependencies(n.Right, there, each)...)
 		}
 		return comparedDependencies(n, there, each)
@@ -77,7 +79,7 @@ func dependencies(n ast.Node, there bool, each string) []LabelDependency {
 func namedLabels(names []ast.Node, there bool) []LabelDependency {
 	var list []LabelDependency
 	for _, n := range names {
-		if name, ok := constantText(n); ok {
+		if name, ok := syntax.ConstantText(n); ok {
 			list = append(list, LabelDependency{name, there})
 		}
 	}
@@ -115,8 +117,8 @@ func chosenDependencies(n *ast.ConditionalNode, there bool, each string) []Label
 	return list
 }
 
-// comparedDependencies returns those of a comparison: of one of the labels with a name, of a
-// part with true or false, or of how many there are with a number.
+// comparedDependencies returns the dependencies of a comparison: of a label with a name, of a
+// part with true or false, or of the number of labels with a number.
 func comparedDependencies(n *ast.BinaryNode, there bool, each string) []LabelDependency {
 	left, right := n.Left, n.Right
 	switch n.Operator {
@@ -171,7 +173,7 @@ func counted(n ast.Node) (loop *ast.BuiltinNode, ok bool) {
 // moreThanNone reports whether a comparison with a number asks for at least one, or for
 // none.
 func moreThanNone(operator string, n ast.Node) (some, none bool) {
-	number, ok := constantInt(n)
+	number, ok := syntax.ConstantInt(n)
 	is := func(operators ...string) bool { return ok && slices.Contains(operators, operator) }
 	switch number {
 	case 0:

@@ -10,11 +10,12 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/internal/expression/syntax"
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// A Part is a part of a condition with its value. "and", "or" and "not" have the parts that
-// they join; a comparison and the like have their sides that are no constants.
+// A Part is a part of a condition with its value. "and", "or" and "not" have the parts that they
+// join; a comparison and the like have their sides that are not constants.
 type Part struct {
 	Text  string // the part as an expression
 	Value string // as an expression too, cut when it is long; empty when Error is not
@@ -68,17 +69,17 @@ func declares(n ast.Node) bool {
 	case *ast.VariableDeclaratorNode, *ast.SequenceNode:
 		return true
 	}
-	return slices.ContainsFunc(children(n), func(c *ast.Node) bool { return *c != nil && declares(*c) })
+	return slices.ContainsFunc(syntax.Children(n), func(c *ast.Node) bool { return *c != nil && declares(*c) })
 }
 
 func (e *Explainer) node(n ast.Node) Part {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
-		if negates(n.Operator) {
+		if syntax.Negates(n.Operator) {
 			return negated(n, e.node(n.Node))
 		}
 	case *ast.BinaryNode:
-		if by := joinedBy(n.Operator); by != "" {
+		if by := syntax.JoinedBy(n.Operator); by != "" {
 			return joinedPart(n, e.joined(n, by))
 		}
 	}
@@ -103,7 +104,7 @@ func (e *Explainer) node(n ast.Node) Part {
 		w.Parts = []Part{cond, yes, no}
 		return w
 	}
-	for _, side := range children(n) {
+	for _, side := range syntax.Children(n) {
 		if informative(*side) {
 			w.Parts = append(w.Parts, e.value(*side))
 		}
@@ -151,7 +152,7 @@ func (e *Explainer) joined(n ast.Node, by string) []Part {
 // operands returns a, b and c of "a and b and c".
 func operands(n ast.Node, by string) []ast.Node {
 	b, ok := n.(*ast.BinaryNode)
-	if !ok || joinedBy(b.Operator) != by {
+	if !ok || syntax.JoinedBy(b.Operator) != by {
 		return []ast.Node{n}
 	}
 	return append(operands(b.Left, by), operands(b.Right, by)...)

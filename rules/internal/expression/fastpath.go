@@ -7,6 +7,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
+	"github.com/org/foreman-action/rules/internal/expression/syntax"
 	"github.com/org/foreman-action/rules/internal/match"
 )
 
@@ -20,7 +21,7 @@ type fastPath func(*env) (value, sure bool)
 // yet; nil when there is none.
 func newFastPath(n ast.Node) fastPath {
 	fast := fastPathOf(n)
-	if b, ok := n.(*ast.BinaryNode); fast == nil || ok && joinedBy(b.Operator) != "" || !readsPull(n) {
+	if b, ok := n.(*ast.BinaryNode); fast == nil || ok && syntax.JoinedBy(b.Operator) != "" || !readsPull(n) {
 		return fast
 	}
 	return func(e *env) (bool, bool) {
@@ -177,7 +178,7 @@ func newComparison(n *ast.BinaryNode) fastPath {
 	return nil
 }
 
-// compareTexts returns what an operator does; nil for one that is not for texts.
+// compareTexts returns the function of an operator; nil for one that is not for texts.
 func compareTexts(operator string) func(a, b string) bool {
 	switch operator {
 	case "==":

@@ -12,6 +12,7 @@ import (
 	length "github.com/org/foreman-action/internal/duration"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/expression/syntax"
 	"github.com/org/foreman-action/rules/internal/expression/wording"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/match"
@@ -59,7 +60,7 @@ func (g guard) check(place *ast.Node, loops int) error {
 	if _, ok := (*place).(*ast.PredicateNode); ok {
 		inner++
 	}
-	for _, c := range children(*place) {
+	for _, c := range syntax.Children(*place) {
 		if err := g.check(c, inner); err != nil {
 			return err
 		}
@@ -113,8 +114,8 @@ func (g guard) refuse(n ast.Node, loops int) error {
 }
 
 func checkRange(n *ast.BinaryNode) error {
-	from, ok1 := constantInt(n.Left)
-	to, ok2 := constantInt(n.Right)
+	from, ok1 := syntax.ConstantInt(n.Left)
+	to, ok2 := syntax.ConstantInt(n.Right)
 	if !ok1 || !ok2 {
 		return refuse(n, "the bounds of a range must be whole numbers as they stand")
 	}
@@ -180,7 +181,7 @@ func (g guard) patch(place *ast.Node) error {
 		if n.Operator != "matches" {
 			return nil
 		}
-		text, ok := constantText(n.Right)
+		text, ok := syntax.ConstantText(n.Right)
 		if !ok {
 			return refuse(n.Right, "the right side of matches must be a text as it stands, best in backticks")
 		}
@@ -229,7 +230,7 @@ func constantArgument(n *ast.CallNode) error {
 	if len(n.Arguments) != last+1 {
 		return nil
 	}
-	text, ok := constantText(n.Arguments[last])
+	text, ok := syntax.ConstantText(n.Arguments[last])
 	if !ok {
 		return nil
 	}

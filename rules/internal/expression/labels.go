@@ -8,6 +8,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/expression/syntax"
 	"github.com/org/foreman-action/rules/internal/match"
 )
 
@@ -46,7 +47,7 @@ func (w *labelReads) collect(n ast.Node) {
 			w.any, w.open = true, true
 		}
 	}
-	for _, c := range children(n) {
+	for _, c := range syntax.Children(n) {
 		if *c != nil {
 			w.collect(*c)
 		}

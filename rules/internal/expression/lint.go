@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/internal/events"
+	"github.com/org/foreman-action/rules/internal/expression/syntax"
 	"github.com/org/foreman-action/rules/internal/expression/wording"
 )
 
@@ -29,7 +30,7 @@ func (l linter) lint(n ast.Node) error {
 	if n == nil {
 		return nil
 	}
-	for _, c := range children(n) {
+	for _, c := range syntax.Children(n) {
 		if err := l.lint(*c); err != nil {
 			return err
 		}
@@ -117,7 +118,7 @@ func (l linter) checkConstant(n *ast.BuiltinNode) error {
 	if hint == "" || len(n.Arguments) != 1 {
 		return nil
 	}
-	s, ok := constantText(n.Arguments[0])
+	s, ok := syntax.ConstantText(n.Arguments[0])
 	if !ok {
 		return nil
 	}
@@ -226,7 +227,7 @@ func fieldName(n ast.Node) string {
 }
 
 func (l linter) checkValue(field string, n ast.Node) error {
-	value, ok := constantText(n)
+	value, ok := syntax.ConstantText(n)
 	if !ok || field == "" {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/expression/syntax"
 	"github.com/org/foreman-action/rules/internal/match"
 	"github.com/org/foreman-action/rules/internal/similarity"
 	"github.com/org/foreman-action/triage"
@@ -20,7 +21,7 @@ import (
 // ErrNoLookup is the error of an expression that looks something up without a lookup.
 var ErrNoLookup = errors.New("the event does not contain it, and a look-up needs a token: the input token, or GITHUB_TOKEN")
 
-var errPartial = errors.New("the timeline of the issue is too long to tell")
+var errPartial = errors.New("the timeline of the issue is too long to decide")
 
 // An unasked is an error that comes from ErrUnasked.
 type unasked struct{ error }
@@ -80,7 +81,7 @@ func permission(args ...any) (any, error) {
 	return l.Permission(r.facts.Actor.Login)
 }
 
-// whole is a name whose value is what the lookup answers.
+// whole is a name whose value is the result of the lookup.
 func whole[T any](ask func(facts.Lookup) (T, error)) func(args ...any) (any, error) {
 	return func(args ...any) (any, error) {
 		l, err := arg[*run](args, 0).lookup()
@@ -171,7 +172,7 @@ func reviewers(args ...any) (any, error) {
 
 // readsPull reports whether a patched tree reads fields of pr that may have to be looked up.
 func readsPull(n ast.Node) bool {
-	return calls(n, "__pull") || slices.ContainsFunc(children(n), func(c *ast.Node) bool { return *c != nil && readsPull(*c) })
+	return calls(n, "__pull") || slices.ContainsFunc(syntax.Children(n), func(c *ast.Node) bool { return *c != nil && readsPull(*c) })
 }
 
 // calls reports whether n is a call of that function.
@@ -280,8 +281,8 @@ func (r *run) last(counts func(facts.Change) bool, bots bool) (Person, error) {
 	return last, nil
 }
 
-// present returns the actor of the event, when it is an activity on an issue that was there
-// before: an edit of a text, for one, is not in the timeline. Programs count if bots does.
+// present returns the actor of the event if the event is an activity on an existing issue: the
+// timeline does not contain all of these, such as edits of a text. With bots, programs count too.
 func (r *run) present(bots bool) (who Person, ok bool) {
 	f := r.facts
 	program := f.Actor.Type == "Bot" || strings.HasSuffix(f.Actor.Login, "[bot]")
@@ -292,8 +293,8 @@ func (r *run) present(bots bool) (who Person, ok bool) {
 	return Person{}, false
 }
 
-// active reports whether who is named for an event did something on this issue
-// himself. Somebody who is mentioned, or who refers to the issue elsewhere, did not.
+// active reports whether the actor of an event did something on this issue. Users who are
+// mentioned, or who refer to the issue elsewhere, did not.
 func active(kind string) bool {
 	return !slices.Contains([]string{"mentioned", "subscribed", "unsubscribed", "cross-referenced", "referenced"}, kind)
 }
@@ -427,7 +428,7 @@ func matchesGlob(args ...any) (any, error) {
 // checkGlobs refuses globs of files that match nothing.
 func checkGlobs(globs []ast.Node) error {
 	for _, arg := range globs {
-		if glob, ok := constantText(arg); ok {
+		if glob, ok := syntax.ConstantText(arg); ok {
 			if msg := match.PathGlobMistake(glob); msg != "" {
 				return refuse(arg, "the glob %q matches no file: %s", text.Shorten(glob, text.Quoted), msg)
 			}

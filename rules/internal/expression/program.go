@@ -12,6 +12,8 @@ import (
 	"github.com/expr-lang/expr/optimizer"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
+
+	"github.com/org/foreman-action/rules/internal/expression/syntax"
 )
 
 // A builder makes programs of checked trees. It is safe for concurrent use.
@@ -97,7 +99,7 @@ func settled(n ast.Node) bool {
 			return false
 		}
 	}
-	for _, c := range children(n) {
+	for _, c := range syntax.Children(n) {
 		if *c != nil && !settled(*c) {
 			return false
 		}

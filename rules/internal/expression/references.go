@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/rules/internal/expression/syntax"
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
@@ -38,8 +39,8 @@ type collector struct {
 	tree   *parser.Tree
 }
 
-// References returns the labels that an expression asks for, and the tables that it asks
-// for answers, in their order.
+// References returns the labels that an expression reads, and the tables in which it looks up
+// answers, in their order.
 func (x *Expression) References(names *symbols.Table) ([]LabelReference, []TableReference) {
 	c := collector{names: names, x: x}
 	if c.open() {
@@ -73,7 +74,7 @@ func (c *collector) place(n ast.Node) yamlfile.Problem {
 
 // note keeps a label that a node names, when it is a constant.
 func (c *collector) note(n ast.Node, glob func(string) string) {
-	name, ok := constantText(n)
+	name, ok := syntax.ConstantText(n)
 	if !ok || name == "" {
 		return
 	}
@@ -117,7 +118,7 @@ func (c *collector) asked(n ast.Node, each string) {
 			}
 		}
 	}
-	for _, child := range children(n) {
+	for _, child := range syntax.Children(n) {
 		if *child != nil {
 			c.asked(*child, each)
 		}
@@ -254,7 +255,7 @@ func (c *collector) results(n ast.Node) {
 			return
 		}
 	}
-	if _, ok := constantText(n); ok {
+	if _, ok := syntax.ConstantText(n); ok {
 		c.note(n, nil)
 		return
 	}
@@ -296,5 +297,5 @@ func asksCommand(n ast.Node, command string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(children(n), func(c *ast.Node) bool { return *c != nil && asksCommand(*c, command) })
+	return slices.ContainsFunc(syntax.Children(n), func(c *ast.Node) bool { return *c != nil && asksCommand(*c, command) })
 }

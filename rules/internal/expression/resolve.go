@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/rules/internal/expression/syntax"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/semver"
 	"github.com/org/foreman-action/rules/internal/symbols"
@@ -108,8 +109,8 @@ func fieldOf(n ast.Node) *forms.Field {
 	return field
 }
 
-// operand returns the field that a resolved operand is, or that the variable holds
-// which it is; nil for anything else.
+// operand returns the form field of a resolved operand: a field, or a variable that holds one;
+// nil for anything else.
 func operand(n ast.Node, vars map[string]*forms.Field) *forms.Field {
 	if id, ok := n.(*ast.IdentifierNode); ok {
 		return vars[id.Value]
@@ -136,7 +137,7 @@ func checkVersions(n *ast.BinaryNode, vars map[string]*forms.Field) error {
 		}
 		return refuse(n, "versions are compared with semver(%s, %q)", name, op+" 2.0.0")
 	case "==", "!=":
-		written, constant := constantText(other)
+		written, constant := syntax.ConstantText(other)
 		v, ok := semver.Parse(written)
 		switch {
 		case !constant || v.String() == written:

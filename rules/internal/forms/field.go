@@ -46,7 +46,7 @@ type fieldKeys struct {
 	Type    *yaml.Node `mistaken:"kind"             yaml:"type"`
 }
 
-const maxHeading = 200 // characters; more are no label of a form
+const maxHeading = 200 // characters; more are not a label of a form
 
 // Parse reads the declaration of a field with that name. Mistakes are recorded in f,
 // and a field with mistakes is returned all the same.

@@ -14,7 +14,7 @@ import (
 // The bounds of a list in an issue form.
 const (
 	MaxItems = 100 // of a list; later ones are left out
-	maxItem  = 256 // characters; longer ones are no option of a form
+	maxItem  = 256 // characters; longer ones are not an option of a form
 )
 
 // noResponse is GitHub's text for an empty field.
@@ -181,7 +181,7 @@ func ticked(lines []markdown.Line) []string {
 	return list
 }
 
-// listItem returns a line without the sign of a list before it.
+// listItem returns a line without its list marker.
 func listItem(line string) string {
 	line = strings.TrimSpace(line)
 	for _, sign := range []string{"- ", "* ", "+ "} {

@@ -20,10 +20,10 @@ type fence struct {
 	Bare   bool // nothing follows, so that it may end code
 }
 
-// Lines splits a text into lines and marks those of fenced code, as
-// CommonMark has it ("Fenced code blocks"), but for two things: a fence that is never
-// closed is none, because people forget it, and what stands in lists or quotes is no
-// fence. Its work grows with the length of the text, whatever the text holds.
+// Lines splits a text into lines and marks those of fenced code, as CommonMark has it ("Fenced
+// code blocks"), but for two things: a fence that is never closed is none, because people forget
+// it, and what stands in lists or quotes is not a fence. Its work grows with the length of the
+// text, whatever the text holds.
 func Lines(s string) []Line {
 	lines := make([]Line, 0, strings.Count(s, "\n")+1)
 	var fences []fence

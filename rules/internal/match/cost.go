@@ -112,7 +112,7 @@ func captures(re *syntax.Regexp) int {
 	return n
 }
 
-// bare returns what captures stand around.
+// bare returns the expression inside of captures.
 func bare(re *syntax.Regexp) *syntax.Regexp {
 	for re.Op == syntax.OpCapture {
 		re = re.Sub[0]
@@ -173,7 +173,7 @@ func folded(r rune) rune {
 	return least
 }
 
-// lengths returns the bounds of what re takes, in characters; ok is false when
+// lengths returns the bounds of the length of a match of re, in characters; ok is false when
 // there is no upper one.
 func lengths(re *syntax.Regexp) (shortest, longest int, ok bool) {
 	switch re.Op {

@@ -85,7 +85,7 @@ func (m *Matcher) Match(p *Pattern, s string, meter *cost.Meter) (bool, error) {
 	return m.answer(p, s, true), nil
 }
 
-// TryMatch is match for the fast path; sure is false when the work is too much.
+// TryMatch is match for the fast path; sure is false when the match would cost too much.
 func (m *Matcher) TryMatch(p *Pattern, s string, meter *cost.Meter) (matched, sure bool) {
 	if meter.Patterns.Charge(m.Length(s)*p.Cost) != nil {
 		return false, false

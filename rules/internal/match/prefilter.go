@@ -138,7 +138,7 @@ func (r literalReader) read(re *syntax.Regexp) literals {
 	return literals{}
 }
 
-// once reads what occurs once or more.
+// once reads an expression that occurs once or more.
 func (r literalReader) once(re *syntax.Regexp) literals {
 	x := r.read(re)
 	if x.all != nil {

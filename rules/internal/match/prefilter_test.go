@@ -124,7 +124,7 @@ func TestPrefilterAgrees(t *testing.T) {
 	for _, s := range patterns {
 		p, err := NewPattern(s)
 		if err != nil {
-			continue // \u is no escape of patterns
+			continue // \u is not an escape of patterns
 		}
 		for _, text := range hay() {
 			samePattern(t, p, text)

@@ -95,7 +95,7 @@ func CheckName(name string) error {
 		return fmt.Errorf("command takes the name alone: command(%q)", alone)
 	}
 	if !commandName.MatchString(name) {
-		return fmt.Errorf("command: %q is no name of a command; write it like \"triage\"", text.Shorten(name, text.Quoted))
+		return fmt.Errorf("command: %q is not the name of a command; write it like \"triage\"", text.Shorten(name, text.Quoted))
 	}
 	return nil
 }

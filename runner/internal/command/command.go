@@ -61,7 +61,7 @@ func Parse(body string, ofRules func(name string) bool) Commands {
 // Empty reports whether the comment has no command that is not a rule's.
 func (c Commands) Empty() bool { return len(c.List) == 0 && c.unknown == "" }
 
-// Has reports whether a command is to be carried out.
+// Has reports whether a command has to be carried out.
 func (c Commands) Has(name string) bool {
 	return slices.ContainsFunc(c.List, func(cmd rules.Command) bool { return cmd.Name == name })
 }

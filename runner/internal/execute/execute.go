@@ -165,7 +165,7 @@ func done(s *plan.Step) triage.ActionResult {
 	return r
 }
 
-// writes reports whether a step is to be carried out now.
+// writes reports whether a step has to be carried out now.
 func (x *execution) writes(s *plan.Step) bool {
 	return s.Verdict == triage.Do && !s.Unknown && !x.DryRun
 }
@@ -225,7 +225,7 @@ func describe(r triage.ActionResult) string {
 	return fmt.Sprintf("%s (%s)", r.State.Result(), r.Reason)
 }
 
-// fail ends the run with an error of a step. That the issue is gone is no failure.
+// fail ends the run with an error of a step. That the issue is gone is not a failure.
 func (x *execution) fail(ctx context.Context, r *triage.ActionResult, err error) {
 	if errors.Is(err, triage.ErrGone) {
 		x.out.Gone = true
@@ -267,7 +267,7 @@ func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*p
 		if !errors.Is(err, triage.ErrUncertain) {
 			return left, err
 		}
-		x.Log("%d. %s: %v; looking whether it was carried out", left[0].Index+1, left[0].Action.Type, err)
+		x.Log("%d. %s: %v; checking whether it was carried out", left[0].Index+1, left[0].Action.Type, err)
 		if werr := x.sleep(ctx, time.Second<<(try-1)); werr != nil {
 			return left, errors.Join(err, werr)
 		}
@@ -324,7 +324,7 @@ func (x *execution) awaitEarlier(ctx context.Context, s *plan.Step) error {
 	if left <= 0 {
 		return nil
 	}
-	x.Log("%d. %s: an earlier attempt began it; waiting %s until it has taken effect or cannot any more", s.Index+1, s.Action.Type, left.Round(time.Millisecond))
+	x.Log("%d. %s: an earlier attempt began it; waiting %s for its effect", s.Index+1, s.Action.Type, left.Round(time.Millisecond))
 	if x.comments != nil && x.comments.Err == nil {
 		x.comments = nil // outdated
 	}

@@ -45,8 +45,8 @@ func (x *execution) remembered(ctx context.Context, s *plan.Step, key string, lo
 	return x.Identity.Latest([]triage.Comment{c}, key), nil
 }
 
-// tooMany reports whether a step has to be skipped because a list is too long to be read, such
-// as that of the comments in which its own may be. This is a warning.
+// tooMany reports whether a step is skipped with a warning, because a list is too long to be
+// read, such as the comments that may contain its own.
 func (x *execution) tooMany(s *plan.Step, err error) bool {
 	if !errors.Is(err, triage.ErrTruncated) || errors.Is(err, triage.ErrUncertain) {
 		return false

@@ -32,8 +32,8 @@ type Identity struct {
 	Login string
 }
 
-// Marker returns the marker of a comment that answers a command, or with an empty command is
-// no answer.
+// Marker returns the marker of a comment that answers a command, or with an empty command is not
+// an answer.
 func (id Identity) Marker(c effect.Comment, command string) Marker {
 	return Marker{Task: id.Task, Comment: c.Nth, Scope: id.Scope, Key: c.Key, Once: c.Once, By: command, Run: id.Nonce}
 }

@@ -21,7 +21,7 @@ const (
 // programs. A deleted account has no login, and is never ours.
 func (h History) Ours(e triage.TimelineEvent) bool { return SameLogin(e.Actor, h.Bot) }
 
-// SameLogin reports whether two logins are the same account's; an empty one is no account's.
+// SameLogin reports whether two logins are the same account's; an empty one is not an account's.
 func SameLogin(a, b string) bool { return a != "" && strings.EqualFold(a, b) }
 
 // Human reports whether an event was caused by a person, whose account may be deleted by now:

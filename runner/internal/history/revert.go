@@ -25,7 +25,7 @@ type Made struct {
 	By   string // who asked for it, as records name the source
 	Task string // id
 	At   time.Time
-	// Rebuilt means that the record has it from the timeline, which does not tell who asked for
+	// Rebuilt means that the record has it from the timeline, which does not show who asked for
 	// it.
 	Rebuilt bool
 	// Canceled means that the same task had done the opposite before: together it did nothing.
@@ -94,7 +94,7 @@ func (h History) Revert(r memory.Record, list []Made) (Reversal, error) {
 	for _, m := range list {
 		item, ok, err := m.Inverse()
 		if err != nil {
-			return Reversal{}, fmt.Errorf("take back %s: %w", m.Type, err)
+			return Reversal{}, fmt.Errorf("revert %s: %w", m.Type, err)
 		}
 		switch why := h.touched(m); {
 		case m.Canceled, m.RecordOnly() && !ok:

@@ -21,7 +21,7 @@ func missingLabel(on triage.Ref, name string) string {
 		name, on.Owner, on.Repo, shellQuote(name))
 }
 
-// shellQuote returns a text as one word of a shell's command line that is no flag.
+// shellQuote returns a text as one word of a shell's command line that is not a flag.
 func shellQuote(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:", r)

@@ -125,7 +125,7 @@ type Plan struct {
 	policy policy.Policy
 }
 
-// Writes reports whether any step is to be carried out.
+// Writes reports whether any step has to be carried out.
 func (p Plan) Writes() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Verdict == triage.Do })
 }

@@ -50,8 +50,8 @@ func newRateLimiter(limits policy.RateLimits, h history.History, a Attempt) *rat
 	return p
 }
 
-// hasCooldown reports whether a step posts a comment that the comment interval holds for: it is no
-// answer to a command, and not kept up to date.
+// hasCooldown reports whether a step posts a comment that the comment interval holds for: it is
+// not an answer to a command, and not kept up to date.
 func hasCooldown(s *Step) bool {
 	c, comments := s.Comment()
 	return comments && c.Key == "" && !s.Answers()

@@ -100,7 +100,7 @@ type reviewer struct {
 	h    history.History // of the timeline, once it is there
 }
 
-// open reports whether a step is still to be carried out for which want holds; nil means any.
+// open reports whether any step that satisfies want still has to be carried out; nil: any step.
 func (r *reviewer) open(want func(*Step) bool) bool {
 	for i := range r.Steps {
 		if s := &r.Steps[i]; s.isOpen() && (want == nil || want(s)) {
@@ -125,8 +125,8 @@ func (r *reviewer) markLanded() bool {
 		return false
 	}
 	r.issue = *r.seen.Issue
-	// Each step is compared with the issue as those before it will leave it: of a label that
-	// is added and removed again both are repeated, never one.
+	// Each step is compared with the issue in the state after the steps before it. If a label is
+	// added and then removed, both steps are repeated, or neither.
 	now := effect.StateOf(r.issue)
 	for i := range r.Steps {
 		s := &r.Steps[i]
@@ -477,7 +477,7 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 		return false
 	}
 	if !r.h.Complete {
-		skipBecause(s, "the timeline of the issue is too long to tell whether it was said before (once: "+effect.BareKey(key)+")")
+		skipBecause(s, "the timeline of the issue is too long to decide whether it was said before (once: "+effect.BareKey(key)+")")
 	}
 	return true
 }

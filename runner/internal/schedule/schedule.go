@@ -70,8 +70,8 @@ func Forget(r *memory.Record, list []memory.ScheduledClose) {
 	}
 }
 
-// Close returns the decision to close an issue whose grace period is over. by is who decided
-// it, and from the source.
+// Close returns the decision to close an issue whose grace period is over. by is the person or
+// rule that decided it, and from is its source.
 func Close(task, by string, from triage.Source, c memory.ScheduledClose) (plan.Decision, error) {
 	params := map[string]any{}
 	if c.Reason != "" {
@@ -111,7 +111,7 @@ type Reactions func(ctx context.Context, comment int64) ([]triage.Reaction, erro
 // Vetoed returns the people's veto against a close; empty: there is none.
 func Vetoed(ctx context.Context, h history.History, c memory.ScheduledClose, read Reactions) (string, error) {
 	if !h.Complete && (len(h.Events) == 0 || !h.Events[0].At.Before(c.At)) {
-		return "the timeline of the issue is too long to tell whether people stand against it", nil
+		return "the timeline of the issue is too long to decide whether people stand against it", nil
 	}
 	counts := func(e triage.TimelineEvent) bool { return !command.OnlyWhy(e.Body) }
 	for _, veto := range c.Veto {

@@ -48,7 +48,7 @@ func words(query string) (list []word, ok bool) {
 	}) {
 		w := word{text: field, plain: text.Fold(strings.ReplaceAll(field, `"`, ""))}
 		rest, not := strings.CutPrefix(w.plain, "-")
-		// With a comma it is one label of several, and a star means any.
+		// A value with a comma names several labels, and a star any label.
 		quotedWhole := strings.HasPrefix(strings.TrimPrefix(field, "-"), `"`) // a phrase of the text
 		if name, is := strings.CutPrefix(rest, "label:"); is && !quotedWhole && !strings.ContainsAny(name, ",*") {
 			w.label, w.not = name, not

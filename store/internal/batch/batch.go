@@ -35,9 +35,10 @@ type Engine struct {
 // A Writer is an engine that runs several statements at once.
 type Writer interface {
 	// WriteAll runs the statements that build returns, in one transaction and one round trip.
-	// build gets Tx.Now, and is called again when the transaction is run again. One that waits
-	// longer than locked for a lock fails; 0: only by the time of all transactions. The error is
-	// a queue.ErrUnavailable unless the transaction was certainly rolled back.
+	// build gets Tx.Now, and is called again when the transaction is run again. A transaction
+	// that waits longer than locked for a lock fails; 0: only the time limit of all transactions
+	// applies. The error is a queue.ErrUnavailable unless the transaction was certainly rolled
+	// back.
 	WriteAll(ctx context.Context, locked time.Duration, build func(now any) []sqlstore.Statement) error
 }
 
@@ -81,8 +82,8 @@ type Kind[R any] struct {
 	// were served in them. It may be called again for the same requests, when the transaction was
 	// rolled back.
 	Join func(now any, requests []R) Joined
-	// Forget clears the results in a request whose transaction failed; nil: there are none that
-	// the call alone does not replace.
+	// Forget clears the results in a request whose transaction failed; nil if each call
+	// overwrites its results.
 	Forget func(request R)
 }
 

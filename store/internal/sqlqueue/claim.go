@@ -104,7 +104,7 @@ func (c *claiming) next(ctx context.Context, e batch.Engine, w *sqlstore.ClaimRe
 	})
 }
 
-// scanClaim reads the result of a claim, and more columns behind it.
+// scanClaim reads the result of a claim, and the columns that follow it.
 func scanClaim(r sqlstore.Row, w *sqlstore.ClaimRequest, more ...any) error {
 	var until, enqueued int64
 	var waited, renewed int
@@ -214,7 +214,7 @@ func (c *claiming) quarantine(ctx context.Context, e sqlstore.Engine, got queue.
 		if err != nil || t.state != stateClaimed || t.attempt != got.Attempt {
 			return followUp{}, err // nil: it was claimed or ended by another caller
 		}
-		if err := c.tasks.end(tx, t, "its message is no JSON object"); err != nil {
+		if err := c.tasks.end(tx, t, "its message is not a JSON object"); err != nil {
 			return followUp{}, err
 		}
 		return c.delayed.lanes.ended(tx, t.lane)

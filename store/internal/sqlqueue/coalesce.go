@@ -59,7 +59,7 @@ func newCoalescing(d sqlstore.Dialect) coalescing {
 // coalesce joins a new task to one that waits already, if it can. If not, it returns the
 // id of the task that the new one has to wait for; empty: none.
 func (c *coalescing) coalesce(tx sqlstore.Tx, t queue.Task) (out queue.Enqueued, behind string, err error) {
-	key := Lane(t.Repo, t.Issue)
+	key := IssueKey(t.Repo, t.Issue)
 	if err := sqlstore.Exclude(tx, c.lanes.exclusive, key); err != nil {
 		return out, "", err
 	}

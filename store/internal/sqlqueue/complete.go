@@ -127,7 +127,7 @@ func (c *completing) refuse(ctx context.Context, e sqlstore.Engine, ref queue.Re
 		}
 		switch {
 		case ref.By != "" && ref.By != t.claimedBy:
-			receipt.Reason, why = "it was claimed by somebody else", queue.ErrNotYours
+			receipt.Reason, why = "another agent claimed it", queue.ErrNotYours
 		case t.state == stateFailed:
 			receipt.Reason = "the task failed before"
 		case t.state == stateClaimed:

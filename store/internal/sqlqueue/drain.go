@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// draining are the statements of DrainCompleted, which leases decisions.
+// draining are the statements of LeaseDecisions, which leases decisions.
 type draining struct {
 	lease      string
 	leaseFirst string // lease, unless a task is due
@@ -56,14 +56,14 @@ func newDraining(d sqlstore.Dialect) *draining {
 	return q
 }
 
-// leaseOptions are the options of DrainCompleted, and the process that leases.
+// leaseOptions are the options of LeaseDecisions, and the process that leases.
 type leaseOptions struct {
 	queue.DrainOptions
 
 	holder string // see holderOf
 }
 
-// all leases decisions in one transaction.
+// all leases up to the requested number of decisions in one transaction.
 func (q *draining) all(ctx context.Context, e sqlstore.Engine, o leaseOptions) (list []queue.Decision, after followUp, err error) {
 	err = e.Write(ctx, func(tx sqlstore.Tx) (err error) {
 		list = nil
@@ -89,7 +89,7 @@ func (q *draining) all(ctx context.Context, e sqlstore.Engine, o leaseOptions) (
 	return list, after, nil
 }
 
-// A leaseRequest is a call of DrainCompleted, with its result.
+// A leaseRequest is a call of LeaseDecisions, with its result.
 type leaseRequest struct {
 	leaseOptions
 

@@ -84,7 +84,7 @@ func (q *enqueuing) enqueue(ctx context.Context, e batch.Engine, t queue.Task) (
 	return out, nil
 }
 
-// addAll adds tasks that are no duplicates. It waits for callers that add tasks with the same
+// addAll adds tasks that are not duplicates. It waits for callers that add tasks with the same
 // ids or keys, and all add them in the same order.
 func (q *enqueuing) addAll(now any, tasks []queue.Task) batch.Joined {
 	r := batch.NewRoll(tasks, func(t queue.Task) string { return t.ID })
@@ -96,7 +96,7 @@ func (q *enqueuing) addAll(now any, tasks []queue.Task) batch.Joined {
 	var messages, origins [][]byte
 	for _, t := range sorted {
 		ids, agents, repos = append(ids, t.ID), append(agents, t.Agent), append(repos, t.Repo)
-		names, dedups = append(names, Lane(t.Repo, t.Issue)), append(dedups, t.Dedup)
+		names, dedups = append(names, IssueKey(t.Repo, t.Issue)), append(dedups, t.Dedup)
 		issues, priorities = append(issues, int64(t.Issue)), append(priorities, int64(t.Priority))
 		messages, origins = append(messages, slices.Concat([]byte{}, t.Message)), append(origins, t.Origin)
 	}
@@ -104,7 +104,7 @@ func (q *enqueuing) addAll(now any, tasks []queue.Task) batch.Joined {
 	return batch.Joined{Statement: sqlstore.Statement{Query: q.insertAll, Args: args, Each: r.ServeRow}, Served: r.Served}
 }
 
-// enqueueOne adds a task that is alone in its statement or not, as in add.
+// enqueueOne adds a task; alone is as for add.
 func (q *enqueuing) enqueueOne(ctx context.Context, e sqlstore.Engine, t queue.Task, alone bool) (out queue.Enqueued, err error) {
 	do := e.Write
 	if alone {
@@ -192,7 +192,7 @@ func (q *enqueuing) keep(tx sqlstore.Tx, t queue.Task, notBefore int64) (seq int
 		reason = queue.CleanText(fmt.Sprintf("held back: %d tasks of %s within an hour", t.HourlyLimit, t.Repo))
 	}
 	args := []any{
-		tx.Now(), t.ID, t.Agent, t.Repo, int64(t.Issue), Lane(t.Repo, t.Issue), dedup, hourly, state, int64(t.Priority),
+		tx.Now(), t.ID, t.Agent, t.Repo, int64(t.Issue), IssueKey(t.Repo, t.Issue), dedup, hourly, state, int64(t.Priority),
 		sqlstore.Bool(t.Coalesce), notBefore, sqlstore.Millis(t.Wait), reason,
 	}
 	each := sqlstore.Into(&seq)

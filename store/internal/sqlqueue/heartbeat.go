@@ -10,25 +10,25 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// heartbeating are the statements about claims: Heartbeat extends one, GiveUp and GiveBack
+// heartbeating are the statements about claims: Heartbeat extends one, FailClaim and ReleaseClaim
 // end one without a decision.
 type heartbeating struct {
-	heartbeat, giveBack, giveUp string
-	tasks                       tasks
-	logbook                     logbook
-	lanes                       lanes
+	heartbeat, releaseClaim, failClaim string
+	tasks                              tasks
+	logbook                            logbook
+	lanes                              lanes
 }
 
 func newHeartbeating(d sqlstore.Dialect) heartbeating {
 	const claimed = "\nWHERE task_id = $2 AND state = 1 AND ($3 = 0 OR attempt = $3) AND ($4 = '' OR claimed_by = $4)"
 	return heartbeating{
 		heartbeat: d.Expand("UPDATE task SET lease_until = {now} + $5" + claimed),
-		giveBack: d.Expand(`UPDATE task SET state = CAST($5 AS BIGINT), lease_until = NULL, claims = CASE WHEN claims > 0 THEN claims - 1 ELSE 0 END,
+		releaseClaim: d.Expand(`UPDATE task SET state = CAST($5 AS BIGINT), lease_until = NULL, claims = CASE WHEN claims > 0 THEN claims - 1 ELSE 0 END,
   run_at = CASE WHEN CAST($5 AS BIGINT) < 6 THEN 0 ELSE {now} + $6 END` + claimed + " RETURNING seq, agent, attempt, claimed_by"),
-		giveUp:  d.Expand(failing + "reason = $5" + claimed + " RETURNING seq, claimed_by, reason, agent, lane, followed"),
-		tasks:   newTasks(d),
-		logbook: newLogbook(d),
-		lanes:   newLanes(d),
+		failClaim: d.Expand(failing + "reason = $5" + claimed + " RETURNING seq, claimed_by, reason, agent, lane, followed"),
+		tasks:     newTasks(d),
+		logbook:   newLogbook(d),
+		lanes:     newLanes(d),
 	}
 }
 
@@ -68,7 +68,7 @@ func (h *heartbeating) end(ctx context.Context, e sqlstore.Engine, ref queue.Ref
 		var seq int64
 		var owner, why string
 		var at lane
-		found, err = sqlstore.One(tx, h.giveUp, sqlstore.Into(&seq, &owner, &why, &at.agent, &at.name, &at.followed), tx.Now(), ref.ID, attemptOf(ref), ref.By, queue.CleanText(reason))
+		found, err = sqlstore.One(tx, h.failClaim, sqlstore.Into(&seq, &owner, &why, &at.agent, &at.name, &at.followed), tx.Now(), ref.ID, attemptOf(ref), ref.By, queue.CleanText(reason))
 		if err != nil || !found {
 			return err
 		}
@@ -96,7 +96,7 @@ func (h *heartbeating) free(ctx context.Context, e sqlstore.Engine, ref queue.Re
 		var seq int64
 		var attempt int
 		var owner string
-		found, err = sqlstore.One(tx, h.giveBack, sqlstore.Into(&seq, &agent, &attempt, &owner),
+		found, err = sqlstore.One(tx, h.releaseClaim, sqlstore.Into(&seq, &agent, &attempt, &owner),
 			tx.Now(), ref.ID, attemptOf(ref), ref.By, state, max(0, sqlstore.Millis(wait)))
 		if err != nil || !found {
 			return err

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// leasing are the statements about leases on decisions: Renew, MarkDone, Fail and Release.
+// leasing are the statements about leases on decisions: Renew, MarkDone, Fail and ReleaseLease.
 type leasing struct {
 	renew, finish, release, report string
 	chained                        bool // finish keeps the report too: $6

@@ -62,7 +62,7 @@ func (s *reading) selection(f queue.Filter) (query string, args []any) {
 	var sources []source
 	switch {
 	case f.Repo != "" && f.Issue != 0:
-		return s.info + "WHERE seq < $2 AND lane = " + param(Lane(f.Repo, f.Issue)) + condition + stored(f.State) + end + limit, args
+		return s.info + "WHERE seq < $2 AND lane = " + param(IssueKey(f.Repo, f.Issue)) + condition + stored(f.State) + end + limit, args
 	case f.Repo != "" && (f.State == queue.Claimed || f.State == queue.Completed):
 		condition += " AND " + sameRepo(param(f.Repo)) // there are few in these states
 		sources = agentSources(f.State, "")

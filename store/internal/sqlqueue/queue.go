@@ -138,20 +138,20 @@ func (q *Queue) Heartbeat(ctx context.Context, ref queue.Ref, lease time.Duratio
 	return sqlstore.Wrap("extend the claim of task "+ref.ID, q.verbs.heartbeat.extend(ctx, q.engine, ref, lease))
 }
 
-// GiveUp implements queue.Queue.
-func (q *Queue) GiveUp(ctx context.Context, ref queue.Ref, reason string) error {
+// FailClaim implements queue.Queue.
+func (q *Queue) FailClaim(ctx context.Context, ref queue.Ref, reason string) error {
 	if !queue.IsText(ref.ID) {
-		return sqlstore.Wrap("give up a task", queue.ErrNotFound)
+		return sqlstore.Wrap("fail a task", queue.ErrNotFound)
 	}
 	o, err := q.verbs.heartbeat.end(ctx, q.engine, ref, reason)
 	if err == nil {
 		q.after(ctx, o)
 	}
-	return sqlstore.Wrap("give up task "+ref.ID, err)
+	return sqlstore.Wrap("fail task "+ref.ID, err)
 }
 
-// GiveBack implements queue.Queue.
-func (q *Queue) GiveBack(ctx context.Context, ref queue.Ref, wait time.Duration) error {
+// ReleaseClaim implements queue.Queue.
+func (q *Queue) ReleaseClaim(ctx context.Context, ref queue.Ref, wait time.Duration) error {
 	if !queue.IsText(ref.ID) {
 		return sqlstore.Wrap("release a claim", queue.ErrNotFound)
 	}
@@ -174,8 +174,8 @@ func (q *Queue) Complete(ctx context.Context, ref queue.Ref, decision []byte) (q
 	return receipt, sqlstore.Wrap("complete task "+ref.ID, err)
 }
 
-// DrainCompleted implements queue.Queue.
-func (q *Queue) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
+// LeaseDecisions implements queue.Queue.
+func (q *Queue) LeaseDecisions(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
 	if err := o.Check(); err != nil {
 		return nil, sqlstore.Wrap("lease decisions", err)
 	}
@@ -219,8 +219,8 @@ func (q *Queue) end(ctx context.Context, l queue.Lease, how ending) error {
 	return err
 }
 
-// Release implements queue.Queue.
-func (q *Queue) Release(ctx context.Context, l queue.Lease, p queue.Postponement) error {
+// ReleaseLease implements queue.Queue.
+func (q *Queue) ReleaseLease(ctx context.Context, l queue.Lease, p queue.Postponement) error {
 	if !queue.IsText(l.ID) {
 		return sqlstore.Wrap("release a task", queue.ErrLost)
 	}

@@ -206,7 +206,7 @@ WHERE lease_until IS NOT NULL AND state = 3 ORDER BY lease_until LIMIT $2`),
 
 // A leaseRow is a lease as it is stored.
 type leaseRow struct {
-	queue.HeldLease
+	queue.ActiveLease
 
 	holder string
 }
@@ -227,7 +227,7 @@ func (s *holdings) all(ctx context.Context, e sqlstore.Engine) ([]leaseRow, erro
 type leaseState struct {
 	expired bool
 	ended   []string // holders that have ended
-	others  []queue.HeldLease
+	others  []queue.ActiveLease
 }
 
 // look reads the leases, and finds out which of their holders have ended.
@@ -252,7 +252,7 @@ func (s *holdings) look(ctx context.Context, e sqlstore.Engine, h Holders) (stat
 		case l.Left <= 0:
 			state.expired = true
 		case l.holder != own && l.holder != unproven+own && !slices.Contains(state.ended, l.holder):
-			state.others = append(state.others, l.HeldLease)
+			state.others = append(state.others, l.ActiveLease)
 		}
 	}
 	return state, err

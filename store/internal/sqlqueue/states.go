@@ -5,10 +5,10 @@
 //
 //	enqueue.go    Enqueue; coalesce.go joins a new task to one that waits
 //	claim.go      ClaimNext
-//	heartbeat.go  Heartbeat, GiveUp, GiveBack
+//	heartbeat.go  Heartbeat, FailClaim, ReleaseClaim
 //	complete.go   Complete
-//	drain.go      DrainCompleted
-//	lease.go      Renew, MarkDone, Fail, Release, and the processes that have leases
+//	drain.go      LeaseDecisions
+//	lease.go      Renew, MarkDone, Fail, ReleaseLease, and the processes that have leases
 //	requeue.go    RequeueStale, RequeueLeases, ExtendClaims
 //	retry.go      Retry, AskAgain, Cancel
 //	stats.go      Stats, Backlog
@@ -16,7 +16,7 @@
 //	purge.go      Purge
 //
 // Where the database serves concurrent transactions, calls of the five verbs of a task's way
-// (Enqueue, ClaimNext, Complete, DrainCompleted, MarkDone) that are made at the same time share
+// (Enqueue, ClaimNext, Complete, LeaseDecisions, MarkDone) that are made at the same time share
 // one: see package batch. Each has one statement for a caller that is alone, and one for several.
 //
 // Shared by several verbs: task.go (the row of one task), delayed.go (tasks held back until
@@ -69,8 +69,10 @@ func stateOf(n int) queue.State {
 	return queue.Failed
 }
 
-// Lane returns the stored key that the tasks of one issue have in common.
-func Lane(repo string, issue int) string { return strings.ToLower(repo) + "#" + strconv.Itoa(issue) }
+// IssueKey returns the stored key that the tasks of one issue have in common.
+func IssueKey(repo string, issue int) string {
+	return strings.ToLower(repo) + "#" + strconv.Itoa(issue)
+}
 
 // failing is the beginning of every statement that fails tasks.
 const failing = "UPDATE task SET state = 5, ended_at = {now}, lease_until = NULL, run_at = 0, "

@@ -85,9 +85,9 @@ INSERT INTO task_count AS c (state, agent, shard, n) SELECT state, '', 0, sum(n)
 	}
 }
 
-// Expand writes a statement for the dialect: it puts its own words in the place of {now},
-// {skip}, {lock}, {identity}, {blob}, {text}, {int} and {count}. The parameter $1 of a statement is
-// the time wherever {now} stands in it, and there alone.
+// Expand writes a statement for the dialect: it replaces {now}, {skip}, {lock}, {identity},
+// {blob}, {text}, {int} and {count} by the dialect's syntax. In a statement with {now} the
+// parameter $1 is the time, and has no other use.
 func (d Dialect) Expand(query string) string {
 	return strings.NewReplacer("{now}", d.Now, "{skip}", d.Skip, "{lock}", d.Lock,
 		"{identity}", d.Identity, "{blob}", d.Blob, "{text}", d.Text, "{int}", d.Int, "{count}", d.Count,

@@ -73,7 +73,7 @@ func Exclude(tx Tx, statement, key string) error {
 	return tx.Query(statement, Ignore, key)
 }
 
-// Value runs f by a method of an [Engine], such as Engine.Write, and returns its result.
+// Value runs f with a method of an [Engine], such as Engine.Write, and returns the result of f.
 func Value[T any](ctx context.Context, run func(context.Context, func(Tx) error) error, f func(Tx) (T, error)) (v T, err error) {
 	err = run(ctx, func(tx Tx) (err error) {
 		v, err = f(tx)

@@ -97,7 +97,7 @@ func programs() (string, error) {
 		list = append(list, path)
 	}
 	if len(list) == 0 {
-		return "", fmt.Errorf("%w: initdb is not there", ErrMissing)
+		return "", fmt.Errorf("%w: initdb is missing", ErrMissing)
 	}
 	return filepath.Dir(list[len(list)-1]), nil
 }

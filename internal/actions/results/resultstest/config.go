@@ -18,7 +18,7 @@ type Config struct {
 	// CamelCase answers with names like "signedUploadUrl", and with numbers as such;
 	// without it names are like "signed_upload_url", and numbers are strings.
 	CamelCase bool
-	// Lenient lets a run upload an artifact anew whose upload was never finished.
+	// Lenient lets a run replace an artifact whose upload was never finished.
 	Lenient bool
 }
 

@@ -21,8 +21,7 @@ import (
 	"github.com/org/foreman-action/internal/loopback"
 )
 
-// A Fault goes wrong with some of the calls. With neither Nth nor Times it hits the
-// first call only.
+// A Fault makes some of the calls fail. With neither Nth nor Times it is only the first call.
 type Fault = loopback.Fault
 
 // A Server is a fake service. All its methods are safe for concurrent use.

@@ -97,7 +97,7 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestRefusals: what may happen to any client is no problem of its making.
+// TestRefusals: what may happen to any client is not a problem of its making.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -71,7 +71,7 @@ func Command(env process.Env) *cobra.Command {
 	fl := c.Flags()
 	fl.StringVar(&o.Check.Wire, "wire", "", "`FORM` of the wire: queue or sync (default: detected)")
 	fl.StringVar(&o.Check.Listen, "listen", "", "`ADDRESS` for the kit's harness (default: a free port of 127.0.0.1)")
-	fl.StringVar(&o.Check.Harness, "harness", "", "`URL` under which the agent reaches that, if it is another one")
+	fl.StringVar(&o.Check.Harness, "harness", "", "`URL` under which the agent reaches the kit's harness, if it differs from --listen")
 	fl.DurationVar(&o.Check.Patience, "patience", agentcheck.DefaultPatience, "how long the agent may take to start, and for one task")
 	fl.DurationVar(&o.Check.Lease, "lease", agentcheck.DefaultLease, "how long a claim lasts without a heartbeat")
 	fl.BoolVar(&o.JSON, "json", false, "print the report as JSON")
@@ -114,7 +114,8 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// classify tells a mistake in the arguments from an agent, or a port, that is not there.
+// classify distinguishes a mistake in the arguments from an agent or a port that is not
+// available.
 func classify(err error) error {
 	_, listening := errors.AsType[*net.OpError](err)
 	_, missing := errors.AsType[*exec.Error](err)

@@ -121,7 +121,7 @@ func Run(ctx context.Context, o Options) error {
 	return serve(ctx, l, agent.NewHandler(handler), worker)
 }
 
-// limited lets so many tasks be decided on at a time; the others wait.
+// limited limits how many tasks are decided on at a time; the others wait.
 func limited(n int, decide agent.DecideFunc) agent.DecideFunc {
 	slots := make(chan struct{}, n)
 	return func(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {

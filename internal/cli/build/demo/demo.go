@@ -22,8 +22,8 @@ import (
 	"github.com/org/foreman-action/internal/git"
 )
 
-// repository is the demo's repository. Its Go files end in .txt here, so that they are no
-// part of this module.
+// repository is the demo's repository. Its Go files end in .txt here, so that they are not part
+// of this module.
 //
 //go:embed all:repository
 var repository embed.FS
@@ -43,7 +43,7 @@ func Command(env cli.Env) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), env, dir) },
 	}
-	c.Flags().StringVar(&dir, "dir", "", "folder to make it in; it must be empty (default: a temporary one, which stays)")
+	c.Flags().StringVar(&dir, "dir", "", "folder for the demo; it must be empty (default: a temporary one, which is kept)")
 	return c
 }
 

@@ -195,7 +195,7 @@ func Doctor(env cli.Env) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&flags.Base, "base", "", "branch or commit to start from (default: origin's default branch, else HEAD)")
+	c.Flags().StringVar(&flags.Base, "base", "", "branch or commit on which the run starts (default: origin's default branch, else HEAD)")
 	c.Flags().StringVar(&flags.Worktrees, "worktrees", "", "folder for worktrees (default: in the user's cache)")
 	return c
 }

@@ -55,7 +55,7 @@ func (f *Flags) RegisterText(c *cobra.Command) {
 	c.Flags().StringVar(&f.PromptFile, "prompt-file", "", "file with the task; - is standard input")
 	c.Flags().StringVar(&f.Issue, "issue", "", "issue that describes it, owner/repo#N or its address")
 	c.Flags().StringVar(&f.Event, "event", "", "payload of the event; its issue is taken as it was then")
-	c.Flags().StringVar(&f.Base, "base", "", "branch or commit to start from (default: origin's default branch, else HEAD)")
+	c.Flags().StringVar(&f.Base, "base", "", "branch or commit on which the run starts (default: origin's default branch, else HEAD)")
 }
 
 // Options returns the options of a run, without its text.

@@ -37,7 +37,7 @@ import (
 )
 
 // repository is the demo's repository, before and after the change. Its Go files end in .txt
-// here, so that they are no part of this module.
+// here, so that they are not part of this module.
 //
 //go:embed all:repository all:change
 var repository embed.FS
@@ -87,7 +87,7 @@ ecosystem, or the one that --image names.`,
 			return run(c.Context(), env, o)
 		},
 	}
-	c.Flags().StringVar(&o.Dir, "dir", "", "`folder` to make it in; it must be empty (default: a temporary one, which stays)")
+	c.Flags().StringVar(&o.Dir, "dir", "", "`folder` for the demo; it must be empty (default: a temporary one, which is kept)")
 	c.Flags().BoolVar(&o.Docker, "docker", false, "run the validation in Docker")
 	c.Flags().StringVar(&o.Image, "image", "", "Docker `image` with Go for the validation")
 	return c

@@ -18,8 +18,8 @@ import (
 )
 
 const help = `Copies the queue and the memory into a folder, as queue.db and memory.db, while a server
-uses them. To go back, stop the server and put the copies in the places of the files (and
-remove what ends in -wal and -shm beside them). A queue in PostgreSQL is backed up with
+uses them. To restore, stop the server, replace the files by the copies,
+and remove the files beside them that end in -wal and -shm. A queue in PostgreSQL is backed up with
 PostgreSQL's own programs.`
 
 // Options are all that the command depends on.

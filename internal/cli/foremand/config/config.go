@@ -14,7 +14,7 @@ import (
 
 // Command returns the command config with those below it.
 func Command(env process.Env) *cobra.Command {
-	c := group.Listing(&cobra.Command{Use: "config", Short: "Look at the configuration"})
+	c := group.Listing(&cobra.Command{Use: "config", Short: "Check the configuration, and print its schema"})
 	c.AddCommand(checkCommand(env), schemaCommand(env))
 	return c
 }

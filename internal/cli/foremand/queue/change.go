@@ -43,7 +43,7 @@ func retryCommand(shared *sharedOptions) *cobra.Command {
 	}
 	fl := c.Flags()
 	fl.BoolVar(&asks, "ask-again", false, "forget the decisions on failed or done tasks, and ask the agent again")
-	fl.StringVar(&reason, "reason", "", "why it is asked again: a `text` for the log of the task")
+	fl.StringVar(&reason, "reason", "", "reason of --ask-again: a `text` for the log of the task")
 	return c
 }
 

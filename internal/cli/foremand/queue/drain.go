@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-const drainHelp = `Tells whether tasks are left that are pending, claimed or completed; with --wait it waits
+const drainHelp = `Reports whether tasks are pending, claimed or completed; with --wait it waits
 until none is. The exit code is 1 if some are left. A server must run meanwhile.`
 
 // drainOptions are all that the command drain depends on.
@@ -24,13 +24,13 @@ func drainCommand(shared *sharedOptions) *cobra.Command {
 	o := drainOptions{sharedOptions: shared}
 	c := &cobra.Command{
 		Use:   "drain",
-		Short: "Wait until no task is left to be done",
+		Short: "Wait until every task has ended",
 		Long:  drainHelp,
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return runDrain(c.Context(), o) },
 	}
 	fl := c.Flags()
-	fl.BoolVar(&o.Wait, "wait", false, "wait until none is left")
+	fl.BoolVar(&o.Wait, "wait", false, "wait until every task has ended")
 	fl.DurationVar(&o.Timeout, "timeout", 0, "how `long` to wait; 0: for ever")
 	return c
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// A row is a task as it is printed in JSON. The form is kept: fields are only added.
+// A row is a task as it is printed in JSON. The form is stable: fields are only added.
 type row struct {
 	ID        string     `json:"task_id"`
 	State     string     `json:"state"`

@@ -34,10 +34,10 @@ func listCommand(shared *sharedOptions) *cobra.Command {
 	}
 	fl := c.Flags()
 	fl.StringVar(&o.State, "state", "", "only tasks in this `state`: pending, claimed, completed, done or failed")
-	fl.StringVar(&o.Filter.Agent, "agent", "", "only those of the agent with this `address`")
-	fl.StringVar(&o.Filter.Repo, "repo", "", "only those of this repository, `owner/name`")
-	fl.IntVar(&o.Filter.Issue, "issue", 0, "only those of the issue with this `number`")
-	fl.IntVar(&o.Filter.Limit, "limit", 100, "at most so `many`")
+	fl.StringVar(&o.Filter.Agent, "agent", "", "only tasks of the agent with this `address`")
+	fl.StringVar(&o.Filter.Repo, "repo", "", "only tasks of this repository, `owner/name`")
+	fl.IntVar(&o.Filter.Issue, "issue", 0, "only tasks of the issue with this `number`")
+	fl.IntVar(&o.Filter.Limit, "limit", 100, "maximum `number` of tasks")
 	return c
 }
 

@@ -14,7 +14,7 @@ the database that --queue-db names, else on that of the configuration, else on
 
 // Command returns the command queue with those below it.
 func Command(env process.Env) *cobra.Command {
-	c := group.Listing(&cobra.Command{Use: "queue", Short: "Look at the tasks, and change them", Long: help})
+	c := group.Listing(&cobra.Command{Use: "queue", Short: "List, show and change tasks", Long: help})
 	o := &sharedOptions{Env: env}
 	fl := c.PersistentFlags()
 	fl.StringVar(&o.Config, "config", "", "the `file` with the configuration")

@@ -65,7 +65,7 @@ type Options struct {
 	CacheNamed bool     // by the user, who wants to know when it cannot be used
 	Bot        string   // login under which Foreman acts
 	Limit      int      // most issues; 0: all
-	Links      int      // most issues to name of each kind for a rule
+	Links      int      // maximum number of listed issues of each kind for a rule
 	Reserve    int      // calls per hour to leave to others
 }
 
@@ -84,12 +84,12 @@ func Command(env process.Env) *cobra.Command {
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&o.Since, "since", "1y", "how far to go back: a `TIME` such as 1y, 6mo, 4w, 90d or 2026-01-31")
-	fl.IntVar(&o.Limit, "limit", 0, "most issues, the newest; 0: all")
+	fl.StringVar(&o.Since, "since", "1y", "beginning of the replayed time: a `TIME` such as 1y, 6mo, 4w, 90d or 2026-01-31")
+	fl.IntVar(&o.Limit, "limit", 0, "maximum number of issues, the newest first; 0: all")
 	fl.StringVar(&o.Old, "old", "", "`FILE`, or a ref of the repository, whose rules to compare with")
 	fl.StringVar(&o.Format, "format", "text", "`FORMAT` of the report: text, json, html or markdown")
 	fl.StringVarP(&o.Output, "output", "o", "", "`FILE` for the report (default: standard output)")
-	fl.IntVar(&o.Links, "links", 10, "most issues to name of each kind for a rule")
+	fl.IntVar(&o.Links, "links", 10, "maximum number of listed issues of each kind for a rule")
 	fl.StringVar(&o.Cache, "cache", cacheDir(env.Getenv), "`DIR` of the cache; empty: no cache")
 	fl.IntVar(&o.Reserve, "reserve", 100, "calls per hour to leave to others who use the token")
 	fl.StringVar(&o.Bot, "bot-login", runner.DefaultBot, "`LOGIN` under which Foreman acts")
@@ -145,10 +145,10 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return command.Failed(err)
 	}
-	o.Env.Log("%s, %d of them free because nothing had changed; %s kept from before",
+	o.Env.Log("%s, %d of them free because the data had not changed; %s from the cache",
 		format.Count(calls.Made, "call"), calls.Unchanged, format.Count(calls.Kept, "answer"))
 	if calls.Cache != nil {
-		o.Env.Log("warning: the cache does not work, so nothing is kept: %v", calls.Cache)
+		o.Env.Log("warning: the cache is unusable, and answers are not stored: %v", calls.Cache)
 	}
 	if result.Stopped != nil {
 		o.Env.Log("%s", result.Stopped)
@@ -189,7 +189,8 @@ func replayOf(o Options) (replay.Options, []string, error) {
 	}, args, err
 }
 
-// isRepo tells a repository from a file: it is no file, and does not end as one.
+// isRepo distinguishes a repository from a file: no such file exists, and it does not end like
+// one.
 func isRepo(env process.Env, arg string) bool {
 	_, _, ok := protocol.SplitRepo(arg)
 	ext := filepath.Ext(arg)

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// imported returns the differences from their source that imported files still list.
+// imported returns the differences that imported files still list between them and their source.
 func imported(ctx context.Context, env process.Env, names []string) (yamlfile.Problems, error) {
 	dir, err := env.WorkDir()
 	if err != nil {

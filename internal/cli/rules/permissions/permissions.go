@@ -22,7 +22,7 @@ type Options struct {
 func Command(env process.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "permissions [FILE…]",
-		Short: "Print the least permissions block that a workflow needs for the files",
+		Short: "Print the smallest permissions block that a workflow with these rule files needs",
 		RunE: func(c *cobra.Command, files []string) error {
 			return Run(c.Context(), Options{Env: env, Files: files})
 		},

@@ -89,8 +89,8 @@ func (s *stage) scenarios() ([]scenario, error) {
 	return append(list, pairs...), err
 }
 
-// on returns the preparation of runs on an issue of the given title, each of which
-// must end after so many calls.
+// on returns the preparation of runs on an issue of the given title, each of which must end after
+// the given number of calls.
 func (s *stage) on(title string, calls int) func() (command, func() error, error) {
 	return func() (command, func() error, error) {
 		s.fake.Repo(repository).AddIssue(githubtest.Issue{Number: number, Title: title, Labels: []string{"bug"}})

@@ -22,7 +22,7 @@ type event struct {
 	Output  string
 }
 
-// name tells a test from those of other packages.
+// name identifies a test among those of all packages.
 func (e event) name() string { return strings.TrimPrefix(e.Package, module) + " " + e.Test }
 
 // A testLog prints the relevant lines of a test run, and collects the skipped tests.
@@ -39,7 +39,7 @@ func newTestLog(out io.Writer, verbose bool) *testLog {
 	return &testLog{out: out, verbose: verbose, held: map[string][]string{}, said: map[string]string{}}
 }
 
-// read takes events until the end. A line that is no event is printed as it is.
+// read takes events until the end. A line that is not an event is printed as it is.
 func (l *testLog) read(r io.Reader) error {
 	lines := bufio.NewReader(r)
 	for {

@@ -57,7 +57,7 @@ type Options struct {
 	// MaxInterval, and counts from the end of a probe.
 	Interval time.Duration
 	// BadTaskFailures is how often the agent must fail on a task, and succeed on another one in
-	// between, before the task is a bad one and its failures count as attempts. It is no
+	// between, before the task is a bad one and its failures count as attempts. It is not a
 	// threshold of the breaker, which the first failure opens.
 	BadTaskFailures int
 	Log             *slog.Logger // must be set
@@ -74,7 +74,7 @@ type Breaker struct {
 	probing    bool       // the probe of a half-open breaker is in flight
 	generation int        // counts the failures that opened it
 	inFlight   int        // permits that were not released
-	limit      int        // of inFlight, since it closed; 0: none
+	limit      int        // of inFlight, since the breaker closed; 0: none
 	successes  int
 	suspect    string // the only task that failed since the breaker opened; empty: there are several
 	tasks      map[string]*record
@@ -163,8 +163,8 @@ func (b *Breaker) Trip(p Permit) time.Duration {
 	return b.interval()
 }
 
-// Failure records that the agent gave no decision on a task, and returns what that means
-// for the task.
+// Failure records that the agent gave no decision on a task, and returns the consequence for the
+// task.
 func (b *Breaker) Failure(ctx context.Context, p Permit, task Task, cause Cause) Verdict {
 	v := b.failure(p, task.ID, cause)
 	switch {

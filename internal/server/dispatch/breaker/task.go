@@ -25,12 +25,12 @@ type Cause int
 // The causes. All but Unusable speak against the agent.
 const (
 	Unavailable Cause = iota // every task would have failed, as far as one can tell
-	Overloaded               // the agent has too much to do; that never speaks against a task
+	Overloaded               // the agent has too many tasks; this never counts against a task
 	Crashed                  // the agent's own program failed, not a proxy in front of it
-	Unusable                 // the agent works, but its answer is no decision on this task
+	Unusable                 // the agent works, but its answer is not a decision on this task
 )
 
-// A Verdict is what a failure means for its task.
+// A Verdict is the consequence of a failure for its task.
 type Verdict struct {
 	Wait     time.Duration // before the agent should be asked about it again
 	Counts   bool          // the task is to blame: this is an attempt

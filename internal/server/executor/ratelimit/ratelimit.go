@@ -54,8 +54,8 @@ type budget struct {
 // New returns a Limiter.
 func New(o Options) *Limiter { return &Limiter{o: o, budgets: map[string]*budget{}} }
 
-// Take reserves a write within bound, and returns how long to wait for it. If there is none,
-// ok is false and wait is when to ask again: each caller gets a time of its own.
+// Take reserves a write within bound, and returns how long to wait for it. If it cannot, ok is
+// false, and wait is the time until the next try, which differs for each caller.
 func (l *Limiter) Take(ctx context.Context, identity string, bound time.Duration) (wait time.Duration, ok bool) {
 	start := time.Now()
 	at, unreported, ok := l.reserve(identity, bound)
@@ -129,9 +129,9 @@ func (l *Limiter) logCutOff(ctx context.Context, identity string, err error) {
 	switch {
 	case !changed:
 	case err == nil:
-		l.o.Log.InfoContext(ctx, "writes are counted with those of other servers again")
+		l.o.Log.InfoContext(ctx, "rate limit of writes is shared with other servers again")
 	default:
-		l.o.Log.WarnContext(ctx, "writes cannot be counted in the database; until they can, each server counts its own", "error", err)
+		l.o.Log.WarnContext(ctx, "counting writes in the database failed; until it succeeds, each server limits only its own writes", "error", err)
 	}
 }
 
@@ -150,7 +150,7 @@ func (l *Limiter) reserveAlone(identity string, old time.Time, unreported []time
 	return at, true
 }
 
-// move postpones a reservation, if the slots have one only later.
+// move postpones a reservation to the time of its slot.
 func (l *Limiter) move(identity string, from, to time.Time) time.Time {
 	if !to.After(from) {
 		return from
@@ -182,7 +182,7 @@ func (b *budget) drop(at time.Time) {
 	}
 }
 
-// budget returns that of an identity. The caller holds l.mu.
+// budget returns the budget of an identity. The caller holds l.mu.
 func (l *Limiter) budget(identity string) *budget {
 	b := l.budgets[identity]
 	if b == nil {

@@ -55,7 +55,7 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("%s: want http(s)://host/path", o.Name)
 	}
 	if strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errors.New("the token holds a character that no token has")
+		return nil, errors.New("the token contains an invalid character")
 	}
 	o.URL = strings.TrimRight(o.URL, "/")
 	return &Client{o, u.Scheme == "http"}, nil

@@ -152,7 +152,7 @@ func (r *Repository) Unassign(i *Record, actor string, logins []string) {
 	}
 }
 
-// Lock lets somebody lock an issue. To do so twice is to do nothing, reason included.
+// Lock lets somebody lock an issue. A second lock changes nothing, also not the reason.
 func (r *Repository) Lock(i *Record, actor, reason string) {
 	if !i.Locked {
 		i.Locked, i.LockReason = true, reason
@@ -160,7 +160,7 @@ func (r *Repository) Lock(i *Record, actor, reason string) {
 	}
 }
 
-// EditBody writes an issue's body anew, of which its timeline does not tell.
+// EditBody replaces an issue's body, which its timeline does not show.
 func (r *Repository) EditBody(i *Record, body string) { i.Body, i.Updated = body, r.clock.Now() }
 
 // EditComment replaces the body of the k-th comment.

@@ -2,7 +2,7 @@ package state
 
 import "time"
 
-// A Clock tells the time and gives ids.
+// A Clock returns times and new ids.
 type Clock struct {
 	now      func() time.Time
 	ahead    time.Duration
@@ -25,8 +25,8 @@ func (c *Clock) ID() int64 {
 	return c.lastID
 }
 
-// openID returns a new id for an event of an issue's opening. These count apart from
-// 1, so that an issue with more labels changes no other id.
+// openID returns a new id for an event of an issue's opening. These ids have a separate sequence,
+// from 1, so that more labels on an issue change no other id.
 func (c *Clock) openID() int64 {
 	c.lastOpen++
 	return c.lastOpen

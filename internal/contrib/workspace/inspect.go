@@ -16,13 +16,14 @@ type Facts struct {
 	Exists  bool   // there is a clone
 	Changed bool   // it differs from its base
 	Digest  string // of the current change; empty if it cannot be computed
-	// Problem is the reason: the folder is not the clone, or its change is too large.
+	// Problem is the reason why the digest is missing: the folder is not the clone, or its change
+	// is too large.
 	Problem *contract.Problem
 }
 
-// Look returns the facts of an issue's workspace. It changes nothing.
-func Look(ctx context.Context, s session.Session, issue triage.Ref, files controller.Files) (Facts, error) {
-	facts, err := look(ctx, s, issue, files)
+// Inspect returns the facts of an issue's workspace. It changes nothing.
+func Inspect(ctx context.Context, s session.Session, issue triage.Ref, files controller.Files) (Facts, error) {
+	facts, err := inspect(ctx, s, issue, files)
 	if p, ok := errors.AsType[*contract.Problem](err); ok {
 		if p.Code == contract.CodeNoWorkspace {
 			return Facts{}, nil
@@ -34,7 +35,7 @@ func Look(ctx context.Context, s session.Session, issue triage.Ref, files contro
 	return facts, err
 }
 
-func look(ctx context.Context, s session.Session, issue triage.Ref, files controller.Files) (Facts, error) {
+func inspect(ctx context.Context, s session.Session, issue triage.Ref, files controller.Files) (Facts, error) {
 	w, err := Open(s, issue, files)
 	if err != nil {
 		return Facts{}, err

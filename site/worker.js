@@ -8,7 +8,9 @@ onmessage = async (first) => {
   go.run(instance);
   onmessage = (message) => {
     const { id, request } = message.data;
-    postMessage({ id, response: foremanAnswer(request) });
+    const response = foremanAnswer(request);
+    if (go.exited || typeof response !== "string") throw new Error("the rule engine failed");
+    postMessage({ id, response });
   };
   postMessage({ ready: true });
 };

@@ -1,0 +1,29 @@
+// Runs the engine of the playground under node: a list of requests on standard input, the answers
+// on standard output, each with the least time of several runs in milliseconds.
+"use strict";
+const fs = require("node:fs");
+const path = require("node:path");
+const zlib = require("node:zlib");
+
+const dir = process.argv[2];
+require(path.resolve(dir, "wasm_exec.js"));
+
+(async () => {
+  const go = new Go();
+  const engine = zlib.gunzipSync(fs.readFileSync(path.join(dir, "engine.bin")));
+  const { instance } = await WebAssembly.instantiate(engine, go.importObject);
+  go.run(instance);
+  const answers = JSON.parse(fs.readFileSync(0, "utf8")).map((request) => {
+    const text = JSON.stringify(request);
+    let answer;
+    let took = Infinity;
+    for (let n = 0, begin = performance.now(); n < 1 || (n < 20 && performance.now() - begin < 1000); n++) {
+      const start = performance.now();
+      answer = foremanAnswer(text);
+      took = Math.min(took, performance.now() - start);
+    }
+    return { ...JSON.parse(answer), took };
+  });
+  fs.writeSync(1, JSON.stringify(answers));
+  process.exit(0);
+})();

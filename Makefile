@@ -102,6 +102,14 @@ image: ## the action's image from a local base, as foreman:VERSION
 	docker build --build-arg GO_IMAGE="$$(.ci/images | head -n 1)" --build-arg GOPROXY="$$(go env GOPROXY)" \
 	  --build-arg VERSION=$(VERSION) -t foreman:$(VERSION) .
 
+.PHONY: site
+site: ## the playground as a static site, in bin/site
+	go -C internal/e2e run ./cmd/site -root ../.. -out ../../bin/site
+
+.PHONY: playground
+playground: ## the playground, served to this machine on port 8080
+	go -C internal/e2e run ./cmd/site -root ../.. -out ../../bin/site -serve 127.0.0.1:8080
+
 .PHONY: ci
 ci: ## all that continuous integration runs
 	.ci/run

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,15 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// builtSite builds the playground once for all tests, and returns its folder.
+// builtSite builds the playground once for all tests, where "make site" does, and returns its
+// folder.
 var builtSite = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "foreman-playground-")
-	if err != nil {
-		return "", err
-	}
-	out, err := exec.Command("go", "run", "./cmd/site", "-root", "../..", "-out", dir).CombinedOutput()
-	if err != nil {
-		return "", errors.New(err.Error() + "\n" + string(out))
+	const dir = "../../bin/site"
+	if out, err := exec.Command("go", "run", "./cmd/site", "-root", "../..", "-out", dir).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the playground: %w\n%s", err, out)
 	}
 	return dir, nil
 })

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/org/foreman-action/config"
@@ -160,7 +161,8 @@ func (in Request) delivery(now time.Time) (triage.Delivery, error) {
 	if err := draft.CheckName(in.Event); err != nil {
 		return triage.Delivery{}, err
 	}
-	src := triage.EventSource{File: "event", Payload: []byte(in.Payload)}
+	name, _, _ := strings.Cut(in.Event, ".")
+	src := triage.EventSource{Name: name, File: "event", Payload: []byte(in.Payload)}
 	if in.Payload == "" {
 		var err error
 		issue := draft.Issue{

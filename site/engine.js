@@ -1,6 +1,7 @@
 // The rule engine in a worker, with a watchdog.
 
-const patience = 2000; // milliseconds that an answer may take
+// How long an answer may take, in milliseconds: longer on a slow machine, as its first answer shows.
+const patience = { least: 2000, most: 10_000, firsts: 10 };
 
 // The page's policy permits scripts by this policy alone: the worker's own file.
 const policy = window.trustedTypes?.createPolicy("playground", {
@@ -26,6 +27,7 @@ export class Engine {
   #busy = null; // the request at work
   #next = null; // the newest request that waits
   #timer = 0;
+  #patience = patience.least;
   #count = 0;
 
   /** answered gets each response, ended the reason why there is none. */
@@ -62,15 +64,16 @@ export class Engine {
     this.#next = null;
     this.#busy.since = performance.now();
     this.#timer = setTimeout(
-      () => this.#restart(`Stopped after ${patience / 1000} s: these rules take too long on this event. Change the text to try again.`),
-      patience,
+      () => this.#restart(`Stopped after ${Math.round(this.#patience / 1000)} s: these rules take too long on this event. Change the text to try again.`),
+      this.#patience,
     );
     this.#worker.postMessage({ id: this.#busy.id, request: JSON.stringify(this.#busy.request) });
   }
 
-  #receive({ ready, id, response }) {
+  #receive({ ready, first, id, response }) {
     if (ready) {
       this.#ready = true;
+      this.#patience = Math.min(Math.max(patience.least, patience.firsts * first), patience.most);
     } else if (this.#busy && id === this.#busy.id) {
       clearTimeout(this.#timer);
       const took = performance.now() - this.#busy.since;

@@ -116,7 +116,7 @@ function fill(id, wanted, content) {
 function problemList(problems) {
   return element("ul", { className: "plain" }, ...problems.map((p) =>
     element("li", { className: "step" },
-      p.line > 0 ? place(p.line, p.column) : null,
+      p.line > 0 ? place(p.line, p.column) : null, " ",
       element("span", { className: p.severity === "error" ? "bad message" : "warn message" }, `${p.severity === "error" ? "mistake" : "warning"}: `),
       element("span", { className: "message" }, p.message))));
 }
@@ -146,13 +146,13 @@ const tones = { do: "good", skip: "warn", refuse: "bad" };
 
 function plan(report) {
   const list = [element("p", { className: "step" },
-    element("b", {}, report.decision.replaceAll("_", " ")),
+    element("b", {}, report.decision.replaceAll("_", " ")), " ",
     element("span", { className: report.status === "failed" ? "bad message" : "message" }, report.reason || report.rationale))];
   for (const a of report.actions) {
     const { type, ...parameters } = a.action;
     list.push(element("div", { className: "step action" },
       element("span", { className: `verdict ${tones[a.verdict] ?? ""}` }, a.verdict), " ",
-      element("b", {}, a.type),
+      element("b", {}, a.type), " ",
       element("span", { className: "code" }, Object.entries(parameters).map(([k, v]) => `${k}: ${typeof v === "string" ? v : JSON.stringify(v)}`).join("\n")),
       element("div", { className: "faint" }, [a.reason, "by " + a.source].filter(Boolean).join("; "))));
   }
@@ -191,7 +191,7 @@ function part(p, budget) {
 
 function test(t) {
   const lines = t.mismatches.map((m) => element("div", { className: "step" },
-    m.line > 0 ? place(m.line, m.column) : null,
+    m.line > 0 ? place(m.line, m.column) : null, " ",
     element("b", {}, m.key || "a condition fails"),
     element("div", { className: "code" }, `want ${m.want}\ngot  ${m.got}`)));
   for (const s of t.scans) {
@@ -201,7 +201,7 @@ function test(t) {
   if (t.rules.length) lines.push(...why(t.rules));
   return element("div", { className: "step test" },
     element("span", { className: `verdict ${t.passed ? "good" : "bad"}` }, t.passed ? "passed" : "failed"), " ",
-    element("b", {}, t.name), place(t.line, 0), ...lines);
+    element("b", {}, t.name), " ", place(t.line, 0), ...lines);
 }
 
 // Examples and links.

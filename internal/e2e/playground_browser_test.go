@@ -198,7 +198,7 @@ func TestPlaygroundKeyboard(t *testing.T) {
 		press(kb.Tab)
 		order = append(order, active())
 	}
-	if diff := cmp.Diff([]string{"example", "link", "rules", "by-payload", "payload", "typo fires", "line 8"}, order); diff != "" {
+	if diff := cmp.Diff([]string{"example", "link", "rules", "by-payload", "payload", "typo fires", "line 10"}, order); diff != "" {
 		t.Errorf("order of the focus (-want +got):\n%s", diff)
 	}
 	press(kb.Enter)

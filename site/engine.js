@@ -50,7 +50,9 @@ export class Engine {
       worker.onmessage = (message) => this.#receive(message.data);
       worker.onerror = (event) => {
         event.preventDefault();
-        this.#restart(`The rule engine stopped: ${event.message || "its worker failed"}. Change the text to try again.`);
+        const deep = /call stack|recursion/.test(event.message);
+        const why = deep ? "these rules, or this event, are nested too deeply" : event.message || "its worker failed";
+        this.#restart(`The rule engine stopped: ${why}. Change the text to try again.`);
       };
       worker.postMessage(compiled);
     } catch (error) {

@@ -1,6 +1,7 @@
 // The state of the page as the fragment of a link: JSON, deflated, in base64url.
 
 export const maxFragment = 64 * 1024; // characters
+const maxBody = 65536; // characters of an issue's body, as GitHub has it
 const maxState = 1024 * 1024; // bytes of its JSON
 
 /** encode returns the fragment of a state; null: it would be too long for a link. */
@@ -45,7 +46,7 @@ export function checked(state) {
     event: text(event),
     payload: text(payload),
     issue: {
-      title: text(title), body: text(body), author: text(author), association: text(association),
+      title: text(title), body: text(body).slice(0, maxBody), author: text(author), association: text(association),
       labels: Array.isArray(labels) ? labels.slice(0, 100).map(text) : [],
     },
   };

@@ -5,6 +5,7 @@ package delivery
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/draft"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -23,16 +25,16 @@ const MaxSize = 32 << 20
 
 // A Request names one event: by File, by Issue or by Draft, and not by several.
 type Request struct {
-	File  string // with the payload; "-": standard input
-	Issue string // on GitHub, as [ParseIssue] takes it
-	Draft *Draft // an issue that is nowhere yet; nil: none
-	Name  string // such as issues or issues.edited; empty: by the payload, or issues.opened for an issue
+	File  string       // with the payload; "-": standard input
+	Issue string       // on GitHub, as [ParseIssue] takes it
+	Draft *draft.Issue // an issue that is nowhere yet; nil: none
+	Name  string       // such as issues or issues.edited; empty: by the payload, or issues.opened for an issue
 }
 
 // Read reads the event from a file, or makes one of an issue on GitHub.
 func Read(ctx context.Context, env process.Env, access remote.Access, r Request) (triage.Delivery, error) {
-	if err := checkName(r.Name); err != nil {
-		return triage.Delivery{}, err
+	if err := draft.CheckName(r.Name); err != nil {
+		return triage.Delivery{}, flagged(err)
 	}
 	src, err := source(ctx, env, access, r)
 	if err != nil {
@@ -80,7 +82,8 @@ func source(ctx context.Context, env process.Env, access remote.Access, r Reques
 	case r.Issue != "":
 		return fetched(ctx, access, r)
 	case r.Draft != nil:
-		return r.Draft.source(env, r.Name)
+		src, err := r.Draft.Source(draft.Event{Name: r.Name, Repo: env.Getenv("GITHUB_REPOSITORY"), Now: env.Now()})
+		return src, flagged(err)
 	}
 	src := triage.EventSource{File: r.File, Repo: env.Getenv("GITHUB_REPOSITORY")}
 	dir, err := env.WorkDir()
@@ -97,6 +100,14 @@ func source(ctx context.Context, env process.Env, access remote.Access, r Reques
 		return src, command.Usagef("read the event: %w", err)
 	}
 	return src, nil
+}
+
+// flagged names the flag of a mistake in a description.
+func flagged(err error) error {
+	if e, ok := errors.AsType[*draft.Error](err); ok {
+		return command.Usagef("--%w", e)
+	}
+	return err
 }
 
 // readInput reads standard input until it ends or the program is asked to stop.

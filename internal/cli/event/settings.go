@@ -97,7 +97,7 @@ func effective(loaded *config.Config, s Settings) (*config.Config, []string) {
 			warnings = append(warnings, w.Error())
 		}
 		if s.Local {
-			warnings = append(warnings, distrust(loaded)...)
+			warnings = append(warnings, loaded.WithoutServices()...)
 		}
 	}
 	c := s.Overrides.Apply(loaded)
@@ -105,20 +105,6 @@ func effective(loaded *config.Config, s Settings) (*config.Config, []string) {
 		warnings = append(warnings, "allow-close has no effect: the file that the configuration extends has allow_close: false")
 	}
 	return c, warnings
-}
-
-// distrust removes the settings of a configuration that send the issue, or write files, to a
-// place that the user did not name: the file may be of an untrusted repository.
-func distrust(c *config.Config) []string {
-	var warnings []string
-	if c.Agent.URL != "" {
-		warnings = append(warnings, "the configuration names an agent, which is not asked from here; --agent URL asks one")
-	}
-	if c.Memory.Store != "" && c.Memory.Store != "off" {
-		warnings = append(warnings, "the memory that the configuration names is not used from here")
-	}
-	c.Agent.URL, c.Agent.Auth, c.Memory = "", "", config.Memory{}
-	return warnings
 }
 
 // askedAgent returns the client of the HTTP agent that a configuration names. Others write a

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/document"
 	"github.com/org/foreman-action/internal/cli/failure"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/grants"
@@ -34,13 +34,6 @@ rules:
       - comment: "Thanks for the report, {{ issue.author }}."
 `
 
-// A trace is why a rule fired or did not.
-type trace struct {
-	id    string
-	fired bool
-	why   string
-}
-
 // Summary is the job summary: the decision, its reason and its result, with the version of the
 // program and the error of the run, which may be nil.
 func Summary(res Result, version string, err error) string {
@@ -64,7 +57,7 @@ func Summary(res Result, version string, err error) string {
 	for _, w := range rep.Warnings {
 		b.WriteString("⚠️ " + sanitize.Markdown(w) + "\n\n")
 	}
-	if ts := traces(rep); len(ts) > 0 {
+	if ts := document.RulesOf(rep); len(ts) > 0 {
 		ruleTable(&b, ts)
 	}
 	writeParts(&b, rep.Why)
@@ -134,20 +127,20 @@ func actionTable(b *strings.Builder, rep runner.Report) {
 	b.WriteString("\n")
 }
 
-func ruleTable(b *strings.Builder, ts []trace) {
+func ruleTable(b *strings.Builder, ts []document.Rule) {
 	fired := 0
 	for _, t := range ts {
-		if t.fired {
+		if t.Fired {
 			fired++
 		}
 	}
 	fmt.Fprintf(b, "<details><summary>Rules: %d of %d fired</summary>\n\n| rule | | why |\n|---|---|---|\n", fired, len(ts))
 	for _, t := range ts {
 		mark := "–"
-		if t.fired {
+		if t.Fired {
 			mark = "✔"
 		}
-		fmt.Fprintf(b, "| %s | %s | %s |\n", sanitize.Cell(t.id, 64), mark, sanitize.Cell(t.why, 300))
+		fmt.Fprintf(b, "| %s | %s | %s |\n", sanitize.Cell(t.ID, 64), mark, sanitize.Cell(t.Why, 300))
 	}
 	b.WriteString("\n</details>\n\n")
 }
@@ -194,36 +187,4 @@ func footer(rep runner.Report, version string) string {
 		parts = append([]string{"task " + sanitize.Cell(rep.TaskID, 40)}, parts...)
 	}
 	return "<sub>" + strings.Join(format.NonEmpty(parts...), " · ") + "</sub>\n"
-}
-
-// traces explains for each rule why it fired or did not.
-func traces(rep runner.Report) []trace {
-	if rep.Rules == nil {
-		return nil
-	}
-	list := make([]trace, 0, len(rep.Rules.Trace))
-	for _, t := range rep.Rules.Trace {
-		list = append(list, trace{t.ID, t.Outcome == rules.Matched, whyOf(t, cmp.Or(rep.AskedAs, rep.Event))})
-	}
-	return list
-}
-
-func whyOf(t rules.RuleTrace, event string) string {
-	condition := strings.Join(strings.Fields(t.Condition), " ")
-	switch t.Outcome {
-	case rules.Matched:
-		if condition == "" {
-			return "it has no condition"
-		}
-		return "true: " + condition
-	case rules.NotListed:
-		return "it does not listen to " + event
-	case rules.False:
-		return "false: " + condition
-	case rules.Cut:
-		return "an earlier rule stopped the evaluation"
-	case rules.Unreached:
-		return "an earlier rule failed"
-	}
-	return string(t.Outcome)
 }

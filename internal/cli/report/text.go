@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/document"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/grants"
 	"github.com/org/foreman-action/internal/sanitize"
@@ -43,14 +44,14 @@ func Text(res Result, p format.Painter) string {
 		b.WriteString("\nplan\n")
 		printActions(&b, rep, p)
 	}
-	if ts := traces(rep); len(ts) > 0 {
+	if ts := document.RulesOf(rep); len(ts) > 0 {
 		b.WriteString("\nrules\n")
 		for _, t := range ts {
 			mark := p.Faint("-")
-			if t.fired {
+			if t.Fired {
 				mark = p.Paint("32", "+")
 			}
-			fmt.Fprintf(&b, "  %s %-20s %s\n", mark, t.id, p.Faint(sanitize.Line(t.why)))
+			fmt.Fprintf(&b, "  %s %-20s %s\n", mark, t.ID, p.Faint(sanitize.Line(t.Why)))
 		}
 	}
 	b.WriteString("\n")

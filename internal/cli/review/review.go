@@ -17,7 +17,6 @@ import (
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/cli/replay"
-	"github.com/org/foreman-action/internal/cli/rulefiles"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/sanitize"
@@ -143,7 +142,7 @@ func (o Options) isRuleFile(name string) bool {
 func proposedRules(ctx context.Context, o Options, files config.Files) (*config.Config, error) {
 	spec := o.Load
 	spec.Tests, spec.Partial, spec.Optional, spec.Remote = true, true, true, nil
-	spec.Getenv = rulefiles.Variables(nil) // the author must not read our variables
+	spec.Getenv = config.AnyVariable(nil) // the author must not read our variables
 	cfg, err := config.Load(ctx, files, spec)
 	if cfg == nil && err == nil {
 		cfg = &config.Config{}

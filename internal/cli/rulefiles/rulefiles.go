@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"path"
-	"strings"
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/failure"
@@ -25,7 +24,7 @@ func Load(ctx context.Context, env process.Env, spec config.Spec) (*config.Confi
 		return nil, nil, err
 	}
 	spec.Tests = true
-	spec.Getenv = Variables(env.Getenv)
+	spec.Getenv = config.AnyVariable(env.Getenv)
 	spec.Remote = remote.FromEnv(env).File
 	if len(spec.Rules) == 0 {
 		spec.Path = config.DefaultPath
@@ -53,17 +52,4 @@ func LoadValid(ctx context.Context, env process.Env, names []string) (*config.Co
 		return nil, command.Usage(errs)
 	}
 	return cfg, nil
-}
-
-// Variables returns an environment in which every variable is set: those that getenv
-// returns empty have a value that suits everything. A nil getenv sets none.
-func Variables(getenv func(string) string) func(string) string {
-	return func(name string) string {
-		if getenv != nil {
-			if v := getenv(name); v != "" {
-				return v
-			}
-		}
-		return "https://" + strings.ToLower(name) + ".example.com"
-	}
 }

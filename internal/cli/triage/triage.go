@@ -22,6 +22,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/cli/report"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/draft"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
@@ -69,7 +70,7 @@ const example = `  foreman triage --title "panic at boot" --body "Since the upda
 // Command returns the command with its flags.
 func Command(env process.Env) *cobra.Command {
 	o := Options{Env: env}
-	var draft delivery.Draft
+	var described draft.Issue
 	c := &cobra.Command{
 		Use:     "triage (OWNER/REPO#N | URL | --title TITLE | --event FILE)",
 		Short:   "Decide on one issue from here, and print or apply the plan",
@@ -77,7 +78,7 @@ func Command(env process.Env) *cobra.Command {
 		Example: example,
 		RunE: func(c *cobra.Command, args []string) error {
 			if slices.ContainsFunc(draftFlags(), c.Flags().Changed) {
-				o.Event.Draft = &draft
+				o.Event.Draft = &described
 			}
 			if err := o.named(args); err != nil {
 				return err
@@ -86,11 +87,11 @@ func Command(env process.Env) *cobra.Command {
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&draft.Title, "title", "", "`TITLE` of an issue to try the rules on")
-	fl.StringVar(&draft.Body, "body", "", "`TEXT` of that issue")
-	fl.StringArrayVar(&draft.Labels, "label", nil, "`LABEL` of that issue; may be repeated")
-	fl.StringVar(&draft.Author, "author", "", "`LOGIN` of its author (default octocat)")
-	fl.StringVar(&draft.Association, "association", "", "of its author, such as MEMBER (default NONE)")
+	fl.StringVar(&described.Title, "title", "", "`TITLE` of an issue to try the rules on")
+	fl.StringVar(&described.Body, "body", "", "`TEXT` of that issue")
+	fl.StringArrayVar(&described.Labels, "label", nil, "`LABEL` of that issue; may be repeated")
+	fl.StringVar(&described.Author, "author", "", "`LOGIN` of its author (default octocat)")
+	fl.StringVar(&described.Association, "association", "", "of its author, such as MEMBER (default NONE)")
 	fl.StringVar(&o.Event.File, "event", "", "`FILE` with the event's payload, \"-\" for standard input")
 	fl.StringVar(&o.Event.Issue, "issue", "", "issue on GitHub, as `OWNER/REPO#N` or its address")
 	fl.StringVar(&o.Event.Name, "event-name", "", "`NAME` of the event, such as issues or issues.edited (default: by the payload)")

@@ -233,7 +233,7 @@ func oldRules(ctx context.Context, env process.Env, r replay.Options, old string
 	if isFile(env, old) {
 		return rulefiles.LoadValid(ctx, env, []string{old})
 	}
-	spec := config.Spec{Rules: names, Getenv: rulefiles.Variables(env.Getenv), Remote: remote.FromEnv(env).File}
+	spec := config.Spec{Rules: names, Getenv: config.AnyVariable(env.Getenv), Remote: remote.FromEnv(env).File}
 	if len(names) == 0 {
 		spec.Path = config.DefaultPath
 	}

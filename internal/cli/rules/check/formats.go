@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/actions"
+	"github.com/org/foreman-action/internal/cli/document"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
@@ -36,21 +37,6 @@ func checkText(ps yamlfile.Problems, note string) string {
 	return b.String()
 }
 
-// checkReport is the output of check --format json: one object, stable.
-type checkReport struct {
-	Version  int            `json:"version"` // of this form
-	Problems []checkProblem `json:"problems"`
-	Notes    []string       `json:"notes"` // unchecked parts
-}
-
-type checkProblem struct {
-	Severity string `json:"severity"` // error or warning
-	File     string `json:"file"`
-	Line     int    `json:"line"`   // from 1; 0: unknown
-	Column   int    `json:"column"` // in characters, from 1; 0: unknown
-	Message  string `json:"message"`
-}
-
 func severity(p yamlfile.Problem) string {
 	if p.Warning {
 		return "warning"
@@ -59,11 +45,7 @@ func severity(p yamlfile.Problem) string {
 }
 
 func checkJSON(ps yamlfile.Problems, note string) string {
-	r := checkReport{Version: 1, Problems: make([]checkProblem, 0, len(ps)), Notes: append([]string{}, format.NonEmpty(note)...)}
-	for _, p := range ps {
-		r.Problems = append(r.Problems, checkProblem{severity(p), p.File, p.Line, p.Column, p.Msg})
-	}
-	return format.JSON(r, "  ") + "\n"
+	return format.JSON(document.ProblemsOf(ps, note), "  ") + "\n"
 }
 
 // The parts of a SARIF log that code scanning reads. See SARIF 2.1.0, OASIS standard,

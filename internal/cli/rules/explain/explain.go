@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/internal/cli/delivery"
+	"github.com/org/foreman-action/internal/cli/document"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/rulefiles"
@@ -77,7 +78,7 @@ func Run(ctx context.Context, o Options) error {
 		return command.Usage(err)
 	}
 	if o.JSON {
-		return o.Env.Print(format.JSON(explanationOf(e, list), "  ") + "\n")
+		return o.Env.Print(format.JSON(document.ExplanationOf(e, list), "  ") + "\n")
 	}
 	return o.Env.Print(explanationText(e, list, format.Painter{On: o.Env.Colour}))
 }
@@ -96,21 +97,4 @@ func explanationText(e triage.Delivery, list []rules.RuleWhy, p format.Painter) 
 		fmt.Fprintf(&b, "\n%s fails, so in a run no rule acts.\n", strings.Join(failed, ", "))
 	}
 	return b.String()
-}
-
-// explanationJSON is the output of explain --json: one object, stable.
-type explanationJSON struct {
-	Version int               `json:"version"` // of this form
-	Event   string            `json:"event"`
-	Repo    string            `json:"repo"`
-	Issue   int               `json:"issue"`
-	Rules   []format.RuleJSON `json:"rules"`
-}
-
-func explanationOf(e triage.Delivery, list []rules.RuleWhy) explanationJSON {
-	out := explanationJSON{Version: 1, Event: e.Key(), Repo: e.FullRepo(), Issue: e.Number, Rules: []format.RuleJSON{}}
-	for _, r := range list {
-		out.Rules = append(out.Rules, format.RuleOf(r))
-	}
-	return out
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/document"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/rulefiles"
@@ -70,7 +71,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	printed := text(cfg, results, format.Painter{On: o.Env.Colour})
 	if o.JSON {
-		printed = format.JSON(reportOf(results), "  ") + "\n"
+		printed = format.JSON(document.TestsOf(results), "  ") + "\n"
 	}
 	if err := o.Env.Print(printed); err != nil {
 		return err
@@ -117,58 +118,4 @@ func text(cfg *config.Config, results []ruletest.Result, p format.Painter) strin
 	}
 	fmt.Fprintf(&b, "%s, %d failed\n", format.Count(len(results), "test"), format.Failures(results))
 	return b.String()
-}
-
-// report is the output of test --json: one object, stable.
-type report struct {
-	Version int      `json:"version"` // of this form
-	Failed  int      `json:"failed"`
-	Tests   []result `json:"tests"`
-}
-
-type result struct {
-	Name       string            `json:"name"`
-	File       string            `json:"file"`
-	Line       int               `json:"line"`
-	Passed     bool              `json:"passed"`
-	Fired      []string          `json:"fired"`
-	Mismatches []mismatch        `json:"mismatches"`
-	Rules      []format.RuleJSON `json:"rules"` // those that should have fired or should not have
-	Scans      []scan            `json:"scans"` // of a test of schedule
-}
-
-type scan struct {
-	Query       string   `json:"query"`
-	Found       bool     `json:"found"`
-	Missed      string   `json:"missed"`      // the first term that the issue does not meet
-	Unevaluated []string `json:"unevaluated"` // terms that count as met
-}
-
-type mismatch struct {
-	Key    string `json:"key"` // of expect; empty: a condition fails
-	Line   int    `json:"line"`
-	Column int    `json:"column"`
-	Want   string `json:"want"`
-	Got    string `json:"got"`
-}
-
-func reportOf(results []ruletest.Result) report {
-	out := report{Version: 1, Failed: format.Failures(results), Tests: make([]result, 0, len(results))}
-	for _, r := range results {
-		t := result{
-			Name: r.Test.Name, File: r.Test.File, Line: r.Test.Line, Passed: r.Passed(),
-			Fired: append([]string{}, r.Fired...), Mismatches: []mismatch{}, Rules: []format.RuleJSON{}, Scans: []scan{},
-		}
-		for _, m := range r.Mismatches {
-			t.Mismatches = append(t.Mismatches, mismatch(m))
-		}
-		for _, w := range r.Rules {
-			t.Rules = append(t.Rules, format.RuleOf(w))
-		}
-		for _, s := range r.Scans {
-			t.Scans = append(t.Scans, scan{s.Query, s.Missed == "", s.Missed, append([]string{}, s.Unevaluated...)})
-		}
-		out.Tests = append(out.Tests, t)
-	}
-	return out
 }

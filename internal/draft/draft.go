@@ -1,4 +1,6 @@
-package delivery
+// Package draft makes events that people describe: of an issue that is nowhere yet, by the name
+// that they type.
+package draft
 
 import (
 	"cmp"
@@ -8,36 +10,49 @@ import (
 	"strings"
 	"time"
 
-	"github.com/org/foreman-action/internal/cli/process"
-	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/triage"
 )
 
-// A Draft is an issue that is nowhere on GitHub: rules are tried on it. Its zero value is an
+// An Issue is one that is nowhere on GitHub: rules are tried on it. Its zero value is an
 // open issue without title and text by a user outside of the organisation, as in the tests
 // beside rules.
-type Draft struct {
+type Issue struct {
 	Title, Body string
 	Labels      []string
 	Author      string // empty: octocat
 	Association string // of the author, such as MEMBER; empty: NONE
 }
 
+// An Error is a mistake in one field of a description.
+type Error struct {
+	Field string // event-name or association
+	Msg   string
+}
+
+// Error names the field.
+func (e *Error) Error() string { return e.Field + ": " + e.Msg }
+
 // Associations are GitHub's names for an author's relation to a repository.
 func Associations() []string {
 	return []string{"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", "FIRST_TIMER", "MANNEQUIN", "NONE"}
 }
 
-// source returns the payload of an event on the issue; its name is issues.opened unless
-// another is given.
-func (d Draft) source(env process.Env, name string) (triage.EventSource, error) {
-	event, action, _ := strings.Cut(cmp.Or(name, triage.EventIssues), ".")
+// An Event is the other half of a description.
+type Event struct {
+	Name string // such as issues.edited; empty: issues.opened
+	Repo string // "owner/name"; empty: octo-org/hello
+	Now  time.Time
+}
+
+// Source returns the payload of an event on the issue. Mistakes are an [*Error].
+func (d Issue) Source(e Event) (triage.EventSource, error) {
+	event, action, _ := strings.Cut(cmp.Or(e.Name, triage.EventIssues), ".")
 	association := strings.ToUpper(cmp.Or(d.Association, "NONE"))
 	switch {
 	case event != triage.EventIssues && event != triage.EventSchedule:
-		return triage.EventSource{}, command.Usagef("--event-name: an issue without a payload takes issues, issues.ACTIVITY or schedule, got %q", name)
+		return triage.EventSource{}, &Error{fieldName, fmt.Sprintf("an issue without a payload takes issues, issues.ACTIVITY or schedule, got %q", e.Name)}
 	case !slices.Contains(Associations(), association):
-		return triage.EventSource{}, command.Usagef("--association: want one of %s, got %q", strings.Join(Associations(), ", "), d.Association)
+		return triage.EventSource{}, &Error{"association", fmt.Sprintf("want one of %s, got %q", strings.Join(Associations(), ", "), d.Association)}
 	case event == triage.EventIssues && action == "":
 		action = "opened"
 	}
@@ -52,8 +67,8 @@ func (d Draft) source(env process.Env, name string) (triage.EventSource, error) 
 	if strings.HasSuffix(user["login"], "[bot]") {
 		user["type"] = "Bot"
 	}
-	repo := cmp.Or(env.Getenv("GITHUB_REPOSITORY"), "octo-org/hello")
-	now := env.Now().UTC().Format(time.RFC3339)
+	repo := cmp.Or(e.Repo, "octo-org/hello")
+	now := e.Now.UTC().Format(time.RFC3339)
 	payload := map[string]any{
 		"action": action, "sender": user, "repository": map[string]string{"full_name": repo},
 		"issue": map[string]any{

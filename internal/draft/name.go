@@ -1,18 +1,20 @@
-package delivery
+package draft
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/triage"
 )
 
-// checkName refuses a name that no event has, with or without an activity, and suggests a
-// similar one. An empty name stands for the payload's own.
-func checkName(name string) error {
+const fieldName = "event-name"
+
+// CheckName refuses a name that no event has, with or without an activity, and suggests a
+// similar one: an [*Error]. An empty name stands for the payload's own.
+func CheckName(name string) error {
 	key := name
 	if rest, target := strings.CutPrefix(name, triage.EventPullRequestTarget); target {
 		key = triage.EventPullRequest + rest
@@ -36,10 +38,10 @@ func checkName(name string) error {
 	case name == "" || slices.Contains(known, key) || event == triage.EventRepositoryDispatch:
 		return nil
 	case hint != "":
-		return command.Usagef("--event-name: unknown event %q%s", name, hint)
+		return &Error{fieldName, fmt.Sprintf("unknown event %q%s", name, hint)}
 	case len(activities) > 0:
-		return command.Usagef("--event-name: unknown event %q; %s takes %s", name, event, strings.Join(activities, ", "))
+		return &Error{fieldName, fmt.Sprintf("unknown event %q; %s takes %s", name, event, strings.Join(activities, ", "))}
 	default:
-		return command.Usagef("--event-name: unknown event %q; want one of %s", name, strings.Join(events, ", "))
+		return &Error{fieldName, fmt.Sprintf("unknown event %q; want one of %s", name, strings.Join(events, ", "))}
 	}
 }

@@ -1,0 +1,30 @@
+package config
+
+import "strings"
+
+// WithoutServices removes the settings that send the issue, or write files, to a place that the
+// user did not name: the file may be of an untrusted repository. It returns a warning for each.
+func (c *Config) WithoutServices() []string {
+	var warnings []string
+	if c.Agent.URL != "" {
+		warnings = append(warnings, "the configuration names an agent, which is not asked from here; foreman triage --agent URL asks one")
+	}
+	if c.Memory.Store != "" && c.Memory.Store != "off" {
+		warnings = append(warnings, "the memory that the configuration names is not used from here")
+	}
+	c.Agent.URL, c.Agent.Auth, c.Memory = "", "", Memory{}
+	return warnings
+}
+
+// AnyVariable returns an environment in which every variable is set: those that getenv
+// returns empty have a value that suits everything. A nil getenv sets none.
+func AnyVariable(getenv func(string) string) func(string) string {
+	return func(name string) string {
+		if getenv != nil {
+			if v := getenv(name); v != "" {
+				return v
+			}
+		}
+		return "https://" + strings.ToLower(name) + ".example.com"
+	}
+}

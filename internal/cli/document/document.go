@@ -1,0 +1,116 @@
+// Package document is the JSON that commands print: the report on an event, the explanation of
+// rules, mistakes in files, results of tests. Each is one object of a stable form.
+package document
+
+import (
+	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/ruletest"
+	"github.com/org/foreman-action/triage"
+)
+
+// An Explanation is the output of rules explain --json.
+type Explanation struct {
+	Version int               `json:"version"` // of this form
+	Event   string            `json:"event"`
+	Repo    string            `json:"repo"`
+	Issue   int               `json:"issue"`
+	Rules   []format.RuleJSON `json:"rules"`
+}
+
+// ExplanationOf returns the explanation of rules for an event.
+func ExplanationOf(e triage.Delivery, list []rules.RuleWhy) Explanation {
+	out := Explanation{Version: 1, Event: e.Key(), Repo: e.FullRepo(), Issue: e.Number, Rules: []format.RuleJSON{}}
+	for _, r := range list {
+		out.Rules = append(out.Rules, format.RuleOf(r))
+	}
+	return out
+}
+
+// Problems is the output of rules check --format json.
+type Problems struct {
+	Version  int       `json:"version"` // of this form
+	Problems []Problem `json:"problems"`
+	Notes    []string  `json:"notes"` // unchecked parts
+}
+
+// A Problem is a mistake or a warning at its place.
+type Problem struct {
+	Severity string `json:"severity"` // error or warning
+	File     string `json:"file"`
+	Line     int    `json:"line"`   // from 1; 0: unknown
+	Column   int    `json:"column"` // in characters, from 1; 0: unknown
+	Message  string `json:"message"`
+}
+
+// ProblemsOf returns the mistakes and warnings in files with the notes that are not empty.
+func ProblemsOf(ps yamlfile.Problems, notes ...string) Problems {
+	out := Problems{Version: 1, Problems: make([]Problem, 0, len(ps)), Notes: append([]string{}, format.NonEmpty(notes...)...)}
+	for _, p := range ps {
+		severity := "error"
+		if p.Warning {
+			severity = "warning"
+		}
+		out.Problems = append(out.Problems, Problem{severity, p.File, p.Line, p.Column, p.Msg})
+	}
+	return out
+}
+
+// Tests is the output of rules test --json.
+type Tests struct {
+	Version int    `json:"version"` // of this form
+	Failed  int    `json:"failed"`
+	Tests   []Test `json:"tests"`
+}
+
+// A Test is the result of one test.
+type Test struct {
+	Name       string            `json:"name"`
+	File       string            `json:"file"`
+	Line       int               `json:"line"`
+	Passed     bool              `json:"passed"`
+	Fired      []string          `json:"fired"`
+	Mismatches []Mismatch        `json:"mismatches"`
+	Rules      []format.RuleJSON `json:"rules"` // those that should have fired or should not have
+	Scans      []Scan            `json:"scans"` // of a test of schedule
+}
+
+// A Scan is the search of a scheduled rule, as a test evaluates it.
+type Scan struct {
+	Query       string   `json:"query"`
+	Found       bool     `json:"found"`
+	Missed      string   `json:"missed"`      // the first term that the issue does not meet
+	Unevaluated []string `json:"unevaluated"` // terms that count as met
+}
+
+// A Mismatch is one difference from the expectation of a test.
+type Mismatch struct {
+	Key    string `json:"key"` // of expect; empty: a condition fails
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Want   string `json:"want"`
+	Got    string `json:"got"`
+}
+
+// TestsOf returns the results of tests.
+func TestsOf(results []ruletest.Result) Tests {
+	out := Tests{Version: 1, Failed: format.Failures(results), Tests: make([]Test, 0, len(results))}
+	for _, r := range results {
+		t := Test{
+			Name: r.Test.Name, File: r.Test.File, Line: r.Test.Line, Passed: r.Passed(),
+			Fired: append([]string{}, r.Fired...), Mismatches: []Mismatch{}, Rules: []format.RuleJSON{}, Scans: []Scan{},
+		}
+		for _, m := range r.Mismatches {
+			t.Mismatches = append(t.Mismatches, Mismatch(m))
+		}
+		for _, w := range r.Rules {
+			t.Rules = append(t.Rules, format.RuleOf(w))
+		}
+		for _, s := range r.Scans {
+			t.Scans = append(t.Scans, Scan{s.Query, s.Missed == "", s.Missed, append([]string{}, s.Unevaluated...)})
+		}
+		out.Tests = append(out.Tests, t)
+	}
+	return out
+}

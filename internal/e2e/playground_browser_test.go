@@ -1,0 +1,407 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/google/go-cmp/cmp"
+)
+
+// maxEngine is how many bytes of the engine a visitor may have to load.
+const maxEngine = 6_000_000
+
+// TestPlaygroundSize adds up the site's files. Only the engine is large.
+func TestPlaygroundSize(t *testing.T) {
+	total, engine := 0, 0
+	for _, path := range glob(t, filepath.Join(playgroundSite(t), "*")) {
+		size := len(read(t, path))
+		if filepath.Base(path) == "engine.bin" {
+			engine = size
+		}
+		total += size
+	}
+	t.Logf("the engine has %d bytes compressed, the whole site %d", engine, total)
+	if engine == 0 || engine > maxEngine {
+		t.Errorf("the engine has %d bytes, want at most %d", engine, maxEngine)
+	}
+	if other := total - engine; other > 200_000 {
+		t.Errorf("the other files have %d bytes", other)
+	}
+}
+
+func glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	list, err := filepath.Glob(pattern)
+	if err != nil || len(list) == 0 {
+		t.Fatal(pattern, list, err)
+	}
+	return list
+}
+
+// newPlayground serves the site and opens it in a tab at a size, in light.
+func newPlayground(t *testing.T, width int64) (*tab, string) {
+	t.Helper()
+	server := httptest.NewServer(http.FileServer(http.Dir(playgroundSite(t))))
+	t.Cleanup(server.Close)
+	b := newTab(t)
+	b.screen(width, "light")
+	b.run(chromedp.Navigate(server.URL + "/"))
+	b.answered(1)
+	return b, server.URL + "/"
+}
+
+// screen sets the width of the tab and its colours.
+func (b *tab) screen(width int64, scheme string) {
+	b.t.Helper()
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 600,
+	})
+}
+
+// answered waits for the n-th answer of the engine since the page was loaded. On a busy machine the
+// watchdog may stop the engine: then it is asked again, as the page advises.
+func (b *tab) answered(n int) {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`(() => {
+		if (Number(document.documentElement.dataset.answered) >= %d) return true;
+		const summary = document.getElementById("summary");
+		if (summary.textContent.startsWith("Stopped after")) {
+			summary.textContent = "Asked again.";
+			document.getElementById("title").dispatchEvent(new Event("input", { bubbles: true }));
+		}
+		return false;
+	})()`, n))
+}
+
+// text returns the text of an element.
+func (b *tab) text(id string) string {
+	b.t.Helper()
+	return eval[string](b, fmt.Sprintf(`document.getElementById(%q).innerText`, id))
+}
+
+// fill sets fields, as somebody who types, and waits for the answer.
+func (b *tab) fill(fields map[string]string) {
+	b.t.Helper()
+	n := eval[int](b, `Number(document.documentElement.dataset.answered || 0)`)
+	b.set(fields)
+	b.answered(n + 1)
+}
+
+// set sets fields, as somebody who types.
+func (b *tab) set(fields map[string]string) {
+	b.t.Helper()
+	values, err := json.Marshal(fields)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.do(fmt.Sprintf(`(() => { for (const [id, value] of Object.entries(%s)) { const f = document.getElementById(id); f.value = value; f.dispatchEvent(new Event("input", { bubbles: true })); } })()`, values))
+}
+
+// pick chooses an example by its place, and waits for the answer.
+func (b *tab) pick(n int) {
+	b.t.Helper()
+	before := eval[int](b, `Number(document.documentElement.dataset.answered || 0)`)
+	b.do(fmt.Sprintf(`(() => { const f = document.getElementById("example"); f.value = %q; f.dispatchEvent(new Event("change", { bubbles: true })); })()`, fmt.Sprint(n)))
+	b.answered(before + 1)
+}
+
+// TestPlaygroundSteps goes through the page as a visitor: the first example, one's own rules, a
+// mistake and its place, the tests, a link.
+func TestPlaygroundSteps(t *testing.T) {
+	b, address := newPlayground(t, 1400)
+	for i, example := range playgroundExamples(t) {
+		b.pick(i)
+		if got := eval[string](b, `document.getElementById("rules").value`); got != example.Rules {
+			t.Errorf("%s: the rules are %q", example.Title, got)
+		}
+		b.shoot(fmt.Sprintf("playground-example-%d", i))
+	}
+	b.pick(0)
+	if got := b.text("summary"); !strings.Contains(got, "2 of 4 rules fire · 2 actions · 2 tests passed") {
+		t.Errorf("summary of the first example: %q", got)
+	}
+	if got := b.text("plan"); !strings.Contains(got, "do add_label") || !strings.Contains(got, "documentation") {
+		t.Errorf("plan of the first example: %q", got)
+	}
+
+	const rules = "version: 1\nrules:\n  - id: own\n    on: [issues.opened]\n    when: issue.title contains \"lamp\" and issue.author == \"mona\"\n    then: [{add_label: light}]\n" +
+		"tests:\n  - {name: dark, issue: {title: dark}, expect: {fired: [own]}}\n"
+	b.do(`document.getElementById("by-issue").click()`)
+	b.fill(map[string]string{"rules": rules, "title": "The lamp", "body": "", "labels": "", "author": "mona", "event": "issues.opened"})
+	if got := b.text("summary"); got != "1 of 1 rule fires · 1 action · 1 of 1 test failed" {
+		t.Errorf("summary: %q", got)
+	}
+	if got := b.text("why"); !strings.Contains(got, "own fires") || !strings.Contains(got, `true issue.title contains "lamp"`) || !strings.Contains(got, `true issue.author == "mona"`) {
+		t.Errorf("the rules part by part: %q", got)
+	}
+	if got := b.text("tests"); !strings.Contains(got, "failed dark") || !strings.Contains(got, "want [own]") {
+		t.Errorf("tests: %q", got)
+	}
+	b.fill(map[string]string{"author": "hubot"})
+	if got := b.text("why"); !strings.Contains(got, "own its condition is false") {
+		t.Errorf("the rules part by part: %q", got)
+	}
+
+	// A mistake behind characters of two UTF-16 units: the place is the character's.
+	b.fill(map[string]string{"rules": strings.Replace(rules, `"lamp" and issue.author`, `"💡💡" and issue.autor`, 1)})
+	if got := b.text("mistakes"); !strings.Contains(got, "line 5, column 47") || !strings.Contains(got, "did you mean author?") {
+		t.Errorf("mistakes: %q", got)
+	}
+	b.do(`document.querySelector("#mistakes .place").click()`)
+	if got := eval[string](b, `(() => { const f = document.activeElement; return f.id + " " + f.value.slice(f.selectionStart, f.selectionStart + 5); })()`); got != "rules autor" {
+		t.Errorf("the place of the mistake: %q", got)
+	}
+	if eval[bool](b, `!document.getElementById("plan-part").hidden`) {
+		t.Error("there is a plan beside mistakes")
+	}
+
+	b.fill(map[string]string{"rules": rules, "labels": "a, ünï"})
+	b.do(`document.getElementById("link").click()`)
+	b.until(`location.hash.length > 20 && document.getElementById("address").value === location.href`)
+	link := eval[string](b, `location.href`)
+	second := newTab(t)
+	second.run(chromedp.Navigate(link))
+	second.answered(1)
+	for id, want := range map[string]string{"rules": rules, "title": "The lamp", "labels": "a, ünï", "author": "hubot", "example": ""} {
+		if got := eval[string](second, fmt.Sprintf(`document.getElementById(%q).value`, id)); got != want {
+			t.Errorf("the link gives %s %q, want %q", id, got, want)
+		}
+	}
+	if !strings.HasPrefix(link, address+"#") {
+		t.Errorf("the link is %s", link)
+	}
+	if got := eval[[]string](b, `performance.getEntriesByType("resource").map((r) => r.name).filter((n) => !n.startsWith(location.origin))`); len(got) > 0 {
+		t.Errorf("the page loads from elsewhere: %v", got)
+	}
+}
+
+// TestPlaygroundKeyboard uses the page by keyboard alone.
+func TestPlaygroundKeyboard(t *testing.T) {
+	b, _ := newPlayground(t, 1400)
+	press := func(keys string) { b.t.Helper(); b.run(chromedp.KeyEvent(keys)) }
+	active := func() string {
+		return eval[string](b, `document.activeElement.id || document.activeElement.textContent`)
+	}
+	var order []string
+	for range 7 {
+		press(kb.Tab)
+		order = append(order, active())
+	}
+	if diff := cmp.Diff([]string{"example", "link", "rules", "by-payload", "payload", "typo fires", "line 10"}, order); diff != "" {
+		t.Errorf("order of the focus (-want +got):\n%s", diff)
+	}
+	press(kb.Enter)
+	if got := active(); got != "rules" {
+		t.Errorf("a place leads to %q", got)
+	}
+	press(kb.Tab)
+	press(kb.ArrowLeft) // the other way to give an event
+	b.until(`!document.getElementById("issue-form").hidden`)
+	order = nil
+	for range 6 {
+		press(kb.Tab)
+		order = append(order, active())
+	}
+	if diff := cmp.Diff([]string{"title", "body", "labels", "author", "association", "event"}, order); diff != "" {
+		t.Errorf("order of the focus (-want +got):\n%s", diff)
+	}
+	b.do(`document.getElementById("title").focus()`)
+	press("A misspelled word in the README")
+	b.until(`document.getElementById("plan").innerText.includes("documentation")`)
+	if got := eval[string](b, `getComputedStyle(document.activeElement).outlineStyle`); got != "solid" {
+		t.Errorf("the focus cannot be seen: %q", got)
+	}
+}
+
+// TestPlaygroundLook looks at the page in light and dark, on a desk and on a phone.
+func TestPlaygroundLook(t *testing.T) {
+	b, _ := newPlayground(t, 1400)
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{1400, 390} {
+			b.screen(width, scheme)
+			for _, n := range []int{0, 2, 5} {
+				b.pick(n)
+				what := fmt.Sprintf("example %d, %s, %d", n, scheme, width)
+				if bad := eval[[]string](b, contrast); len(bad) > 0 {
+					t.Errorf("%s: texts that do not stand out:\n%s", what, strings.Join(bad, "\n"))
+				}
+				if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+					t.Errorf("%s: it is %d pixels wider than the screen", what, over)
+				}
+				b.named(what)
+				b.shoot(fmt.Sprintf("playground-%d-%s-%d", n, scheme, width))
+			}
+		}
+	}
+}
+
+// TestPlaygroundHostile shows texts that try to run a script, and opens links that are none.
+func TestPlaygroundHostile(t *testing.T) {
+	b, _ := newPlayground(t, 1400)
+	var texts []string
+	if err := json.Unmarshal(read(t, "../server/dashboard/testdata/hostile.json"), &texts); err != nil {
+		t.Fatal(err)
+	}
+	all := strings.ReplaceAll(strings.Join(texts, "\n"), "alert(1)", "window.evil=1")
+	quoted, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.do(`document.getElementById("by-issue").click()`)
+	rules := fmt.Sprintf("version: 1\nrules:\n  - {id: a, on: issues.opened, when: 'issue.body contains \"<\"', then: [{comment: %s}]}\ntests:\n  - {name: %s, issue: {body: '<'}, expect: {fired: []}}\n", quoted, quoted)
+	for _, r := range []string{rules, "version: 1\n" + string(quoted) + ": 1\n", all} {
+		b.fill(map[string]string{"rules": r, "title": all, "body": all, "labels": all, "author": "<img src=x onerror=window.evil=1>"})
+		if eval[bool](b, `window.evil !== undefined || document.querySelector("main img, main script, main svg, main iframe, main style") !== null`) {
+			t.Errorf("%q did something", r)
+		}
+	}
+	// The policy of the page holds even for a script that did get in.
+	b.expect("Content Security Policy")
+	b.expect("requires 'Trusted")
+	if got := eval[string](b, `
+		try { document.body.insertAdjacentHTML("beforeend", "<img src=x onerror='window.evil=1'>"); } catch (e) { window.refused = e.name; }
+		try { new Worker("data:text/javascript,0"); window.refused += " worker"; } catch (e) { window.refused += " " + e.name; }
+		String(window.evil) + " " + window.refused`); got != "undefined TypeError TypeError" {
+		t.Errorf("got %q", got)
+	}
+
+	encode := `(async (text) => { const c = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw")); return btoa(String.fromCharCode(...new Uint8Array(await new Response(c).arrayBuffer()))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", ""); })`
+	open := func(fragment string) string {
+		b.do(fmt.Sprintf(`(() => { document.getElementById("link-note").textContent = ""; location.hash = %s; })()`, fragment))
+		b.until(`document.getElementById("link-note").textContent`)
+		return b.text("link-note")
+	}
+	for _, link := range []struct{ fragment, want string }{
+		{`"<script>window.evil=1</script>"`, "not one of this page"},
+		{`"AAAA"`, "cut off or changed"},
+		{`"a".repeat(70000)`, "too long"},
+		{`window.bomb`, "holds too much"},
+		{`window.number`, "This is the state of the link."},
+		{`window.types`, "This is the state of the link."},
+	} {
+		b.do(fmt.Sprintf(`(() => { const e = %s; e("a".repeat(20_000_000)).then((t) => window.bomb = t); e("7").then((t) => window.number = t);
+			e(JSON.stringify({rules: {}, payload: 3, issue: {title: ["<b>"], labels: [{}, "x"], association: "<i>"}, __proto__: 1})).then((t) => window.types = t); })()`, encode))
+		b.until(`window.bomb && window.number && window.types`)
+		if got := open(link.fragment); !strings.Contains(got, link.want) {
+			t.Errorf("the link %s: got %q, want %q", link.fragment, got, link.want)
+		}
+	}
+	if got := eval[string](b, `["rules", "title", "labels", "association"].map((id) => document.getElementById(id).value).join("|")`); got != "||, x|NONE" {
+		t.Errorf("fields of a link with other types: %q", got)
+	}
+	if eval[bool](b, `window.evil !== undefined`) {
+		t.Error("a script ran")
+	}
+}
+
+// slowRules has so many conditions at the engine's limit that together they take seconds.
+func slowRules() string {
+	var rules strings.Builder
+	rules.WriteString("version: 1\nrules:\n")
+	for i := range 1000 {
+		fmt.Fprintf(&rules, "  - {id: r%d, on: issues.opened, when: 'issue.body matches `([a-y]|[b-z])*[0-%d]{3}x`', then: [{add_label: x}]}\n", i, i%9+1)
+	}
+	return rules.String()
+}
+
+// TestPlaygroundWatchdog keeps the page responsive beside rules that take too long: the engine is
+// stopped with a message, and answers the next text.
+func TestPlaygroundWatchdog(t *testing.T) {
+	b, _ := newPlayground(t, 1400)
+	b.do(`document.getElementById("by-issue").click()`)
+	b.set(map[string]string{"rules": slowRules(), "body": strings.Repeat("a", 65_535), "title": "x"})
+	b.do(`(() => { window.gap = 0; let last = performance.now(); setInterval(() => { const now = performance.now(); window.gap = Math.max(window.gap, now - last); last = now; }, 10); })()`)
+	b.until(`/^Stopped after \d+ s: these rules take too long/.test(document.getElementById("summary").textContent)`)
+	t.Logf("the page paused for at most %.0f ms", eval[float64](b, `window.gap`))
+	if eval[bool](b, `document.querySelector("#results > section:not([hidden])") !== null`) {
+		t.Error("the results of an earlier text are shown")
+	}
+	sound := "version: 1\nrules:\n  - {id: a, on: issues.opened, then: [{add_label: x}]}\n"
+	b.fill(map[string]string{"rules": sound, "body": ""})
+	if got := b.text("summary"); got != "1 of 1 rule fires · 1 action" {
+		t.Errorf("after the restart: %q", got)
+	}
+
+	// Nesting beyond the stack of the worker ends the engine, too.
+	b.set(map[string]string{"rules": strings.Repeat("[", 100_000)})
+	b.until(`document.getElementById("summary").textContent === "The rule engine stopped: these rules, or this event, are nested too deeply. Change the text to try again."`)
+	b.fill(map[string]string{"rules": sound})
+	if got := b.text("summary"); got != "1 of 1 rule fires · 1 action" {
+		t.Errorf("after the second restart: %q", got)
+	}
+}
+
+// TestPlaygroundGuards keeps the engine's own limits in WebAssembly: one hostile condition is
+// refused.
+func TestPlaygroundGuards(t *testing.T) {
+	body := strings.Repeat("a", 1<<20-1)
+	tests := []struct{ condition, want string }{
+		{"issue.body matches `([a-y]|[b-z])*[0-9]{3}x`", "too much work on a text of this size"},
+		{"issue.body matches `(a?){500}[0-9]`", "the pattern is too large"},
+		{"all(1..10000, all(1..10000, # > 0))", "a range has at most 1000 elements"},
+	}
+	var requests []playgroundRequest
+	for _, tt := range tests {
+		requests = append(requests, playgroundRequest{
+			Rules: "version: 1\nrules:\n  - {id: a, on: issues.opened, when: '" + tt.condition + "', then: [{add_label: x}]}\n", Issue: playgroundIssue{Body: body},
+		})
+	}
+	for i, a := range askNode(t, requests) {
+		if got := a.Error + string(a.Problems) + string(a.Report); !strings.Contains(got, tests[i].want) {
+			t.Errorf("%s: got %.500s, want %q", tests[i].condition, got, tests[i].want)
+		}
+	}
+}
+
+// fiftyRules are the ten rules of make bench, five times.
+func fiftyRules(t *testing.T) string {
+	t.Helper()
+	head, list, _ := strings.Cut(string(read(t, "cmd/bench/testdata/foreman.yml")), "rules:\n")
+	all := head + "rules:\n"
+	for i := range 5 {
+		all += strings.ReplaceAll(list, "- id: ", fmt.Sprintf("- id: n%d-", i))
+	}
+	return all
+}
+
+// TestPlaygroundSpeed measures the engine with 50 rules under node, and the page's load and answers
+// in the browser. It logs the times and does not judge them: the machine may be busy.
+func TestPlaygroundSpeed(t *testing.T) {
+	payload := string(read(t, "../../testdata/events/issues/opened.payload.json"))
+	request := playgroundRequest{Rules: fiftyRules(t), Payload: payload, Runs: 30}
+	a := askNode(t, []playgroundRequest{request})[0]
+	var explained struct{ Rules []json.RawMessage }
+	if err := json.Unmarshal(a.Explanation, &explained); err != nil || len(explained.Rules) != 50 {
+		t.Fatalf("%d rules were explained: %v %s", len(explained.Rules), err, a.Problems)
+	}
+	t.Logf("node: 50 rules in %.1f ms, with %.1f ms of CPU", a.Took, a.CPU)
+
+	b, address := newPlayground(t, 1400)
+	b.do(`document.getElementById("by-payload").click()`)
+	b.set(map[string]string{"payload": payload})
+	var took []string
+	for i := range 5 {
+		b.fill(map[string]string{"rules": request.Rules + fmt.Sprintf("# %d\n", i)})
+		took = append(took, eval[string](b, `document.documentElement.dataset.took`))
+	}
+	t.Logf("browser: 50 rules in %s ms", strings.Join(took, ", "))
+	var loads []string
+	for range 5 {
+		b.run(chromedp.Navigate("about:blank"))
+		b.run(chromedp.Navigate(address))
+		b.answered(1)
+		loads = append(loads, fmt.Sprintf("%.0f", eval[float64](b, `Number(document.documentElement.dataset.answeredAt)`)))
+	}
+	t.Logf("browser: first answer %s ms after the navigation, with a warm cache", strings.Join(loads, ", "))
+}

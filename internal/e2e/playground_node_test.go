@@ -1,0 +1,252 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// builtSite builds the playground once for all tests, where "make site" does, and returns its
+// folder.
+var builtSite = sync.OnceValues(func() (string, error) {
+	const dir = "../../bin/site"
+	if out, err := exec.Command("go", "run", "./cmd/site", "-root", "../..", "-out", dir).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the playground: %w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+func playgroundSite(t *testing.T) string {
+	t.Helper()
+	dir, err := builtSite()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A playgroundRequest is what the page asks the engine.
+type playgroundRequest struct {
+	Title   string          `json:"title,omitempty"`
+	Rules   string          `json:"rules"`
+	Event   string          `json:"event"`
+	Payload string          `json:"payload"`
+	Issue   playgroundIssue `json:"issue"`
+	Runs    int             `json:"runs,omitempty"` // of which the fastest counts; 0: one
+}
+
+type playgroundIssue struct {
+	Title       string   `json:"title"`
+	Body        string   `json:"body"`
+	Labels      []string `json:"labels"`
+	Author      string   `json:"author"`
+	Association string   `json:"association"`
+}
+
+// playgroundAnswer has the documents of a response as they came.
+type playgroundAnswer struct {
+	Error       string          `json:"error"`
+	Problems    json.RawMessage `json:"problems"`
+	Report      json.RawMessage `json:"report"`
+	Explanation json.RawMessage `json:"explanation"`
+	Tests       json.RawMessage `json:"tests"`
+	Took        float64         `json:"took"` // milliseconds of the fastest run
+	CPU         float64         `json:"cpu"`  // the same, of the CPU
+}
+
+// askNode runs the engine under node on requests, and returns the answers.
+func askNode(t *testing.T, requests []playgroundRequest) []playgroundAnswer {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		if os.Getenv("FOREMAN_E2E_REQUIRE_NODE") != "" {
+			t.Fatal("there is no node")
+		}
+		t.Skip("there is no node: apt-get install nodejs")
+	}
+	dir := playgroundSite(t)
+	input, err := json.Marshal(requests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "node", "testdata/playground.cjs", dir)
+	cmd.Stdin = bytes.NewReader(input)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	var answers []playgroundAnswer
+	if err := json.Unmarshal(out, &answers); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if len(answers) != len(requests) {
+		t.Fatalf("got %d answers, want %d", len(answers), len(requests))
+	}
+	return answers
+}
+
+// playgroundExamples returns the examples of the page with their files.
+func playgroundExamples(t *testing.T) []playgroundRequest {
+	t.Helper()
+	var list []playgroundRequest
+	if err := json.Unmarshal(read(t, filepath.Join(playgroundSite(t), "examples.json")), &list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// moreRequests are compared beside the examples of the page.
+func moreRequests(t *testing.T) []playgroundRequest {
+	t.Helper()
+	file := func(name string) string { return string(read(t, filepath.Join("..", "..", name))) }
+	demo := file("testdata/demo/foreman.yml")
+	described := playgroundIssue{Title: "A typo in the README", Body: "In line 3.", Labels: []string{"kind/question", "ünï"}, Author: "renovate[bot]", Association: "MEMBER"}
+	return []playgroundRequest{
+		{Title: "edited", Rules: demo, Payload: file("testdata/events/issues/edited.payload.json")},
+		{Title: "closed", Rules: file("internal/e2e/cmd/bench/testdata/foreman.yml"), Payload: file("testdata/events/issues/labeled.payload.json")},
+		{Title: "described", Rules: demo, Event: "issues.edited", Issue: described},
+		{Title: "schedule", Rules: "version: 1\nrules:\n  - id: stale\n    on: schedule\n    scan: 'is:issue is:open'\n    when: issue.comments == 0\n    then: [{add_label: stale}]\n", Event: "schedule", Issue: described},
+		{Title: "agent and memory", Rules: "version: 1\nagent: {url: 'https://agent.example.com'}\nmemory: {store: file}\nrules:\n  - {id: a, on: issues.opened, then: [{add_label: docs}]}\n", Event: "issues.opened"},
+		{Title: "shadow", Rules: "version: 1\nmode: shadow\nrules:\n  - {id: a, on: issues.opened, then: [{close_issue: {}}]}\n", Event: "issues.opened"},
+		{Title: "no YAML", Rules: "version: 1\nrules: [", Event: "issues.opened"},
+		{Title: "a failed test", Rules: "version: 1\nrules:\n  - {id: a, on: issues.opened, when: 'issue.title == \"x\"', then: [{add_label: docs}]}\ntests:\n  - {name: t, issue: {title: y}, expect: {fired: [a]}}\n", Event: "issues.opened"},
+		{Title: "markup", Rules: "version: 1\nrules:\n  - {id: a, on: issues.opened, then: [{comment: 'Hi {{ issue.title }}'}]}\n", Event: "issues.opened", Issue: playgroundIssue{Title: "<img src=x onerror=alert(1)> @all closes #1"}},
+	}
+}
+
+// TestPlaygroundEqualsProgram compares the engine in WebAssembly with the program on the same rules
+// and events: mistakes, plan, explanation and tests.
+func TestPlaygroundEqualsProgram(t *testing.T) {
+	requests := append(playgroundExamples(t), moreRequests(t)...)
+	answers := askNode(t, requests)
+	foreman := filepath.Join(t.TempDir(), "foreman")
+	output(t, "../..", "go", "build", "-o", foreman, "./cmd/foreman")
+	for i, r := range requests {
+		t.Run(r.Title, func(t *testing.T) {
+			got := answers[i]
+			p := newProgram(t, foreman, r)
+			p.compare("rules check", got.Problems, "rules", "check", "--format", "json")
+			if p.mistaken {
+				if string(got.Report) != "null" || string(got.Explanation) != "null" || string(got.Tests) != "null" {
+					t.Errorf("there are mistakes, and documents beside them: %+v", got)
+				}
+				return
+			}
+			if got.Error != "" {
+				t.Errorf("the error %q", got.Error)
+			}
+			p.compare("triage", got.Report, append([]string{"triage", "--json"}, p.event...)...)
+			p.compare("rules explain", got.Explanation, append([]string{"rules", "explain", "--json", "--event"}, p.payload)...)
+			p.compare("rules test", got.Tests, "rules", "test", "--json")
+		})
+	}
+}
+
+// A program is foreman in a folder with the rules of a request.
+type program struct {
+	t         *testing.T
+	path, dir string
+	event     []string // flags
+	payload   string   // file with the event
+	mistaken  bool     // the rules have mistakes
+}
+
+func newProgram(t *testing.T, path string, r playgroundRequest) *program {
+	t.Helper()
+	p := &program{t: t, path: path, dir: t.TempDir(), payload: "event.json"}
+	write := func(name, content string) {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(p.dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(".github/foreman.yml", r.Rules)
+	if r.Payload != "" {
+		write(p.payload, r.Payload)
+		p.event = []string{"--event", p.payload}
+		return p
+	}
+	p.event = []string{"--title", r.Issue.Title, "--body", r.Issue.Body, "--author", r.Issue.Author, "--association", r.Issue.Association, "--event-name", r.Event}
+	for _, label := range r.Issue.Labels {
+		p.event = append(p.event, "--label", label)
+	}
+	// foreman rules explain takes no described issue: it gets the payload of the same issue.
+	name, action, _ := strings.Cut(r.Event, ".")
+	if name == "schedule" {
+		p.payload = ""
+		return p
+	}
+	user := map[string]string{"login": r.Issue.Author, "type": "User"}
+	if user["login"] == "" {
+		user["login"] = "octocat"
+	}
+	if strings.HasSuffix(user["login"], "[bot]") {
+		user["type"] = "Bot"
+	}
+	labels := []map[string]string{}
+	for _, label := range r.Issue.Labels {
+		labels = append(labels, map[string]string{"name": label})
+	}
+	association := r.Issue.Association
+	if association == "" {
+		association = "NONE"
+	}
+	payload, err := json.Marshal(map[string]any{
+		"action": action, "sender": user, "repository": map[string]string{"full_name": "octo-org/hello"},
+		"issue": map[string]any{"number": 1, "title": r.Issue.Title, "body": r.Issue.Body, "state": "open", "user": user, "author_association": association, "labels": labels},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(p.payload, string(payload))
+	return p
+}
+
+// compare runs the program and compares its JSON with a document of the engine. Left out are the
+// random id of the task, and the notes, which compare the rules with a repository.
+func (p *program) compare(name string, got json.RawMessage, args ...string) {
+	p.t.Helper()
+	if name == "rules explain" && p.payload == "" {
+		return
+	}
+	cmd := exec.CommandContext(p.t.Context(), p.path, args...)
+	cmd.Dir = p.dir
+	var stderr bytes.Buffer
+	cmd.Env, cmd.Stderr = []string{"HOME=" + p.dir, "PATH=" + os.Getenv("PATH")}, &stderr
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		p.t.Fatal(err)
+	}
+	var want, have map[string]any
+	if err := json.Unmarshal(out, &want); err != nil {
+		p.t.Fatalf("foreman %s: %v\n%s%s", name, err, out, stderr.String())
+	}
+	if err := json.Unmarshal(got, &have); err != nil || have == nil {
+		p.t.Fatalf("the engine's document of %s: %v\n%s", name, err, got)
+	}
+	for _, m := range []map[string]any{want, have} {
+		delete(m, "task_id")
+		delete(m, "notes")
+	}
+	if diff := cmp.Diff(want, have); diff != "" {
+		p.t.Errorf("foreman %s (-) and the engine (+) differ:\n%s", name, diff)
+	}
+	if problems, ok := want["problems"].([]any); ok {
+		for _, problem := range problems {
+			p.mistaken = p.mistaken || problem.(map[string]any)["severity"] == "error"
+		}
+	}
+}

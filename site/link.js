@@ -1,0 +1,71 @@
+// The state of the page as the fragment of a link: JSON, deflated, in base64url.
+
+export const maxFragment = 64 * 1024; // characters
+const maxBody = 65536; // characters of an issue's body, as GitHub has it
+const maxState = 1024 * 1024; // bytes of its JSON
+
+/** encode returns the fragment of a state; null: it would be too long for a link. */
+export async function encode(state) {
+  const packed = await through(new TextEncoder().encode(JSON.stringify(state)), new CompressionStream("deflate-raw"), maxFragment);
+  if (!packed) return null;
+  let binary = "";
+  for (const byte of packed) binary += String.fromCharCode(byte);
+  const text = btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return text.length <= maxFragment ? text : null;
+}
+
+/** decode returns the state of a fragment, which anybody may have written. It throws an Error that names the mistake. */
+export async function decode(fragment) {
+  if (fragment.length > maxFragment) throw new Error("the link is too long");
+  if (!/^[A-Za-z0-9_-]+$/.test(fragment)) throw new Error("the link is not one of this page");
+  let plain;
+  try {
+    const packed = Uint8Array.from(atob(fragment.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+    plain = await through(packed, new DecompressionStream("deflate-raw"), maxState);
+  } catch {
+    throw new Error("the link is cut off or changed");
+  }
+  if (!plain) throw new Error("the link holds too much");
+  let state;
+  try {
+    state = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(plain));
+  } catch {
+    throw new Error("the link is cut off or changed");
+  }
+  return checked(state);
+}
+
+/** checked returns the known fields of a state, all of the right type. */
+export function checked(state) {
+  const object = (v) => (v && typeof v === "object" && !Array.isArray(v) ? v : {});
+  const text = (v) => (typeof v === "string" ? v : "");
+  const { rules, event, payload, issue } = object(state);
+  const { title, body, labels, author, association } = object(issue);
+  return {
+    rules: text(rules),
+    event: text(event),
+    payload: text(payload),
+    issue: {
+      title: text(title), body: text(body).slice(0, maxBody), author: text(author), association: text(association),
+      labels: Array.isArray(labels) ? labels.slice(0, 100).map(text) : [],
+    },
+  };
+}
+
+/** through sends bytes through a stream; null: more than limit bytes come out. */
+async function through(bytes, stream, limit) {
+  const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
+  const parts = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > limit) {
+      await reader.cancel();
+      return null;
+    }
+    parts.push(value);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}

@@ -37,6 +37,7 @@ type Origin struct {
 func Import(list []importer.Request, reserved []string) (Result, error) {
 	var out Result
 	var parts []part
+	reserved = slices.Clone(reserved)
 	var mistakes yamlfile.Problems
 	for _, r := range list {
 		r.Reserved = reserved

@@ -64,7 +64,7 @@ func TestSchemaStoreFiles(t *testing.T) {
 	} {
 		path, want := filepath.Join(schemaStore, filepath.FromSlash(name)), indented(t, value)
 		if *update {
-			if err := os.WriteFile(path, want, 0o644); err != nil { //nolint:gosec // a file of the repository
+			if err := os.WriteFile(path, want, 0o644); err != nil {
 				t.Fatal(err)
 			}
 			continue
@@ -147,7 +147,7 @@ func TestSchemaStoreForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	look("", plain, false)
-	if root := plain.(map[string]any); strings.TrimSpace(root["title"].(string)) == "" || root["type"] != "object" { //nolint:errcheck,forcetypeassert // a test
+	if root := plain.(map[string]any); strings.TrimSpace(root["title"].(string)) == "" || root["type"] != "object" {
 		t.Errorf("got the title %q of a %v", root["title"], root["type"])
 	}
 }

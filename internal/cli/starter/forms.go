@@ -39,7 +39,7 @@ func formRules(forms []lint.Form, labels []string) []proposed {
 			when:  fmt.Sprintf("any(form.%s, # in tables.%s)", f.name, f.table()),
 			then:  []string{"add_labels: " + quote(fmt.Sprintf("map(filter(form.%s, # in tables.%s), tables.%s[#])", f.name, f.table(), f.table()))},
 			title: "It stopped", body: "### " + f.heading + "\n\n" + f.options[0].text + "\n", after: []string{f.options[0].label},
-			test: "the answer " + f.options[0].text + " to " + f.heading,
+			test: "an answer to " + f.heading,
 		}
 		for _, o := range f.options {
 			if !slices.Contains(p.labels, o.label) {

@@ -55,15 +55,25 @@ func Propose(r Repository, o Options) (Proposal, error) {
 		}
 		own = slices.DeleteFunc(own, func(p proposed) bool { return addsAny(cfg, p.labels) })
 	}
-	if len(own) == 0 && imports.Count == 0 {
-		own = []proposed{minimalRule(o)}
+	// A rule that does not fire on its example is left out, as for an option that people cannot
+	// choose.
+	for kept := len(own) + 1; kept > len(own); {
+		kept = len(own)
+		if len(own) == 0 && imports.Count == 0 {
+			own = []proposed{minimalRule(o)}
+			kept = 1
+		}
+		d.own, d.tests = own, nil
+		cfg, err := load(d.render())
+		if err != nil {
+			return Proposal{}, err
+		}
+		if own, d.tests, err = tests(cfg, d); err != nil {
+			return Proposal{}, err
+		}
 	}
-	d.own = own
 	cfg, err := load(d.render())
 	if err != nil {
-		return Proposal{}, err
-	}
-	if d.tests, err = tests(cfg, d); err != nil {
 		return Proposal{}, err
 	}
 	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg), Parts: d.parts(), Unmapped: imports.Unmapped}

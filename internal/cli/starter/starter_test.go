@@ -58,7 +58,7 @@ func TestPropose(t *testing.T) {
 			repo.Labels = strings.Split(strings.TrimSpace(string(files["labels"])), "\n")
 		}
 		p, err := Propose(repo, Options{Comments: files["comments"] != nil})
-		if ps, ok := err.(yamlfile.Problems); ok { //nolint:errorlint // it is returned as it is
+		if ps, ok := err.(yamlfile.Problems); ok {
 			problems = append(problems, ps...)
 		} else if err != nil {
 			t.Fatal(err)

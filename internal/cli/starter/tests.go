@@ -43,38 +43,33 @@ func (e example) text() string {
 	return b.String()
 }
 
-// tests returns the tests of a draft, of which cfg is the configuration without them: one of
-// each rule of ours, those that make imported rules fire, and one of an ordinary issue.
-func tests(cfg *config.Config, d draft) ([]example, error) {
-	var list []example
+// tests returns the rules of ours that fire on their examples, and the tests of a draft, of
+// which cfg is the configuration without them: those examples, tests that make imported rules
+// fire, and one of an ordinary issue.
+func tests(cfg *config.Config, d draft) (kept []proposed, list []example, err error) {
 	for _, p := range d.own {
-		e := p.example()
+		e := example{name: p.test, issue: issueFields(p.title, p.body, nil)}
 		if err := e.settle(cfg); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !slices.Contains(e.fired, p.id) {
-			return nil, fmt.Errorf("test the proposed rule %s: it does not fire on its example", p.id)
+			continue
 		}
 		if len(e.fired) == 1 {
 			e.expect = p.expectations()
 		}
-		list = append(list, e)
+		kept, list = append(kept, p), append(list, e)
 	}
 	if d.imported.Count > 0 {
 		more, err := importedTests(cfg, d)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		list = append(list, more...)
 	}
 	ordinary := example{name: "an ordinary issue", issue: issueFields("The window is too small", "It opens on half of the screen.", nil)}
-	err := ordinary.settle(cfg)
-	return append(list, ordinary), err
-}
-
-// example is the test in which the rule fires.
-func (p proposed) example() example {
-	return example{name: p.test, issue: issueFields(p.title, p.body, p.has)}
+	err = ordinary.settle(cfg)
+	return kept, append(list, ordinary), err
 }
 
 // expectations are those besides the rules that fire.

@@ -29,7 +29,6 @@ type proposed struct {
 	field    *field   // of an issue form that it reads; nil: none
 	title    string   // of the example
 	body     string
-	has      []string // labels of the example
 	after    []string // its labels afterwards
 	comments bool     // it comments
 	escalate bool     // it hands the issue to a person

@@ -85,7 +85,7 @@ func run(ctx context.Context, o options, w io.Writer) error {
 		all = append(all, list...)
 	}
 	if o.sample > 0 && o.sample < len(all) {
-		r := rand.New(rand.NewPCG(o.seed, o.seed)) //nolint:gosec // the sample can be repeated
+		r := rand.New(rand.NewPCG(o.seed, o.seed))
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		all = all[:o.sample]
 	}
@@ -109,7 +109,7 @@ func run(ctx context.Context, o options, w io.Writer) error {
 		results = append(results, r)
 	}
 	if o.out != "" {
-		if err := os.WriteFile(filepath.Join(root, o.out), []byte(page(results)), 0o644); err != nil { //nolint:gosec // a page of the documentation
+		if err := os.WriteFile(filepath.Join(root, o.out), []byte(page(results)), 0o644); err != nil {
 			return err
 		}
 	}

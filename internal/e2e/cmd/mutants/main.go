@@ -48,6 +48,7 @@ func main() {
 	flag.StringVar(&o.out, "out", "", "page to write the result to")
 	flag.IntVar(&o.sample, "sample", 0, "how many mutants to run, chosen by -seed; 0: all")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the sample")
+	flag.StringVar(&o.match, "match", "", "only the mutants whose line contains this text")
 	flag.BoolVar(&o.list, "list", false, "list the mutants, and run nothing")
 	flag.Parse()
 	if err := run(ctx, o, os.Stdout); err != nil {
@@ -58,10 +59,10 @@ func main() {
 }
 
 type options struct {
-	root, out string
-	sample    int
-	seed      uint64
-	list      bool
+	root, out, match string
+	sample           int
+	seed             uint64
+	list             bool
 }
 
 // run runs the mutants. Survivors are an error.
@@ -84,6 +85,7 @@ func run(ctx context.Context, o options, w io.Writer) error {
 		}
 		all = append(all, list...)
 	}
+	all = slices.DeleteFunc(all, func(m mutant) bool { return !strings.Contains(m.String(), o.match) })
 	if o.sample > 0 && o.sample < len(all) {
 		r := rand.New(rand.NewPCG(o.seed, o.seed))
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -193,7 +195,7 @@ func (t tester) build(ctx context.Context, dir string) (string, error) {
 // fails reports whether the tests of a package fail on a mutant.
 func (t tester) fails(ctx context.Context, dir, program, id string) (bool, error) {
 	// TestWebAssembly compiles the package without the mutants.
-	c := exec.CommandContext(ctx, program, "-test.failfast", "-test.timeout=2m", "-test.skip=^TestWebAssembly$")
+	c := exec.CommandContext(ctx, program, "-test.failfast", "-test.timeout=10m", "-test.skip=^TestWebAssembly$")
 	c.Dir = filepath.Join(t.root, dir)
 	c.Env = append(os.Environ(), variable+"="+id)
 	c.WaitDelay = time.Minute

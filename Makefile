@@ -104,6 +104,10 @@ kill-contribution: ## kill "contribflow pr --yes" after every call of git and gh
 crash: ## kill the program at 1,000 random calls and more, and look for lost or doubled writes
 	go test . -run '^TestCrash' -v -timeout 20m -crash.rounds=$(CRASH_ROUNDS)
 
+.PHONY: mutants
+mutants: ## permit each refusal of policy and plan in turn: a test must fail; writes docs/proof/mutants.md
+	go -C internal/e2e run ./cmd/mutants -root ../.. -out docs/proof/mutants.md
+
 .PHONY: import-compare
 import-compare: ## the actions that can be imported beside ours; ORIGINALS=dir has their published files
 	go test ./internal/parity -run '^TestOriginals$$' -timeout 60m -originals='$(abspath $(or $(ORIGINALS),$(error name the directory: ORIGINALS=dir)))'

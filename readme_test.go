@@ -89,7 +89,7 @@ func TestInitWorkflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	workflow, err := os.ReadFile("internal/cli/start/workflow.yml")
+	workflow, err := os.ReadFile("internal/cli/starter/workflow.yml")
 	if err != nil {
 		t.Fatal(err)
 	}

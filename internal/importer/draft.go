@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/importer/layout"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -53,7 +54,7 @@ type files struct{ source, workflow *yamlfile.File }
 
 // assemble turns a reading into a draft and a report. Mistakes are recorded in the files.
 // It stops when the rules become larger than a file may be; size is then more than that.
-func assemble(in files, lines []string, r reading) (d draft, found *report, size int) {
+func assemble(in files, lines []string, r reading, given ids) (d draft, found *report, size int) {
 	found = &report{seen: map[place]bool{}}
 	d = draft{source: in.source.Name(), shadow: r.shadow, policy: policy{limits: map[string]int{}, writes: r.unlimited}}
 	for action, n := range r.limits {
@@ -83,9 +84,9 @@ func assemble(in files, lines []string, r reading) (d draft, found *report, size
 		return notes
 	}
 	d.top = sort(r.before)
-	d.given = ids{}
+	d.given = given
 	for p := range r.parts {
-		e := entry{name: p.name, line: p.from, notes: sort(p.found), rules: d.given.number(p.rules), text: excerpt(lines, p.from, p.to)}
+		e := entry{name: p.name, line: p.from, notes: sort(p.found), rules: d.given.number(p.rules), text: layout.Excerpt(lines, p.from, p.to)}
 		for _, one := range e.rules {
 			size += one.size()
 			d.policy.need(one)
@@ -120,40 +121,4 @@ func beyondUsual(action string, n int) int {
 		return 0
 	}
 	return n
-}
-
-// splitLines splits a text where YAML's scanner does.
-func splitLines(src []byte) []string {
-	text := strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(string(src))
-	return strings.Split(text, "\n")
-}
-
-// excerpt returns the lines of the source from one number to another, both from 1, as
-// far as they are few.
-func excerpt(lines []string, from, to int) []string {
-	if from == 0 || from > len(lines) {
-		return nil
-	}
-	const (
-		maxLines = 12
-		most     = 100 // bytes of a line
-	)
-	lines = lines[from-1 : max(from, min(to, len(lines)))]
-	for len(lines) > 1 {
-		last := strings.TrimSpace(lines[len(lines)-1])
-		if last != "" && !strings.HasPrefix(last, "#") {
-			break
-		}
-		lines = lines[:len(lines)-1]
-	}
-	out := slices.Clone(lines[:min(len(lines), maxLines)])
-	for i, line := range out {
-		if len(line) > most {
-			out[i] = strings.ToValidUTF8(line[:most], "") + "…"
-		}
-	}
-	if len(lines) > maxLines {
-		out = append(out, "…")
-	}
-	return out
 }

@@ -23,7 +23,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/org/foreman-action/internal/importer/layout"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -40,6 +42,8 @@ type Request struct {
 	// Workflow is the workflow file that runs the tool: its inputs and events count too.
 	// Without a name there is none. For stale, File is that file.
 	Workflow Source
+	// Reserved are the ids that rules must not have.
+	Reserved []string
 }
 
 // A Result is the outcome of [Import].
@@ -100,7 +104,7 @@ func Import(r Request) (Result, error) {
 		s, found := readStep(in.workflow.Root(), t, source.Name())
 		content = t.read(doc, s).guarded(found, s.guarded)
 	}
-	d, found, size := assemble(in, splitLines(r.File.Data), content)
+	d, found, size := assemble(in, layout.Lines(r.File.Data), content, reserved(r.Reserved))
 	d.action = t.action
 	if err := yamlfile.Err(slices.Compact([]*yamlfile.File{in.source, in.workflow})...); err != nil {
 		return Result{}, err
@@ -124,4 +128,27 @@ func problems(errs ...error) error {
 		return nil
 	}
 	return all
+}
+
+// A Use is a step of a workflow that runs a tool.
+type Use struct {
+	Tool   string // one of Tools
+	Config string // the file that it reads, which may be an expression; empty: the workflow
+}
+
+// Find returns the steps of a workflow, which is parsed if its text names a tool's action.
+func Find(workflow Source) (found []Use, err error) {
+	for _, t := range tools() {
+		if !strings.Contains(strings.ToLower(string(workflow.Data)), t.action) {
+			continue
+		}
+		f, err := yamlfile.Parse(workflow.Name, workflow.Data)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range usesOf(f.Root(), t.action) {
+			found = append(found, Use{t.name, t.configOf(u.step)})
+		}
+	}
+	return found, nil
 }

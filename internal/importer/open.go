@@ -7,19 +7,21 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/importer/layout"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 var (
 	noteLine = regexp.MustCompile(`^ *# (.+:[0-9]+:[0-9]+: .+)$`)
+	joined   = regexp.MustCompile(`^ *# From .+, a configuration of [^ ]+\.$`) // of several files in one
 	moreLine = regexp.MustCompile(`^ *#   (\S.*)$`)
 )
 
 // Open returns the differences from the source that an imported file still lists in its
 // comments, as warnings at these lines. A file that was not imported has none.
 func Open(name string, src []byte) yamlfile.Problems {
-	lines := splitLines(src)
-	if !strings.HasPrefix(lines[0], head) {
+	lines := layout.Lines(src)
+	if !strings.HasPrefix(lines[0], head) && !slices.ContainsFunc(lines, joined.MatchString) {
 		return nil
 	}
 	var out yamlfile.Problems

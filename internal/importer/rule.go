@@ -113,6 +113,15 @@ func (r rule) count(action string) int {
 // ids holds the last number that was given to a name; 1: none.
 type ids map[string]int
 
+// reserved returns ids of which some are given.
+func reserved(list []string) ids {
+	s := ids{}
+	for _, id := range list {
+		s[id] = 1
+	}
+	return s
+}
+
 // number returns the rules with their ids. A rule without actions takes an id as well,
 // and is left out.
 func (s ids) number(rules []rule) []rule {

@@ -14,6 +14,7 @@ import (
 type Form struct {
 	File   string
 	Fields []Field
+	Labels []string // that GitHub adds to its issues
 }
 
 // A Field is something that people fill in.
@@ -44,6 +45,13 @@ func ParseForm(name string, src []byte) (Form, error) {
 	body := yamlfile.Child(f.Root(), "body")
 	if body == nil || body.Kind != yaml.SequenceNode {
 		return form, errNoForm
+	}
+	for _, name := range texts(yamlfile.Child(f.Root(), "labels")) {
+		for label := range strings.SplitSeq(name, ",") {
+			if label = strings.TrimSpace(label); label != "" && len(form.Labels) < maxFields {
+				form.Labels = append(form.Labels, label)
+			}
+		}
 	}
 	for _, item := range body.Content {
 		attributes := yamlfile.Child(item, "attributes")

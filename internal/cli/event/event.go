@@ -86,6 +86,11 @@ func Run(ctx context.Context, s Settings) (report.Result, error) {
 		}
 		n = n.with(more)
 		res.Needs = append(res.Needs, n.needs...)
+		if res.NoConfig && s.Live {
+			var warnings []string
+			res.Starter, warnings = propose(ctx, s, client)
+			n.warnings = append(n.warnings, warnings...)
+		}
 	}
 	r, err := runner.New(o)
 	if err != nil {

@@ -71,14 +71,7 @@ func set[T comparable](to *T, value T) {
 
 // load loads the configuration from the workspace, else from the default branch.
 func load(ctx context.Context, s Settings, client *github.Client) (*config.Config, error) {
-	places := files.Layered{s.Files}
-	switch {
-	case s.Offline:
-	case client == nil:
-		places = append(places, remote.Tokenless{})
-	default:
-		places = append(places, remote.Branch{Client: client, Tree: github.Tree{Owner: s.Event.Repo.Owner, Repo: s.Event.Repo.Name}})
-	}
+	places := places(s, client)
 	spec := s.Load
 	spec.Remote = s.Access.File
 	c, err := config.Load(ctx, places, spec)
@@ -88,8 +81,20 @@ func load(ctx context.Context, s Settings, client *github.Client) (*config.Confi
 	return c, err
 }
 
-// effective returns the configuration as the run uses it, with its warnings; c may be nil for an
-// empty one. A local run changes the loaded one too.
+// places are the workspace and the default branch.
+func places(s Settings, client *github.Client) files.Layered {
+	places := files.Layered{s.Files}
+	switch {
+	case s.Offline:
+		return places
+	case client == nil:
+		return append(places, remote.Tokenless{})
+	}
+	return append(places, remote.Branch{Client: client, Tree: github.Tree{Owner: s.Event.Repo.Owner, Repo: s.Event.Repo.Name}})
+}
+
+// effective returns the configuration as the run uses it, with its warnings; loaded may be nil
+// for an empty one. A local run changes the loaded one too.
 func effective(loaded *config.Config, s Settings) (*config.Config, []string) {
 	var warnings []string
 	if loaded != nil {

@@ -13,6 +13,8 @@ import (
 type Result struct {
 	Report   runner.Report
 	NoConfig bool // nothing was configured, so nothing was decided
+	// Starter is a configuration file to start with; empty: none is proposed.
+	Starter string
 	// Described: the issue comes from the command line, not from GitHub.
 	Described bool
 	Needs     []string       // lines of the permissions block that the run needs

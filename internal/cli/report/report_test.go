@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/yamlfile"
@@ -97,7 +96,7 @@ func fullReport(t *testing.T) Result {
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	golden(t, "summary-full.md", Summary(fullReport(t), command.Version(""), errors.New("x")))
-	golden(t, "summary-none.md", Summary(Result{NoConfig: true, Report: runner.Report{
+	golden(t, "summary-none.md", Summary(Result{NoConfig: true, Starter: "version: 1\nmode: shadow\n", Report: runner.Report{
 		Event: "issues.opened", Issue: 1, Status: runner.StatusSkipped, Decision: protocol.Skip, Rationale: "there are no rules", By: "rules",
 	}}, command.Version(""), nil))
 	golden(t, "summary-problems.md", Summary(Result{Report: runner.Report{Status: runner.StatusFailed}}, command.Version(""), yamlfile.Problems{
@@ -120,13 +119,4 @@ func TestReportJSON(t *testing.T) {
 	t.Parallel()
 	golden(t, "report.json", JSON(fullReport(t).Report)+"\n")
 	golden(t, "report-empty.json", JSON(runner.Report{})+"\n")
-}
-
-// TestStarterRules keeps the file that newcomers copy loadable.
-func TestStarterRules(t *testing.T) {
-	t.Parallel()
-	c, err := config.Parse("foreman.yml", []byte(starterRules), nil)
-	if err != nil || c.Rules.Len() != 2 || len(c.Warnings) != 0 {
-		t.Errorf("got %v, %v", c, err)
-	}
 }

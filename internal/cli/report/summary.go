@@ -19,20 +19,12 @@ import (
 	"github.com/org/foreman-action/runner"
 )
 
-// starterRules is a rule file ready to copy, shown where there is none.
-const starterRules = `version: 1
-rules:
-  - id: crash
-    on: [issues.opened, issues.edited]
-    when: issue.text matches ` + "`(?i)\\b(panic|segfault|stack ?trace)\\b`" + `
-    then:
-      - add_label: bug
-  - id: welcome
-    on: [issues.opened]
-    when: issue.association == "NONE" and author.issues == 0 and author.pulls == 0
-    then:
-      - comment: "Thanks for the report, {{ issue.author }}."
-`
+// A trace is why a rule fired or did not.
+type trace struct {
+	id    string
+	fired bool
+	why   string
+}
 
 // Summary is the job summary: the decision, its reason and its result, with the version of the
 // program and the error of the run, which may be nil.
@@ -62,8 +54,11 @@ func Summary(res Result, version string, err error) string {
 	}
 	writeParts(&b, rep.Why)
 	if res.NoConfig {
-		b.WriteString("There is no `" + config.DefaultPath + "` and no agent, so nothing was decided. " +
-			"A file to start with:\n\n" + sanitize.Fence(starterRules, "yaml") + "\n\n")
+		b.WriteString("There is no `" + config.DefaultPath + "` and no agent, so nothing was decided.")
+		if res.Starter != "" {
+			b.WriteString(" A file to start with, which writes nothing until it has `mode: apply`:\n\n" + sanitize.Fence(res.Starter, "yaml"))
+		}
+		b.WriteString("\n\n")
 	}
 	b.WriteString(footer(rep, version))
 	return b.String()

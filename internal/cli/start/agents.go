@@ -13,9 +13,6 @@ import (
 
 // RunAgents writes the files of coding agents below the root, and prints the next steps.
 func RunAgents(o Options) error {
-	if o.Force {
-		return command.Usagef("--agents overwrites nothing, so --force has no meaning beside it; remove the files that you want anew")
-	}
 	if len(o.Agents) == 0 {
 		return command.Usagef("--agents: want one or more of %s", strings.Join(wiring.Names(), ", "))
 	}

@@ -2,10 +2,9 @@
 package start
 
 import (
-	_ "embed"
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,36 +14,45 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/files"
 	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/cli/starter"
 	"github.com/org/foreman-action/internal/cli/wiring"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// startWorkflow is the workflow of a repository that begins with Foreman.
-//
-//go:embed workflow.yml
-var startWorkflow []byte
+const help = `Reads the repository, and writes rules that fit it, .github/foreman.yml, and a workflow that
+runs them, .github/workflows/foreman.yml. It prints the next steps. The rules have mode: shadow:
+they decide and report, and write nothing on GitHub until they have mode: apply.
 
-// startRules are its rules.
-//
-//go:embed foreman.yml
-var startRules []byte
+The rules are made of
 
-const workflowPath = ".github/workflows/foreman.yml"
+  - the configurations of actions/labeler, github/issue-labeler, dessant/label-actions and
+    actions/stale, found by the workflows in .github/workflows; settings without a counterpart
+    are listed on standard error and in comments of the file
+  - the dropdowns of the issue forms whose options have labels of the same name
+  - the labels whose purpose their names show, such as bug, kind/question or "needs info"
 
-const help = `Writes a first workflow, .github/workflows/foreman.yml, and first rules,
-.github/foreman.yml, and prints the next steps. The rules decide and report, and write
-nothing until they have mode: apply. If a file exists, nothing is written without --force.
+The labels are those of --labels; else those of the repository on GitHub (GITHUB_TOKEN, and
+--repository, GITHUB_REPOSITORY or the remote origin of git); else those of .github/labels.yml;
+else those that the issue forms add. Without any label one rule that needs none is written.
+
+A rule that comments is written with --comments, or where one of those tools comments.
+
+A file that exists stays as it is. Where the rules exist, or a file that is read has mistakes,
+nothing is written. A workflow that runs Foreman already is kept.
 
 With --agents it writes other files: those that opencode, Claude Code or Codex need to work
 as Builder and Inspector, in .foreman and in a folder for each agent. Existing files stay.
 
-Exit codes: 0 done, 1 a file could not be written, 2 a file is there already.`
+Exit codes: 0 done, 1 a file could not be written, 2 a file exists or has mistakes.`
 
 // Options are all that the command depends on.
 type Options struct {
-	Env   process.Env
-	Dir   string // root of the repository
-	Force bool   // replace existing files
+	Env        process.Env
+	Dir        string // root of the repository
+	Labels     string // FILE, "-" or names; empty: not given
+	Repository string // OWNER/NAME on GitHub; empty: from the environment or git
+	Comments   bool   // also write a rule that comments
 	// Agents are the coding agents to write files for, instead of the first files.
 	Agents []string
 }
@@ -53,54 +61,118 @@ type Options struct {
 func Command(env process.Env) *cobra.Command {
 	o := Options{Env: env}
 	c := &cobra.Command{
-		Use:     "init",
-		Short:   "Write a first workflow and a first rule file",
-		Long:    help,
-		Example: "  foreman init\n  foreman init --dir ../other --force\n  foreman init --agents opencode,claude",
-		Args:    cobra.NoArgs,
+		Use:   "init",
+		Short: "Write rules that fit this repository, and a workflow",
+		Long:  help,
+		Example: "  foreman init\n  foreman init --labels bug,question,needs-info\n" +
+			"  gh label list --limit 1000 --json name | foreman init --labels -\n  foreman init --agents opencode,claude",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if c.Flags().Changed("agents") {
-				return RunAgents(o)
+			if !c.Flags().Changed("agents") {
+				return Run(c.Context(), o)
 			}
-			return Run(o)
+			for _, name := range []string{"labels", "repository", "comments"} {
+				if c.Flags().Changed(name) {
+					return command.Usagef("--%s has no meaning beside --agents", name)
+				}
+			}
+			return RunAgents(o)
 		},
 	}
 	c.Flags().StringVar(&o.Dir, "dir", ".", "root `DIR` of the repository")
-	c.Flags().BoolVar(&o.Force, "force", false, "replace existing files")
+	c.Flags().StringVar(&o.Labels, "labels", "", "labels of the repository: a `FILE` with a list of them, - for standard input, or names with commas")
+	c.Flags().StringVar(&o.Repository, "repository", "", "`OWNER/NAME` on GitHub, for its labels")
+	c.Flags().BoolVar(&o.Comments, "comments", false, "also write a rule that comments")
 	c.Flags().StringSliceVar(&o.Agents, "agents", nil, "write the files of coding agents instead: `NAMES` of "+strings.Join(wiring.Names(), ", "))
 	return c
 }
 
+// maxFolder bounds the files of a folder that are read.
+const maxFolder = 100
+
 // Run writes the first files below the root, and prints the next steps.
-func Run(o Options) error {
+func Run(ctx context.Context, o Options) error {
 	root, err := o.root()
 	if err != nil {
 		return err
 	}
-	first := []struct {
-		name string
-		data []byte
-	}{{workflowPath, startWorkflow}, {config.DefaultPath, startRules}}
-	var there []string
-	for _, f := range first {
-		if _, err := os.Lstat(filepath.Join(root, f.name)); !errors.Is(err, fs.ErrNotExist) {
-			there = append(there, f.name)
-		}
+	if there := existing(root, config.DefaultPath, starter.WorkflowPath); exists(root, config.DefaultPath) {
+		return command.Usagef("%s: already there, so nothing is written; to get new rules, move %s away", strings.Join(there, " and "), config.DefaultPath)
 	}
-	if len(there) > 0 && !o.Force {
-		return command.Usagef("%s: already there, so nothing is written; --force replaces existing files", strings.Join(there, " and "))
+	labels, err := o.labels(ctx, root)
+	problems, mistakes := errors.AsType[yamlfile.Problems](err)
+	if err != nil && !mistakes {
+		return err
 	}
-	for _, f := range first {
+	repo, more, err := starter.Read(ctx, files.Folder{Dir: root}, starter.Limit{Folder: maxFolder, Labels: labels.names != nil})
+	if err != nil {
+		return command.Failed(err)
+	}
+	if repo.Notes = append(repo.Notes, labels.notes...); labels.names != nil {
+		repo.Labels = labels.names
+	}
+	p, err := starter.Propose(repo, starter.Options{Comments: o.Comments})
+	problems = append(problems, more...)
+	if ps, ok := errors.AsType[yamlfile.Problems](err); ok {
+		problems = append(problems, ps...)
+	} else if err != nil {
+		return command.Failed(err)
+	}
+	if len(problems) > 0 {
+		problems.Sort()
+		return command.Usage(fmt.Errorf("%w\nnothing is written; correct these files, or move them away", problems))
+	}
+	list := []file{{config.DefaultPath, p.Rules}}
+	if len(repo.Runs) == 0 && !exists(root, starter.WorkflowPath) {
+		list = append(list, file{starter.WorkflowPath, p.Workflow})
+	}
+	if err := write(root, list); err != nil {
+		return command.Failed(err)
+	}
+	fmt.Fprint(o.Env.Stderr, reportOf(repo, p))
+	return o.Env.Print(o.nextSteps(root, repo, p, list))
+}
+
+// A file is one to write.
+type file struct {
+	name string
+	data []byte
+}
+
+// write writes the files below the root, all or none.
+func write(root string, list []file) error {
+	for i, f := range list {
 		name := filepath.Join(root, f.name)
 		err := os.MkdirAll(filepath.Dir(name), 0o755)
 		if err == nil {
-			err = files.Create(name, f.data, o.Force)
+			err = files.Create(name, f.data, false)
 		}
-		if err != nil {
-			return command.Failed(fmt.Errorf("write %s: %w", f.name, err))
+		if err == nil {
+			continue
+		}
+		err = fmt.Errorf("write %s: %w", f.name, err)
+		for _, done := range list[:i] {
+			err = errors.Join(err, os.Remove(filepath.Join(root, done.name)))
+		}
+		return err
+	}
+	return nil
+}
+
+func exists(root, name string) bool {
+	_, err := os.Lstat(filepath.Join(root, name))
+	return err == nil
+}
+
+// existing returns the files that exist.
+func existing(root string, names ...string) []string {
+	var there []string
+	for _, name := range names {
+		if exists(root, name) {
+			there = append(there, name)
 		}
 	}
-	return o.Env.Print(nextSteps(root))
+	return there
 }
 
 // root returns the root of the repository.
@@ -114,25 +186,4 @@ func (o Options) root() (string, error) {
 		return "", command.Usagef("--dir: there is no directory %s", o.Dir)
 	}
 	return root, nil
-}
-
-// nextSteps lists the next steps with the first files below root.
-func nextSteps(root string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "wrote %s and %s\n", workflowPath, config.DefaultPath)
-	if _, err := os.Lstat(filepath.Join(root, ".git")); err != nil {
-		b.WriteString("note: there is no .git beside .github, and GitHub reads both at the root of a repository only\n")
-	}
-	b.WriteString(`
-Next:
-  1. Make the rules yours, and try them:
-       foreman rules check
-       foreman rules test
-       foreman triage --title "It crashes" --body "panic at boot"
-  2. Commit both files, and push them to the default branch.
-  3. Open an issue. The job summary of the workflow shows the decision and the reason.
-  4. When it is right, write "mode: apply" in .github/foreman.yml and "issues: write" in
-     .github/workflows/foreman.yml.
-`)
-	return b.String()
 }

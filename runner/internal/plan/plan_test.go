@@ -43,6 +43,7 @@ func TestPlan(t *testing.T) {
 		}
 		a.Want(t, "want", showPlan(Make(Input{
 			Decision: d, Issue: issue.Issue, Policy: policy, MayComment: a.Get("quiet") == nil, AgentMayComment: a.Get("answers") != nil,
+			NoNotes: strings.TrimSpace(string(a.Get("no notes"))), NoSchedule: strings.TrimSpace(string(a.Get("no schedule"))),
 		})))
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/golden"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/history"
@@ -488,5 +489,24 @@ func TestWith(t *testing.T) {
 		if n := len(other.Message.Actions); other.Message.Actions[n-1].Type != "y" || d.Message.Decision != tt.decision || len(d.Message.Actions) != 2 || len(d.Sources) != 1 {
 			t.Errorf("%s: the decision was changed: %v, and %v", tt.decision, d, other)
 		}
+	}
+}
+
+// TestSpellingRefused checks the policy against the repository's spelling of a label, too: which
+// names are the same label is the host's decision.
+func TestSpellingRefused(t *testing.T) {
+	t.Parallel()
+	add, err := protocol.NewAction(protocol.ActionAddLabel, map[string]any{"label": "ship"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := Make(Input{
+		Decision: Decision{Message: protocol.DecisionMessage{Decision: protocol.LabelAndRespond, Actions: []protocol.ActionItem{add}}},
+		Issue:    triage.Issue{Number: 7, State: "open"}, Policy: policy.Policy{Labels: policy.Labels{Deny: []string{"deploy*"}}},
+	})
+	timeline := triage.Timeline{Complete: true}
+	got := Review(made, Attempt{Now: noon}, Snapshot{Timeline: &timeline, Labels: map[string]string{"ship": "deploy-now"}}).Steps[0]
+	if want := "deploy-now: policy.labels.deny has deploy*"; got.Verdict != triage.Skip || got.Reason != want {
+		t.Errorf("got %s: %s, want %s: %s", got.Verdict, got.Reason, triage.Skip, want)
 	}
 }

@@ -1,0 +1,49 @@
+package event
+
+import (
+	"context"
+
+	"github.com/org/foreman-action/internal/cli/starter"
+	"github.com/org/foreman-action/internal/github"
+)
+
+const (
+	maxStarterFiles = 20      // of a folder, each of which is a call
+	maxStarter      = 200_000 // bytes in a job summary, which takes 1 MiB
+)
+
+// propose returns a configuration file for the repository of an event that has none, with
+// warnings about files that were left out. A repository that cannot be read gets the
+// file that fits any.
+func propose(ctx context.Context, s Settings, client *github.Client) (text string, warnings []string) {
+	p, err := starter.Minimal()
+	if err != nil {
+		return "", []string{"no rules to start with: " + err.Error()}
+	}
+	minimal := string(p.Rules)
+	limit := starter.Limit{Folder: maxStarterFiles}
+	var labels []string
+	if client != nil {
+		if names, err := client.Labels(ctx, s.Event.Repo.Owner, s.Event.Repo.Name); err == nil && len(names) > 0 {
+			labels, limit.Labels = names, true
+		}
+	}
+	repo, problems, err := starter.Read(ctx, places(s, client), limit)
+	for _, one := range problems {
+		warnings = append(warnings, "left out of the rules to start with: "+one.Error())
+	}
+	if err != nil {
+		return minimal, append(warnings, "the repository was not read for rules to start with: "+err.Error())
+	}
+	if labels != nil {
+		repo.Labels = labels
+	}
+	p, err = starter.Propose(repo, starter.Options{})
+	switch {
+	case err != nil:
+		return minimal, append(warnings, "no rules to start with were made of this repository: "+err.Error())
+	case len(p.Rules) > maxStarter:
+		return minimal, append(warnings, "the rules to start with are too long for a job summary; foreman init writes them")
+	}
+	return string(p.Rules), warnings
+}

@@ -1,0 +1,140 @@
+package start
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/cli/files"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/cli/remote"
+	"github.com/org/foreman-action/internal/cli/starter"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/git"
+	"github.com/org/foreman-action/internal/lint"
+	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
+)
+
+// labels are those of a repository; nil names: they are not known.
+type labels struct {
+	names []string
+	notes []string
+}
+
+// labels returns the labels that the flags or GitHub name. The error is a
+// [yamlfile.Problems] when a file of labels has mistakes.
+func (o Options) labels(ctx context.Context, root string) (labels, error) {
+	if o.Labels != "" {
+		names, err := o.listed()
+		return labels{names: names}, err
+	}
+	return o.remote(ctx, root)
+}
+
+// listed returns the labels of the flag.
+func (o Options) listed() ([]string, error) {
+	dir, err := o.Env.WorkDir()
+	if err != nil {
+		return nil, err
+	}
+	name, path := o.Labels, process.Below(dir, o.Labels)
+	var src []byte
+	switch _, missing := os.Stat(path); {
+	case name == "-":
+		name = "standard input"
+		if o.Env.Stdin != nil {
+			if src, err = files.ReadAll(o.Env.Stdin, name, yamlfile.MaxSize); err != nil {
+				return nil, files.Unreadable(err)
+			}
+		}
+	case missing == nil:
+		if src, err = files.Read(path, yamlfile.MaxSize); err != nil {
+			return nil, command.Usagef("--labels: %w", err)
+		}
+	case strings.ContainsAny(name, "/\\") && !strings.Contains(name, ",") && filepath.Ext(name) != "":
+		return nil, command.Usagef("--labels: there is no file %s", name)
+	default:
+		return split(name)
+	}
+	list, err := lint.ParseLabels(name, src)
+	if err != nil {
+		return nil, starter.Mistakes(name, err)
+	}
+	return list, nil
+}
+
+// split returns the names between commas.
+func split(text string) ([]string, error) {
+	var list []string
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			list = append(list, name)
+		}
+	}
+	if len(list) == 0 {
+		return nil, command.Usagef("--labels: want a file, - for standard input, or names with commas, got %q", text)
+	}
+	return list, nil
+}
+
+// remote returns the labels on GitHub; without a token or the name of the repository they are
+// not known.
+func (o Options) remote(ctx context.Context, root string) (labels, error) {
+	full, given := o.Repository, o.Repository != ""
+	client, err := remote.FromEnv(o.Env).Client()
+	if err != nil {
+		return labels{}, err
+	}
+	if client == nil {
+		if given {
+			return labels{}, command.Usagef("read the labels of %s: %w", full, triage.ErrNeedsHost)
+		}
+		return labels{}, nil
+	}
+	if full == "" {
+		full = o.Env.Getenv("GITHUB_REPOSITORY")
+	}
+	if full == "" {
+		full = o.origin(ctx, root)
+	}
+	if full == "" {
+		return labels{notes: []string{"the labels on GitHub were not read: name the repository with --repository OWNER/NAME"}}, nil
+	}
+	owner, name, ok := protocol.SplitRepo(full)
+	if !ok {
+		return labels{}, command.Usagef("--repository: want OWNER/NAME, got %q", full)
+	}
+	names, err := client.Labels(ctx, owner, name)
+	switch {
+	case errors.Is(err, triage.ErrTruncated), err == nil && names != nil:
+		return labels{names: names}, nil
+	case err == nil:
+		return labels{names: []string{}}, nil
+	case given:
+		return labels{}, command.Failed(fmt.Errorf("read the labels of %s: %w; check the name and the token, or use --labels", full, err))
+	}
+	return labels{notes: []string{fmt.Sprintf("the labels of %s on GitHub could not be read: %v", full, err)}}, nil
+}
+
+// onGitHub finds the repository in an address of git.
+var onGitHub = regexp.MustCompile(`^(?:https://(?:[^/@]*@)?github\.com/|(?:ssh://)?git@github\.com[:/])([A-Za-z0-9-]+/[A-Za-z0-9._-]+?)(?:\.git)?/?$`)
+
+// origin returns the repository that the remote origin of git is; empty: it is none on GitHub.
+func (o Options) origin(ctx context.Context, root string) string {
+	repo := git.Repo{Dir: root, Environ: o.Env.Environ(), Limit: 10 * time.Second}
+	out, err := repo.Run(ctx, "config", "--local", "--no-includes", "--get", "remote.origin.url")
+	if err != nil {
+		return "" // there is no git, or no such remote
+	}
+	if m := onGitHub.FindStringSubmatch(strings.TrimSpace(string(out))); m != nil {
+		return m[1]
+	}
+	return ""
+}

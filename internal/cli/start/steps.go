@@ -1,0 +1,78 @@
+package start
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/cli/starter"
+	"github.com/org/foreman-action/internal/sanitize"
+)
+
+// maxReported bounds the list on standard error; the file has more.
+const maxReported = 200
+
+// reportOf lists the parts of the repository that the rules do without.
+func reportOf(repo starter.Repository, p starter.Proposal) string {
+	var b strings.Builder
+	for i, one := range p.Unmapped {
+		if i == maxReported {
+			fmt.Fprintf(&b, "… and %d more\n", len(p.Unmapped)-i)
+			break
+		}
+		b.WriteString(format.Lines(one.Error()) + "\n")
+	}
+	for _, n := range repo.Notes {
+		b.WriteString("note: " + n + "\n")
+	}
+	return b.String()
+}
+
+// nextSteps lists the files that were written to root, and the next steps.
+func (o Options) nextSteps(root string, repo starter.Repository, p starter.Proposal, list []file) string {
+	var b strings.Builder
+	var names []string
+	for _, f := range list {
+		names = append(names, f.name)
+	}
+	fmt.Fprintf(&b, "wrote %s\n", strings.Join(names, " and "))
+	for _, part := range p.Parts {
+		b.WriteString("  " + sanitize.Log(part) + "\n")
+	}
+	workflow := starter.WorkflowPath
+	switch {
+	case len(repo.Runs) > 0:
+		workflow = strings.Join(repo.Runs, " and ")
+		fmt.Fprintf(&b, "kept %s, which runs Foreman\n", workflow)
+	case len(list) == 1:
+		fmt.Fprintf(&b, "kept %s, which does not run Foreman: add the step there\n", workflow)
+	}
+	if repo.Labels == nil {
+		b.WriteString("note: the labels of the repository are not known; set GITHUB_TOKEN, or use --labels, for rules that use them\n")
+	}
+	if _, err := os.Lstat(filepath.Join(root, ".git")); err != nil {
+		b.WriteString("note: there is no .git beside .github, and GitHub reads both at the root of a repository only\n")
+	}
+	in := ""
+	if o.Dir != "." {
+		in = "       cd " + sanitize.Log(o.Dir) + "\n"
+	}
+	fmt.Fprintf(&b, `
+Next:
+  1. Read the rules, change what does not fit, and try them:
+%s       foreman rules check
+       foreman rules test
+       foreman triage --title "It crashes" --body "panic at boot"
+  2. Commit and push to the default branch. The rules then report in the job summaries,
+     with mode: shadow, and write nothing.
+  3. When the reports are right, write "mode: apply" in %s and the level
+     "write" for issues in %s.
+`, in, config.DefaultPath, workflow)
+	if len(repo.Tools) > 0 {
+		b.WriteString("     At the same time remove the steps of the imported tools from their workflows.\n")
+	}
+	return b.String()
+}

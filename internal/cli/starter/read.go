@@ -1,0 +1,242 @@
+package starter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/lint"
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/yamlfile"
+)
+
+// A Repository is what rules are proposed for. The zero value is one without any data.
+type Repository struct {
+	Labels []string // nil: they are not known
+	Forms  []lint.Form
+	Tools  []importer.Request // configurations of other tools
+	Runs   []string           // workflows that run Foreman already
+	// Notes name the parts of the repository that are left out.
+	Notes []string
+}
+
+// usable returns the labels that rules may use: those of the repository, or where they are not
+// known those of its forms.
+func (r Repository) usable() []string {
+	labels := r.Labels
+	if labels == nil {
+		for _, f := range r.Forms {
+			for _, l := range f.Labels {
+				if !slices.Contains(labels, l) {
+					labels = append(labels, l)
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(labels), func(l string) bool {
+		return l == "" || strings.ContainsAny(l, "*?[]{}`\\\"") || strings.ContainsFunc(l, unprintable)
+	})
+}
+
+// A Limit bounds what [Read] reads.
+type Limit struct {
+	Folder int // files of a folder
+	// Labels: the labels are known, so that no file is read for them.
+	Labels bool
+}
+
+// Read reads a repository. The problems are the mistakes of all its files, each of which is
+// left out; the error is about reaching the files.
+func Read(ctx context.Context, files config.Files, limit Limit) (Repository, yamlfile.Problems, error) {
+	r := reader{files: files, limit: limit}
+	err := r.forms(ctx)
+	if err == nil && !limit.Labels {
+		err = r.labels(ctx)
+	}
+	if err == nil {
+		err = r.workflows(ctx)
+	}
+	return r.repo, r.problems, err
+}
+
+// A reader reads one repository.
+type reader struct {
+	files    config.Files
+	limit    Limit
+	repo     Repository
+	problems yamlfile.Problems
+}
+
+// read returns a file; a file that is there and cannot be read is a problem.
+func (r *reader) read(ctx context.Context, name string) (src []byte, ok bool, err error) {
+	src, err = r.files.Read(ctx, name)
+	if _, local := errors.AsType[*command.UsageError](err); local {
+		r.problem(name, err)
+		return nil, false, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read %s: %w", sanitize.Log(name), err)
+	}
+	return src, true, nil
+}
+
+// problem records the mistakes of a file.
+func (r *reader) problem(name string, err error) {
+	r.problems = append(r.problems, Mistakes(name, err)...)
+}
+
+// Mistakes returns an error about the content of a file as problems with their places; nil is
+// none.
+func Mistakes(name string, err error) yamlfile.Problems {
+	if ps, ok := errors.AsType[yamlfile.Problems](err); ok {
+		return ps
+	}
+	if err == nil {
+		return nil
+	}
+	p := yamlfile.Problem{File: sanitize.Log(name), Msg: err.Error()}
+	if _, local := errors.AsType[*command.UsageError](err); !local {
+		p.Line, p.Column = 1, 1 // it is about the file as a whole
+	}
+	return yamlfile.Problems{p}
+}
+
+// list returns the YAML files of a folder.
+func (r *reader) list(ctx context.Context, folder string) ([]string, error) {
+	names, err := r.files.Glob(ctx, folder+"/*")
+	if _, local := errors.AsType[*command.UsageError](err); local {
+		return nil, nil // a file stands where the folder would
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", folder, err)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		ext := path.Ext(name)
+		return ext != ".yml" && ext != ".yaml" || folder == lint.FormFolder && strings.TrimSuffix(path.Base(name), ext) == "config"
+	})
+	if n := len(names); n > r.limit.Folder {
+		r.note("%s has %d files; only the first %d were read", folder, n, r.limit.Folder)
+		names = names[:r.limit.Folder]
+	}
+	return names, nil
+}
+
+func (r *reader) note(format string, args ...any) {
+	r.repo.Notes = append(r.repo.Notes, sanitize.Log(fmt.Sprintf(format, args...)))
+}
+
+func (r *reader) forms(ctx context.Context) error {
+	names, err := r.list(ctx, lint.FormFolder)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		src, ok, err := r.read(ctx, name)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		form, err := lint.ParseForm(sanitize.Log(name), src)
+		if err != nil {
+			r.problem(name, err)
+			continue
+		}
+		r.repo.Forms = append(r.repo.Forms, form)
+	}
+	return nil
+}
+
+func (r *reader) labels(ctx context.Context) error {
+	for _, name := range lint.LabelFiles() {
+		src, ok, err := r.read(ctx, name)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		labels, err := lint.ParseLabels(name, src)
+		r.problem(name, err)
+		r.repo.Labels = labels
+		return nil
+	}
+	return nil
+}
+
+func (r *reader) workflows(ctx context.Context) error {
+	names, err := r.list(ctx, lint.WorkflowFolder)
+	if err != nil {
+		return err
+	}
+	found := map[string]bool{} // the configurations by tool and name
+	for _, name := range names {
+		src, ok, err := r.read(ctx, name)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		w := importer.Source{Name: sanitize.Log(name), Data: src}
+		uses, err := importer.Find(w)
+		if err == nil {
+			var runs []lint.Run
+			if runs, err = lint.ParseRuns(w.Name, src); len(runs) > 0 {
+				r.repo.Runs = append(r.repo.Runs, w.Name)
+			}
+		}
+		if err != nil {
+			r.problem(name, err)
+			continue
+		}
+		for _, u := range uses {
+			if u.Config != "" {
+				u.Config = path.Clean(u.Config)
+				if found[u.Tool+" "+u.Config] {
+					r.note("%s: %s has another step with %s; only the first was imported", w.Name, u.Tool, u.Config)
+					continue
+				}
+				found[u.Tool+" "+u.Config] = true
+			}
+			if err := r.tool(ctx, w, u); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tool reads the configuration of a tool that a workflow runs.
+func (r *reader) tool(ctx context.Context, w importer.Source, u importer.Use) error {
+	req := importer.Request{Tool: u.Tool, File: w}
+	if u.Config != "" {
+		if strings.Contains(u.Config, "${{") || strings.Contains(u.Config, "://") || !fs.ValidPath(u.Config) {
+			r.note("%s: the configuration of %s is not in this repository: %s", w.Name, u.Tool, u.Config)
+			return nil
+		}
+		name := u.Config
+		src, ok, err := r.read(ctx, name)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			r.note("%s: there is no configuration %s for %s", w.Name, name, u.Tool)
+			return nil
+		}
+		req.File, req.Workflow = importer.Source{Name: sanitize.Log(name), Data: src}, w
+	}
+	r.repo.Tools = append(r.repo.Tools, req)
+	return nil
+}

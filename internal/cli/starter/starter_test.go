@@ -1,0 +1,188 @@
+package starter
+
+import (
+	"context"
+	"flag"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/golden"
+	"github.com/org/foreman-action/internal/lint"
+	"github.com/org/foreman-action/internal/yamlfile"
+)
+
+var update = flag.Bool("update", false, "rewrite the expectations in testdata")
+
+// tree is a repository in memory.
+type tree map[string][]byte
+
+func (t tree) Read(_ context.Context, name string) ([]byte, error) {
+	src, ok := t[name]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return src, nil
+}
+
+func (t tree) Glob(_ context.Context, pattern string) ([]string, error) {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(t)), func(name string) bool {
+		ok, err := path.Match(pattern, name)
+		return err != nil || !ok
+	}), nil
+}
+
+// TestPropose compares the proposals for repositories in testdata. A file "labels" has the
+// labels on GitHub, "comments" stands for the flag of that name.
+func TestPropose(t *testing.T) {
+	t.Parallel()
+	golden.Each(t, "testdata", *update, func(t *testing.T, c *golden.Case) {
+		files := tree{}
+		for _, name := range c.Names() {
+			if !strings.HasPrefix(name, "want ") {
+				files[name] = c.Get(name)
+			}
+		}
+		repo, problems, err := Read(t.Context(), files, Limit{Folder: 100, Labels: files["labels"] != nil})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files["labels"] != nil {
+			repo.Labels = strings.Split(strings.TrimSpace(string(files["labels"])), "\n")
+		}
+		p, err := Propose(repo, Options{Comments: files["comments"] != nil})
+		if ps, ok := err.(yamlfile.Problems); ok {
+			problems = append(problems, ps...)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if len(problems) > 0 {
+			c.Want(t, "want problems", problems.Error())
+			return
+		}
+		c.Want(t, "want foreman.yml", string(p.Rules))
+		c.Want(t, "want workflow", difference(baseWorkflow, string(p.Workflow)))
+		c.Want(t, "want notes", strings.Join(append(slices.Clone(p.Parts), repo.Notes...), "\n"))
+		c.Want(t, "want warnings", checked(t, files, repo, p).Error())
+	})
+}
+
+// difference returns the lines of b that are not lines of a.
+func difference(a, b string) string {
+	known := map[string]bool{}
+	for line := range strings.Lines(a) {
+		known[line] = true
+	}
+	var out strings.Builder
+	for line := range strings.Lines(b) {
+		if !known[line] {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+// checked compares the proposed files with the repository, as "foreman rules check" does.
+func checked(t *testing.T, files tree, repo Repository, p Proposal) yamlfile.Problems {
+	t.Helper()
+	all := maps.Clone(files)
+	all[config.DefaultPath] = p.Rules
+	if len(repo.Runs) == 0 {
+		all[WorkflowPath] = p.Workflow
+	}
+	cfg, err := config.Load(t.Context(), all, config.Spec{Path: config.DefaultPath, Tests: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Mode != config.ModeShadow {
+		t.Errorf("the mode is %q", cfg.Mode)
+	}
+	f, err := yamlfile.Parse(config.DefaultPath, p.Rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared, err := lint.Read(t.Context(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared.Labels = repo.Labels
+	found := lint.Check(cfg, []*yamlfile.File{f}, compared)
+	return append(found, cfg.Warnings...)
+}
+
+// TestRealConfigurations proposes rules for the configurations of other tools that are used
+// in public repositories: each alone, and all of a repository's together.
+func TestRealConfigurations(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("../../parity/testdata/cases/*/*.txtar")
+	if err != nil || len(paths) < 40 {
+		t.Fatalf("got %d cases, %v", len(paths), err)
+	}
+	together, cases := map[string]tree{}, map[string]int{} // by the name of the case
+	for _, p := range paths {
+		ar, err := txtar.ParseFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := tree{}
+		name := strings.TrimSuffix(filepath.Base(p), ".txtar")
+		if cases[name]++; together[name] == nil {
+			together[name] = tree{}
+		}
+		for _, f := range ar.Files {
+			if strings.HasPrefix(f.Name, ".github/") {
+				files[f.Name], together[name][f.Name] = f.Data, f.Data
+			}
+		}
+		t.Run(filepath.Base(filepath.Dir(p))+"/"+name, func(t *testing.T) {
+			t.Parallel()
+			proposeReal(t, files, 1)
+		})
+	}
+	for name, files := range together {
+		if cases[name] == 1 {
+			continue
+		}
+		t.Run("together/"+name, func(t *testing.T) {
+			t.Parallel()
+			proposeReal(t, files, 2)
+		})
+	}
+}
+
+// proposeReal proposes rules for a repository with at least so many tools.
+func proposeReal(t *testing.T, files tree, tools int) {
+	t.Helper()
+	repo, problems, err := Read(t.Context(), files, Limit{Folder: 100})
+	if err != nil || len(problems) > 0 || len(repo.Tools) < tools {
+		t.Fatalf("got %d tools, notes %q, %v, %v", len(repo.Tools), repo.Notes, problems, err)
+	}
+	p, err := Propose(repo, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := checked(t, files, repo, p); len(found) > 0 {
+		t.Errorf("%v\n%s\n%s", found, p.Rules, p.Workflow)
+	}
+	cfg, err := load(string(p.Rules))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fired := map[string]bool{}
+	for _, one := range cfg.Tests {
+		for _, id := range run(cfg, one).Fired {
+			fired[id] = true
+		}
+	}
+	if len(fired) == 0 {
+		t.Errorf("no rule fires in the tests:\n%s", p.Rules)
+	}
+	t.Logf("%d of %d rules fire in %d tests", len(fired), cfg.Rules.Len(), len(cfg.Tests))
+}

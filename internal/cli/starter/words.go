@@ -1,0 +1,163 @@
+package starter
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The origins of proposed rules, as messages name them.
+const (
+	fromForms   = "from the issue forms"
+	fromLabels  = "for the labels of the repository"
+	fromNothing = "that fits any repository"
+)
+
+// Options are the wishes of the user.
+type Options struct {
+	Comments bool // also propose a rule that comments
+}
+
+// A proposed rule is one of ours, with an example that makes it fire.
+type proposed struct {
+	id       string
+	from     string
+	on       []string
+	when     string
+	then     []string // items as they stand in the file
+	labels   []string // those that it adds
+	field    *field   // of an issue form that it reads; nil: none
+	title    string   // of the example
+	body     string
+	after    []string // its labels afterwards
+	comments bool     // it comments
+	escalate bool     // it hands the issue to a person
+	test     string   // name of the test
+}
+
+// A kind is a purpose of labels, and the rule for it.
+type kind struct {
+	id    string
+	names []string // of such labels, as core returns them
+	on    []string
+	when  string
+	// unless is the kind whose label rules this one out; empty: none.
+	unless      string
+	title, body string // of the example
+	test        string
+}
+
+func kinds() []kind {
+	fresh, changed := []string{"issues.opened"}, []string{"issues.opened", "issues.edited"}
+	return []kind{
+		{
+			"crash", []string{"bug", "crash", "defect"}, changed, "issue.text matches `(?i)\\b(panic|segfault|stack ?trace|crash(es|ed)?)\\b`", "question",
+			"It ends with a stack trace", "Since the update from Monday.", "words of a crash",
+		},
+		{
+			"question", []string{"question", "support"}, fresh, "issue.title matches `\\?\\s*$`", "crash",
+			"How do I change the port?", "The manual does not say.", "a title with a question mark",
+		},
+		{
+			"feature", []string{"enhancement", "feature", "feature request"}, fresh,
+			"issue.title matches `(?i)\\b(feature request|please (add|support)|add support for|it would be (nice|great|useful))\\b`", "",
+			"Please add a dark theme", "The light one is too bright at night.", "words of a wish",
+		},
+		{
+			"documentation", []string{"documentation", "docs", "doc"}, fresh, "issue.title matches `(?i)\\b(docs?|documentation|readme|typo)\\b`", "",
+			"Typo in the README", "The third line has one letter too many.", "words of documentation",
+		},
+		{
+			"performance", []string{"performance", "perf"}, changed, "issue.text matches `(?i)\\b(memory leak|high cpu|(too|very) slow)\\b`", "",
+			"It is very slow with 1,000 files", "Each of them takes a second.", "words of slowness",
+		},
+		{
+			"no-details", []string{"needs info", "need info", "needs more info", "more info needed", "needs information", "more information needed", "needs details", "waiting for info"},
+			fresh, tooShort, "", "Help", "", "an issue without a description",
+		},
+	}
+}
+
+// tooShort is the condition that an issue has no description.
+const tooShort = "len(trim(issue.body)) < 10"
+
+// wordRules returns the rules that label issues by their words, as far as the repository has
+// the labels.
+func wordRules(labels []string, o Options) []proposed {
+	of := map[string]string{}
+	for _, k := range kinds() {
+		of[k.id] = labelOf(labels, k.names)
+	}
+	var list []proposed
+	for _, k := range kinds() {
+		label := of[k.id]
+		p := proposed{id: k.id, from: fromLabels, on: k.on, when: k.when, title: k.title, body: k.body, test: k.test}
+		if label != "" {
+			p.labels, p.after, p.then = []string{label}, []string{label}, []string{"add_label: " + scalar(label)}
+		}
+		if other := of[k.unless]; other != "" {
+			p.when += " and not label(" + quote(other) + ")"
+		}
+		if k.id == "no-details" && o.Comments && len(labels) > 0 {
+			p.comments, p.then = true, append(p.then, ask)
+		}
+		if len(p.then) > 0 {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// ask is the action that asks for a description.
+const ask = `comment: {once: no-details, body: "Thank you, {{ issue.author }}. What did you do, and what happened?"}`
+
+// minimalRule is the rule for a repository of which no label is known.
+func minimalRule(o Options) proposed {
+	p := proposed{
+		id: "no-details", from: fromNothing, on: []string{"issues.opened"}, when: tooShort, title: "Help", test: "an issue without a description",
+		then: []string{"escalate: the issue has no description"}, escalate: true,
+	}
+	if o.Comments {
+		p.then, p.escalate, p.comments = []string{ask}, false, true
+	}
+	return p
+}
+
+// labelOf returns the label with one of the names, the first name that any label has.
+func labelOf(labels, names []string) string {
+	for _, name := range names {
+		if i := slices.IndexFunc(labels, func(l string) bool { return core(l) == name }); i >= 0 {
+			return labels[i]
+		}
+	}
+	return ""
+}
+
+var (
+	shortcode = regexp.MustCompile(`:[a-z0-9_+-]+:`)    // an emoji
+	noWord    = regexp.MustCompile(`[^\p{L}\p{N}#+.]+`) // what stands between words
+	oneLetter = regexp.MustCompile(`^[a-z]-([a-z].*)$`) // C-bug
+)
+
+// core returns the words of a label in lower case without its group, emoji and punctuation:
+// "bug" for "Kind/Bug", "type: bug", "C-bug" and ":bug: Bugs".
+func core(label string) string {
+	s := shortcode.ReplaceAllString(strings.ToLower(label), " ")
+	if i := strings.LastIndexAny(s, "/:"); i >= 0 {
+		s = s[i+1:]
+	}
+	if m := oneLetter.FindStringSubmatch(strings.TrimSpace(s)); m != nil {
+		s = m[1]
+	}
+	s = strings.TrimSpace(noWord.ReplaceAllString(s, " "))
+	if len(s) > 3 && strings.HasSuffix(s, "s") && !strings.HasSuffix(s, "ss") && s != "docs" {
+		s = strings.TrimSuffix(s, "s")
+	}
+	return s
+}
+
+// group returns the part of a label before its last name, such as "kind/".
+func group(label string) string {
+	i := strings.LastIndexAny(label, "/:")
+	return strings.ToLower(label[:i+1])
+}

@@ -1,0 +1,92 @@
+package starter
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/grants"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/triage"
+)
+
+// WorkflowPath is the workflow that is proposed.
+const WorkflowPath = ".github/workflows/foreman.yml"
+
+// baseWorkflow is the workflow for rules that listen to new and edited issues.
+//
+//go:embed workflow.yml
+var baseWorkflow string
+
+// The parts of baseWorkflow that depend on the rules.
+const (
+	baseTypes  = "    types: [opened, edited, reopened]\n"
+	baseIssues = "  issues: read # with mode: apply in .github/foreman.yml, make this write\n"
+	baseGroup  = "github.event.issue.number ||"
+)
+
+// workflow returns the workflow that runs the rules of a configuration.
+func workflow(cfg *config.Config) []byte {
+	w := triggers{types: map[string][]string{triage.EventIssues: {"opened", "edited", "reopened"}}}
+	for _, i := range rules.Infos(cfg.Rules) {
+		for _, on := range i.On {
+			w.add(on)
+		}
+	}
+	text := strings.Replace(baseWorkflow, baseTypes, w.text(), 1)
+	for _, need := range grants.Needs(cfg, false) {
+		if name, level, _ := strings.Cut(need, ": "); name == "pull-requests" {
+			text = strings.Replace(text, baseIssues, baseIssues+fmt.Sprintf("  %s: %s # this too\n", name, level), 1)
+		}
+	}
+	if _, pulls := w.types[triage.EventPullRequest]; pulls {
+		text = strings.Replace(text, baseGroup, "github.event.issue.number || github.event.pull_request.number ||", 1)
+	}
+	return []byte(text)
+}
+
+// triggers are the events of a workflow with their activities.
+type triggers struct {
+	types    map[string][]string // by event
+	schedule bool
+}
+
+// add adds an event as "on" of a rule names it.
+func (t *triggers) add(on string) {
+	event, activity, _ := strings.Cut(on, ".")
+	switch {
+	case event == triage.EventSchedule:
+		t.schedule = true
+	case activity == "*":
+		for _, known := range rules.Events() {
+			if name, a, _ := strings.Cut(known, "."); name == event && a != "*" && a != "" {
+				t.add(known)
+			}
+		}
+	case slices.Contains([]string{triage.EventIssues, triage.EventPullRequest, triage.EventIssueComment}, event):
+		if !slices.Contains(t.types[event], activity) {
+			t.types[event] = append(t.types[event], activity)
+		}
+	}
+}
+
+// text returns the lines of the events, which begin below the key issues.
+func (t triggers) text() string {
+	var b strings.Builder
+	types := func(event string) { fmt.Fprintf(&b, "    types: [%s]\n", strings.Join(t.types[event], ", ")) }
+	types(triage.EventIssues)
+	if t.types[triage.EventPullRequest] != nil {
+		b.WriteString("  pull_request_target: # nothing of the pull request is checked out or run\n")
+		types(triage.EventPullRequest)
+	}
+	if t.types[triage.EventIssueComment] != nil {
+		b.WriteString("  issue_comment:\n")
+		types(triage.EventIssueComment)
+	}
+	if t.schedule {
+		b.WriteString("  schedule:\n    - cron: \"17 4 * * *\"\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// variable names the mutant that is in effect.
+const variable = "FOREMAN_MUTANT"
+
+// helper is the file that a mutated package gets.
+const helper = `package %s
+
+import "os"
+
+var mutantInEffect = os.Getenv("` + variable + `")
+
+// mutated returns the changed value when the mutant is in effect.
+func mutated[T any](id string, original, changed T) T {
+	if mutantInEffect == id {
+		return changed
+	}
+	return original
+}
+`
+
+// A mutant is one change.
+type mutant struct {
+	id        string
+	dir, file string // the package's folder, and the file in it
+	line      int
+	function  string
+	from, to  string // for people
+}
+
+func (m mutant) String() string {
+	return fmt.Sprintf("%s/%s:%d: %s: %s -> %s", m.dir, m.file, m.line, m.function, m.from, m.to)
+}
+
+// An edit replaces a part of a file.
+type edit struct {
+	start, end int
+	text       string
+}
+
+// permitting returns the values of functions that are true or false, or the better of two, with
+// which they refuse or limit nothing.
+func permitting() map[string]string {
+	return map[string]string{
+		"policy.Allows": "true", "policy.MayLabel": "true", "policy.denied": "false", "policy.covered": "true",
+		"policy.Match": "true", "policy.matchHost": "true",
+		"policy.forbids": "false", "policy.longer": "false", "policy.fewer": "false",
+		"plan.take": "true", "plan.skip": "false", "plan.overridable": "false", "plan.hasCooldown": "false", "plan.closedBy": "false",
+	}
+}
+
+// looser returns results of functions with which the own side of a merged policy counts.
+func looser() map[string]string {
+	return map[string]string{"policy.stricter": "p.mine", "policy.unknownAction": "mine"}
+}
+
+// dropping lists functions that leave names or values out by an if with a continue.
+func dropping() []string { return []string{"plan.allowed", "plan.filter", "policy.limits"} }
+
+// mutate writes changed copies of the files of a package, notes them in replace, and returns
+// the mutants in them.
+func mutate(root, dir, work string, replace map[string]string) ([]mutant, error) {
+	paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	var all []mutant
+	name := filepath.Base(dir)
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		f := finder{dir: dir, file: filepath.Base(path), name: name, src: src, fset: token.NewFileSet()}
+		if err := f.find(); err != nil {
+			return nil, err
+		}
+		if len(f.edits) == 0 {
+			continue
+		}
+		all = append(all, f.mutants...)
+		changed := filepath.Join(work, name+"_"+filepath.Base(path))
+		if err := os.WriteFile(changed, f.changed(), 0o600); err != nil {
+			return nil, err
+		}
+		replace[path] = changed
+	}
+	extra := filepath.Join(work, name+"_mutants.go")
+	if err := os.WriteFile(extra, fmt.Appendf(nil, helper, name), 0o600); err != nil {
+		return nil, err
+	}
+	replace[filepath.Join(root, filepath.FromSlash(dir), "zz_mutants.go")] = extra
+	return all, nil
+}
+
+// writeOverlay writes the file that "go test -overlay" reads.
+func writeOverlay(path string, replace map[string]string) error {
+	data, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o600)
+}
+
+// A finder finds the mutants of one file.
+type finder struct {
+	dir, file, name string
+	src             []byte
+	fset            *token.FileSet
+	edits           []edit
+	mutants         []mutant
+}
+
+func (f *finder) find() error {
+	parsed, err := parser.ParseFile(f.fset, f.file, f.src, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	for _, d := range parsed.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+			f.function(fn.Name.Name, fn.Type, fn.Body)
+		}
+	}
+	return nil
+}
+
+// function finds the mutants of a function, and of those within it.
+func (f *finder) function(name string, typ *ast.FuncType, body *ast.BlockStmt) {
+	reasons := returnsReasons(typ, body)
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			f.function(name, n.Type, n.Body)
+			return false
+		case *ast.CallExpr:
+			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "set" && len(n.Args) == 2 {
+				f.verdict(name, n.Args[0])
+			}
+		case *ast.AssignStmt:
+			if sel, ok := n.Lhs[0].(*ast.SelectorExpr); ok && sel.Sel.Name == "Verdict" && len(n.Rhs) == 1 {
+				f.verdict(name, n.Rhs[0])
+			}
+		case *ast.ReturnStmt:
+			f.returned(name, n, reasons)
+		case *ast.IfStmt:
+			if slices.Contains(dropping(), f.name+"."+name) && endsInContinue(n.Body) {
+				f.wrap(name, n.Cond, "false")
+			}
+		}
+		return true
+	})
+}
+
+// verdict adds the mutant of a verdict that is not Do.
+func (f *finder) verdict(function string, e ast.Expr) {
+	if text := f.text(e); text == "triage.Refuse" || text == "triage.Skip" {
+		f.wrap(function, e, "triage.Do")
+	}
+}
+
+// returned adds the mutants of a return.
+func (f *finder) returned(function string, n *ast.ReturnStmt, reasons bool) {
+	if len(n.Results) == 0 {
+		return
+	}
+	key := f.name + "." + function
+	last := n.Results[len(n.Results)-1]
+	switch value, listed := permitting()[key]; {
+	case listed:
+		if f.text(last) != value {
+			f.wrap(function, last, value)
+		}
+	case looser()[key] != "":
+		if f.text(last) != looser()[key] {
+			f.wrap(function, last, looser()[key])
+		}
+	case reasons && f.text(n.Results[0]) != `""`:
+		f.wrap(function, n.Results[0], `""`)
+	}
+}
+
+// wrap adds the mutant that an expression has another value.
+func (f *finder) wrap(function string, e ast.Expr, value string) {
+	at := f.fset.Position(e.Pos())
+	m := mutant{
+		id: fmt.Sprintf("%s/%s:%d:%d", f.dir, f.file, at.Line, at.Column), dir: f.dir, file: f.file, line: at.Line, function: function,
+		from: strings.Join(strings.Fields(f.text(e)), " "), to: value,
+	}
+	f.mutants = append(f.mutants, m)
+	f.edits = append(f.edits,
+		edit{f.offset(e.Pos()), f.offset(e.Pos()), fmt.Sprintf("mutated(%q, ", m.id)},
+		edit{f.offset(e.End()), f.offset(e.End()), ", " + value + ")"},
+	)
+}
+
+func (f *finder) offset(p token.Pos) int { return f.fset.Position(p).Offset }
+
+func (f *finder) text(n ast.Node) string { return string(f.src[f.offset(n.Pos()):f.offset(n.End())]) }
+
+// changed returns the file with all edits.
+func (f *finder) changed() []byte {
+	slices.SortStableFunc(f.edits, func(a, b edit) int { return cmp.Compare(b.start, a.start) })
+	out := slices.Clone(f.src)
+	for _, e := range f.edits {
+		out = slices.Concat(out[:e.start], []byte(e.text), out[e.end:])
+	}
+	return out
+}
+
+// returnsReasons reports whether the first result of a function is a text, and an empty one
+// among them: then a text is a reason to refuse.
+func returnsReasons(typ *ast.FuncType, body *ast.BlockStmt) bool {
+	if typ.Results == nil || len(typ.Results.List) == 0 {
+		return false
+	}
+	if id, ok := typ.Results.List[0].Type.(*ast.Ident); !ok || id.Name != "string" {
+		return false
+	}
+	found := false
+	ast.Inspect(body, func(n ast.Node) bool {
+		if _, inner := n.(*ast.FuncLit); inner {
+			return false
+		}
+		if r, ok := n.(*ast.ReturnStmt); ok && len(r.Results) > 0 {
+			lit, ok := r.Results[0].(*ast.BasicLit)
+			found = found || ok && lit.Value == `""`
+		}
+		return true
+	})
+	return found
+}
+
+func endsInContinue(b *ast.BlockStmt) bool {
+	if len(b.List) == 0 {
+		return false
+	}
+	s, ok := b.List[len(b.List)-1].(*ast.BranchStmt)
+	return ok && s.Tok == token.CONTINUE
+}

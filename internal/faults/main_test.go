@@ -11,6 +11,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +22,9 @@ import (
 )
 
 var killRounds = flag.Int("kill.rounds", 8, "how often the server or the agent is killed")
+
+// server builds the server at its first call, and returns the path of its program.
+var server func() (string, error)
 
 // agentSwitch makes the test binary an agent: the address on which it listens.
 const agentSwitch = "FAULTS_AGENT_LISTEN"
@@ -31,7 +37,22 @@ func TestMain(m *testing.M) {
 	// They wait for other processes most of the time.
 	_ = flag.Set("test.parallel", "8")
 	flag.Parse()
-	os.Exit(m.Run())
+	dir, err := os.MkdirTemp("", "foreman-faults-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	server = sync.OnceValues(func() (string, error) {
+		program := filepath.Join(dir, "foremand")
+		out, err := exec.Command("go", "build", "-o", program, "../../cmd/foremand").CombinedOutput()
+		if err != nil {
+			return "", fmt.Errorf("go build: %w: %s", err, out)
+		}
+		return program, nil
+	})
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
 }
 
 // runAgent is an agent as its author would write it. It decides differently each time, so

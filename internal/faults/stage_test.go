@@ -66,6 +66,7 @@ type setting struct {
 	queue   string        // URL of the database with the queue; empty: it is in a file
 	servers int           // on one queue
 	slow    time.Duration // what GitHub takes for a call, and more
+	hold    *hold         // of the calls to GitHub; nil: none
 	writes  *writes       // how GitHub answers writes; nil: at once
 }
 
@@ -96,9 +97,12 @@ func newStage(t testing.TB, o setting) *stage {
 	}
 	t.Cleanup(s.close)
 	for i := range servers {
-		api := httptest.NewServer(o.writes.before(serverName(i), delayed(o.slow, s.gate.through(gitHubStep, func() (string, string) { return s.gh.URL, serverName(i) }))))
+		api := httptest.NewServer(o.writes.before(serverName(i), o.hold.before(delayed(o.slow, s.gate.through(gitHubStep, func() (string, string) { return s.gh.URL, serverName(i) })))))
 		s.servers = append(s.servers, api)
 		timeout := 1 + 2*int(o.slow/time.Second)
+		if o.hold != nil {
+			timeout = 300
+		}
 		text := fmt.Sprintf(configText, api.URL, timeout, queueURL, secret, s.nudge.URL)
 		if err := os.WriteFile(s.config(i), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -311,13 +315,12 @@ func freePort(t testing.TB) int {
 	return int(at.Port())
 }
 
-// build makes the server.
+// build returns the path of the server's program, which is built once.
 func build(t testing.TB) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "foremand")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/foremand")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	program, err := server()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }

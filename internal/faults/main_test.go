@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/internal/ramdir"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -37,6 +38,10 @@ func TestMain(m *testing.M) {
 	// They wait for other processes most of the time.
 	_ = flag.Set("test.parallel", "8")
 	flag.Parse()
+	if err := ramdir.Use(os.Setenv); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	dir, err := os.MkdirTemp("", "foreman-faults-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

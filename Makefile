@@ -25,7 +25,10 @@ help: ## list the targets
 	@grep -hE '^[a-z][a-z0-9-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 .PHONY: build
-build: bin/foreman bin/foremand bin/contribflow ## the programs, static
+build: bin/foreman ## the program foreman, static
+
+.PHONY: all
+all: bin/foreman bin/foremand bin/contribflow ## the three programs, static
 
 .PHONY: bin/foreman
 bin/foreman:

@@ -21,6 +21,7 @@ import (
 
 	"github.com/org/foreman-action/internal/actions/actionstest"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/ramdir"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
@@ -28,7 +29,7 @@ var update = flag.Bool("update", false, "rewrite what the scripts expect")
 func TestMain(m *testing.M) {
 	// They wait for other processes most of the time.
 	_ = flag.Set("test.parallel", "8")
-	testscript.Main(m, map[string]func(){"foreman": main, "validate_builder_result": main, "validate_inspector_result": main})
+	testscript.Main(ramdir.Tests{M: m, Setenv: os.Setenv}, map[string]func(){"foreman": main, "validate_builder_result": main, "validate_inspector_result": main})
 }
 
 // TestScripts runs every script of testdata/script against the real program and a

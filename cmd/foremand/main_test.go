@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/ramdir"
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
@@ -17,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite what the scripts expect")
 func TestMain(m *testing.M) {
 	// They wait for other processes most of the time.
 	_ = flag.Set("test.parallel", "8")
-	testscript.Main(m, map[string]func(){"foremand": main})
+	testscript.Main(ramdir.Tests{M: m, Setenv: os.Setenv}, map[string]func(){"foremand": main})
 }
 
 const (

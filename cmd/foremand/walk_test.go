@@ -66,7 +66,7 @@ func TestDocsWalk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	script = there.Replace(strings.Replace(script, "make build\n", "", 1))
+	script = there.Replace(strings.Replace(script, "make all\n", "", 1))
 	script = strings.Replace(script, "config.yaml &", "config.yaml --port "+there.Replace("8000")+" &", 1)
 	got := back.Replace(walk(t, dir, script))
 	got = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`).ReplaceAllString(got, "6d7f9341-0fa1-4d27-89a1-b39e2fa36712")

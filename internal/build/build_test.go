@@ -17,6 +17,7 @@ import (
 	"github.com/org/foreman-action/internal/build"
 	"github.com/org/foreman-action/internal/build/machine"
 	"github.com/org/foreman-action/internal/build/process"
+	"github.com/org/foreman-action/internal/ramdir"
 )
 
 // The test binary is the supervisor as well, and a program that runs the pipeline until it
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 	}
 	// They wait for other processes most of the time.
 	_ = flag.Set("test.parallel", "8")
-	os.Exit(m.Run())
+	os.Exit(ramdir.Tests{M: m, Setenv: os.Setenv}.Run())
 }
 
 func environ() []string {

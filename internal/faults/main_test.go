@@ -11,14 +11,21 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/internal/ramdir"
 	"github.com/org/foreman-action/protocol"
 )
 
 var killRounds = flag.Int("kill.rounds", 8, "how often the server or the agent is killed")
+
+// server builds the server at its first call, and returns the path of its program.
+var server func() (string, error)
 
 // agentSwitch makes the test binary an agent: the address on which it listens.
 const agentSwitch = "FAULTS_AGENT_LISTEN"
@@ -31,7 +38,26 @@ func TestMain(m *testing.M) {
 	// They wait for other processes most of the time.
 	_ = flag.Set("test.parallel", "8")
 	flag.Parse()
-	os.Exit(m.Run())
+	if err := ramdir.Use(os.Setenv); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	dir, err := os.MkdirTemp("", "foreman-faults-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	server = sync.OnceValues(func() (string, error) {
+		program := filepath.Join(dir, "foremand")
+		out, err := exec.Command("go", "build", "-o", program, "../../cmd/foremand").CombinedOutput()
+		if err != nil {
+			return "", fmt.Errorf("go build: %w: %s", err, out)
+		}
+		return program, nil
+	})
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
 }
 
 // runAgent is an agent as its author would write it. It decides differently each time, so

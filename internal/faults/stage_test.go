@@ -67,6 +67,7 @@ type setting struct {
 	queue   string        // URL of the database with the queue; empty: it is in a file
 	servers int           // on one queue
 	slow    time.Duration // what GitHub takes for a call, and more
+	hold    *hold         // of the calls to GitHub; nil: none
 	writes  *writes       // how GitHub answers writes; nil: at once
 	trouble *trouble      // what goes wrong on the way to GitHub; nil: nothing does
 	rules   string        // the rules of the reference agent; empty: the agent of the tests decides
@@ -103,9 +104,13 @@ func newStage(t testing.TB, o setting) *stage {
 	}
 	t.Cleanup(s.close)
 	for i := range servers {
-		api := httptest.NewServer(o.writes.before(serverName(i), delayed(o.slow, o.trouble.before(s.gate.through(gitHubStep, func() (string, string) { return s.gh.URL, serverName(i) })))))
+		hub := s.gate.through(gitHubStep, func() (string, string) { return s.gh.URL, serverName(i) })
+		api := httptest.NewServer(o.writes.before(serverName(i), o.hold.before(delayed(o.slow, o.trouble.before(hub)))))
 		s.servers = append(s.servers, api)
 		timeout := 1 + 2*int(o.slow/time.Second)
+		if o.hold != nil {
+			timeout = 300
+		}
 		text := fmt.Sprintf(configText, api.URL, timeout, queueURL, secret, s.nudge.URL)
 		if err := os.WriteFile(s.config(i), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -318,13 +323,12 @@ func freePort(t testing.TB) int {
 	return int(at.Port())
 }
 
-// build makes the server.
+// build returns the path of the server's program, which is built once.
 func build(t testing.TB) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "foremand")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/foremand")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	program, err := server()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }

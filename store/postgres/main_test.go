@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 
+	"github.com/org/foreman-action/internal/ramdir"
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
@@ -20,6 +22,10 @@ func TestMain(m *testing.M) {
 	// They wait for the server most of the time.
 	_ = flag.Set("test.parallel", "8")
 	// These tests kill connections and the server, not the machine, so commits need no flush.
+	if err := ramdir.Use(os.Setenv); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	cluster, missing = postgrestest.Launch(context.Background(), "fsync=off", "autovacuum_naptime=1s")
 	code := m.Run()
 	if cluster != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -18,6 +19,7 @@ type Witness struct {
 	failed map[string][]string // statements that failed, by the code of the error
 	leases int                 // how many decisions were leased
 	leased func()              // is called after each statement that leased some; nil: nothing is
+	calls  map[time.Time]int   // statements by the deadline of their call
 }
 
 // OpenWatched is Open with a tracer.
@@ -40,7 +42,14 @@ func OpenWatched(t *testing.T, url string, o Options, w *Witness) *Store {
 type statementOf struct{}
 
 // TraceQueryStart implements pgx.QueryTracer.
-func (*Witness) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+func (w *Witness) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	deadline, _ := ctx.Deadline() // the zero time: none
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.calls == nil {
+		w.calls = map[time.Time]int{}
+	}
+	w.calls[deadline]++
 	return context.WithValue(ctx, statementOf{}, d.SQL)
 }
 
@@ -77,4 +86,13 @@ func (w *Witness) Judge(t *testing.T, callers int) {
 		}
 		t.Errorf("%d statements failed with %s, and %d decisions were leased; one was: %s", len(list), code, w.leases, list[0])
 	}
+}
+
+// Calls returns how many statements shared a deadline, by that deadline, since the last call.
+func (w *Witness) Calls() map[time.Time]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	calls := w.calls
+	w.calls = nil
+	return calls
 }

@@ -20,7 +20,6 @@ import (
 // connections and sends nothing more over them, not even that one was closed.
 type mute struct {
 	to     string
-	late   atomic.Int64 // nanoseconds by which all comes later that is said to the database
 	silent atomic.Bool
 	over   <-chan struct{} // closed by end
 	end    func()          // closes all connections
@@ -98,9 +97,6 @@ func (m *mute) serve(t *testing.T, client net.Conn) {
 		for {
 			n, err := from.Read(buf)
 			deaf = deaf || m.silent.Load()
-			if to == server {
-				time.Sleep(time.Duration(m.late.Load()))
-			}
 			if err == nil && !deaf {
 				_, err = to.Write(buf[:n])
 			}

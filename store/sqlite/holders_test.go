@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/internal/ramdir"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/store/sqlite"
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(leaseAndWait(path))
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	os.Exit(ramdir.Tests{M: m, Setenv: os.Setenv}.Run())
 }
 
 func leaseAndWait(path string) error {

@@ -28,6 +28,7 @@ import (
 	"github.com/org/foreman-action/internal/build/publish"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/ramdir"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -46,10 +47,12 @@ func TestMain(m *testing.M) {
 	}
 	// They wait for other processes most of the time.
 	_ = flag.Set("test.parallel", "8")
-	os.Exit(run(m))
+	os.Exit(ramdir.Tests{M: tests{m}, Setenv: os.Setenv}.Run())
 }
 
-func run(m *testing.M) int {
+type tests struct{ m *testing.M }
+
+func (t tests) Run() int {
 	dir, err := os.MkdirTemp("", "publish-test-")
 	if err != nil {
 		panic(err)
@@ -63,7 +66,7 @@ func run(m *testing.M) int {
 		}
 		os.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	}
-	return m.Run()
+	return t.m.Run()
 }
 
 func environ() []string {

@@ -21,6 +21,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/contrib/contract"
 	"github.com/org/foreman-action/internal/contrib/controller"
+	"github.com/org/foreman-action/internal/ramdir"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 			Getenv: os.Getenv, LookupEnv: os.LookupEnv, Environ: os.Environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Program: os.Args[0],
 		}, os.Args[1:]))
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(ramdir.Tests{M: m, Setenv: os.Setenv}, map[string]func(){
 		"contribflow": program, "cflow": program,
 		"gh": standIn, "standin-docker": standIn, "npm": standIn, "go": standIn, "make": standIn,
 	})

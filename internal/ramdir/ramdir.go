@@ -1,0 +1,38 @@
+// Package ramdir puts the temporary files of tests into memory, so that tests with many small
+// files, databases and git repositories do not wait for the disk.
+package ramdir
+
+import (
+	"fmt"
+	"os"
+)
+
+// needed is how much memory must be free: more than the tests of all packages use at a time.
+const needed = 2 << 30
+
+// Use makes a file system in memory the place of temporary files of this process and its children,
+// where there is one, by os.Setenv. A TMPDIR that is set to another folder than /tmp stays. TestMain
+// calls it before the tests.
+func Use(setenv func(name, value string) error) error {
+	if os.TempDir() != "/tmp" || !usable(memory) {
+		return nil
+	}
+	if err := setenv("TMPDIR", memory); err != nil {
+		return fmt.Errorf("put temporary files into memory: %w", err)
+	}
+	return nil
+}
+
+// Tests run with their temporary files in memory.
+type Tests struct {
+	M      interface{ Run() int } // a *testing.M
+	Setenv func(name, value string) error
+}
+
+// Run calls Use, runs the tests, and returns the exit code.
+func (t Tests) Run() int {
+	if err := Use(t.Setenv); err != nil {
+		panic(err)
+	}
+	return t.M.Run()
+}

@@ -1,0 +1,16 @@
+package ramdir
+
+import "golang.org/x/sys/unix"
+
+// memory is where Linux systems have a file system in memory for all users.
+const memory = "/dev/shm"
+
+// usable reports whether a folder is in memory, has enough of it, may be written, and may contain
+// programs.
+func usable(dir string) bool {
+	var s unix.Statfs_t
+	if unix.Statfs(dir, &s) != nil || s.Type != unix.TMPFS_MAGIC {
+		return false
+	}
+	return s.Flags&unix.ST_NOEXEC == 0 && s.Bavail*uint64(s.Bsize) >= needed && unix.Access(dir, unix.W_OK|unix.X_OK) == nil
+}

@@ -140,7 +140,7 @@ func checkServer(t *testing.T, text string) error {
 		return err
 	}
 	s, err := serverconfig.Load(t.Context(), serverconfig.Spec{
-		Path: path, Home: "/home/me", Lookup: func(name string) (string, bool) { return "a-long-enough-secret", name != "GITHUB_API_URL" },
+		Path: path, Home: "/home/me", Lookup: func(name string) (string, bool) { return "a-secret-of-32-characters-or-more", name != "GITHUB_API_URL" },
 	})
 	if err == nil && len(s.Warnings) > 0 {
 		err = s.Warnings[0]

@@ -12,8 +12,7 @@
 // together.
 //
 // A new tool is a line in tools, a function that reads its configuration in a file of its own,
-// a folder of cases in testdata, and a line in the help of "foreman rules import" and in
-// docs/import.md.
+// cases in testdata, and a line in the help of "foreman rules import" and in docs/import.md.
 //
 // The source may be hostile: its size is bounded by package yamlfile, that of the
 // result by the same limit.
@@ -76,8 +75,7 @@ func Tools() []string {
 	return names
 }
 
-// Import converts a file. The error is a [yamlfile.Problems] when the file, or the workflow, is
-// not a configuration of the tool; it holds all mistakes of both.
+// Import converts a file. The error is a [yamlfile.Problems] with all mistakes of file and workflow.
 func Import(r Request) (Result, error) {
 	all := tools()
 	i := slices.IndexFunc(all, func(t tool) bool { return t.name == r.Tool })

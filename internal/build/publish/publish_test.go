@@ -572,7 +572,7 @@ func TestNotThis(t *testing.T) {
 		}
 	})
 	for name, tt := range map[string]struct{ script, want string }{
-		"a report of another run":  {`sed -i.old 's/"status": "approved"/"status": "failed"/' .foreman/runs/t-1/report.json`, "not of the same run"},
+		"a report of another run":  {`sed -i.old 's/"status": "approved"/"status": "failed"/' .foreman/runs/t-1/report.json`, "are of different runs"},
 		"a report of another task": {`sed -i.old 's/"task_id": "t-1"/"task_id": "t-2"/' .foreman/runs/t-1/report.json`, "about the task \"t-2\""},
 		"another branch":           {`sed -i.old 's,foreman/t-1,main,' .foreman/runs/t-1/report.json .foreman/runs/t-1/state.json`, "on the branch \"main\""},
 		"an option for a commit":   {`sed -i.old -E 's,"head_sha": "[^"]*","head_sha": "--output=x",' .foreman/runs/t-1/report.json .foreman/runs/t-1/state.json`, "names of commits"},

@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/org/foreman-action/internal/git"
 )
@@ -356,6 +358,12 @@ func (p place) since(ctx context.Context, before tree, dir, admin string, except
 			staged = "" // git cannot read it
 		}
 		if err := restore(own, "index", before.index); err != nil {
+			return tree{}, err
+		}
+		// Many builds of git compare whole seconds. With an index older than all files git compares
+		// their contents, and finds a file of the same size that changed within a second.
+		oldest := time.Unix(1, 0)
+		if err := own.Chtimes("index", oldest, oldest); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return tree{}, err
 		}
 	}

@@ -143,7 +143,7 @@ func TestMemoryUnusable(t *testing.T) {
 		{"of a fork", func(t *testing.T, s *resultstest.Server) {
 			t.Helper()
 			s.Add(resultstest.Artifact{Name: name, Zip: zipped(t, "{}"), HeadRepositoryID: 66})
-		}, []string{"::warning", "not believed", "fork"}},
+		}, []string{"::warning", "untrusted", "fork"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

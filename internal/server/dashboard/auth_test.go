@@ -293,12 +293,15 @@ func TestHeaders(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]Options{
-		"no Queue":      {},
-		"GitHub is no":  {Queue: &still{}, GitHub: "github"},
-		"GitHub is no ": {Queue: &still{}, GitHub: "http://[::1"},
+	for name, tt := range map[string]struct {
+		options Options
+		want    string
+	}{
+		"no queue":              {Options{}, "Queue is not set"},
+		"no address":            {Options{Queue: &still{}, GitHub: "github"}, "GitHub: want the address of a web site"},
+		"an unreadable address": {Options{Queue: &still{}, GitHub: "http://[::1"}, "GitHub: want the address of a web site"},
 	} {
-		if _, err := New(o); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
+		if _, err := New(tt.options); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

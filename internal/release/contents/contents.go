@@ -48,8 +48,8 @@ func Open(folder string) (*Dist, error) {
 	d := &Dist{files: map[string]string{}}
 	for _, a := range list {
 		const uploadable = 2 // of the two kinds that are called Binary
-		switch published := a.Type != "Binary" || a.Internal == uploadable; {
-		case published && slices.Contains([]string{"Archive", "Binary", "Linux Package", "SBOM"}, a.Type):
+		published := a.Type != "Binary" || a.Internal == uploadable
+		if published && slices.Contains([]string{"Archive", "Binary", "Linux Package", "SBOM"}, a.Type) {
 			d.files[a.Name] = filepath.Join(filepath.Dir(folder), filepath.FromSlash(a.Path))
 		}
 	}

@@ -42,10 +42,10 @@ func complete(t *testing.T) dist {
 			system, machine, _ := strings.Cut(platform, "-")
 			name := p.Name + "_" + version + "_" + system + "_" + machine
 			if system == "windows" {
-				d.files[name+".zip"] = archive(t, "zip", p.Name, p.Name+".exe", code)
+				d.files[name+".zip"] = archive(t, packed{"zip", p.Name, p.Name+".exe", code})
 				continue
 			}
-			d.files[name+".tar.gz"] = archive(t, "tar", p.Name, p.Name, code)
+			d.files[name+".tar.gz"] = archive(t, packed{"tar", p.Name, p.Name, code})
 			if system == "linux" {
 				d.files[p.Name+"_"+version+"_"+machine+".deb"] = "!<arch>\ndebian"
 				d.files[p.Name+"_"+version+"_"+machine+".rpm"] = "\xed\xab\xee\xdbrpm"
@@ -55,8 +55,16 @@ func complete(t *testing.T) dist {
 	return d
 }
 
-func archive(t *testing.T, kind, name, program, code string, more ...string) string {
+// packed describes an archive of a program.
+type packed struct {
+	kind, name string
+	program    string // its file
+	code       string // the contents of that
+}
+
+func archive(t *testing.T, p packed, more ...string) string {
 	t.Helper()
+	kind, name, program, code := p.kind, p.name, p.program, p.code
 	list := append([]string{program, "LICENSE", "README.md", "CHANGELOG.md", "man/man1/" + name + ".1", "man/man1/" + name + "-x.1",
 		"completions/" + name + ".bash", "completions/" + name + ".fish", "completions/" + name + ".ps1", "completions/" + name + ".zsh"}, more...)
 	var b bytes.Buffer
@@ -158,7 +166,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"other program", func(d dist) { d.files["foreman-linux-amd64"] = "other" }, []string{"foreman-linux-amd64 has the SHA-256"}},
 		{"other program in an archive", func(d dist) {
-			d.files["foremand_1.2.3_darwin_arm64.tar.gz"] = archive(t, "tar", "foremand", "foremand", "other")
+			d.files["foremand_1.2.3_darwin_arm64.tar.gz"] = archive(t, packed{"tar", "foremand", "foremand", "other"})
 		}, []string{"foremand in foremand_1.2.3_darwin_arm64.tar.gz has the SHA-256"}},
 		{"missing files", func(d dist) {
 			for _, name := range []string{"foreman_1.2.3_windows_arm64.zip", "foreman_1.2.3_amd64.deb", "foremand_1.2.3_arm64.rpm", "foreman-linux-arm64.sbom.json"} {
@@ -166,10 +174,10 @@ func TestCheck(t *testing.T) {
 			}
 		}, []string{"foreman_1.2.3_windows_arm64.zip is missing", "foreman_1.2.3_amd64.deb is missing", "foremand_1.2.3_arm64.rpm is missing", "foreman-linux-arm64.sbom.json is missing"}},
 		{"foreign file in an archive", func(d dist) {
-			d.files["contribflow_1.2.3_windows_amd64.zip"] = archive(t, "zip", "contribflow", "contribflow.exe", "code of contribflow for windows-amd64", "notes.txt")
+			d.files["contribflow_1.2.3_windows_amd64.zip"] = archive(t, packed{"zip", "contribflow", "contribflow.exe", "code of contribflow for windows-amd64"}, "notes.txt")
 		}, []string{"contribflow_1.2.3_windows_amd64.zip has notes.txt"}},
 		{"archive without completions", func(d dist) {
-			d.files["foreman_1.2.3_linux_amd64.tar.gz"] = archive(t, "tar", "x", "foreman", "code of foreman for linux-amd64")
+			d.files["foreman_1.2.3_linux_amd64.tar.gz"] = archive(t, packed{"tar", "x", "foreman", "code of foreman for linux-amd64"})
 		}, []string{"foreman_1.2.3_linux_amd64.tar.gz has no completions/foreman.bash", "has no man/man1/foreman.1"}},
 		{"no package", func(d dist) { d.files["foreman_1.2.3_amd64.deb"] = "text" }, []string{"foreman_1.2.3_amd64.deb is no package"}},
 		{"empty SBOM", func(d dist) { d.files["foreman-linux-arm64.sbom.json"] = `{"bomFormat":"CycloneDX"}` }, []string{"foreman-linux-arm64.sbom.json: want"}},

@@ -28,7 +28,7 @@ var (
 // ParseRepository parses owner/name.
 func ParseRepository(text string) (Repository, error) {
 	parts := repositoryForm.FindStringSubmatch(text)
-	if parts == nil || strings.Trim(parts[2], ".") == "" {
+	if len(parts) == 0 || strings.Trim(parts[2], ".") == "" {
 		return Repository{}, fmt.Errorf("repository %q: want owner/name, as GITHUB_REPOSITORY has it", text)
 	}
 	return Repository{parts[1], parts[2]}, nil

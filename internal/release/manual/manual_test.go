@@ -1,6 +1,7 @@
 package manual_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,7 +40,7 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s has no %q", name, part)
 		}
 		again, err := os.ReadFile(filepath.Join(second, name))
-		if err != nil || string(again) != string(text) {
+		if err != nil || !bytes.Equal(again, text) {
 			t.Errorf("%s differs when it is written again: %v", name, err)
 		}
 	}

@@ -138,7 +138,7 @@ func agree(ctx context.Context, env Env, root string) error {
 	sections := changelog.Versions(string(text))
 	var tagged []version.Version
 	var mistakes []error
-	for _, name := range strings.FieldsSeq(tags) {
+	for name := range strings.FieldsSeq(tags) {
 		v, err := version.Parse(name)
 		if err != nil {
 			continue // v1, v1.2

@@ -42,7 +42,7 @@ func complete(t *testing.T) dist {
 			system, machine, _ := strings.Cut(platform, "-")
 			name := p.Name + "_" + version + "_" + system + "_" + machine
 			if system == "windows" {
-				d.files[name+".zip"] = archive(t, packed{"zip", p.Name, p.Name+".exe", code})
+				d.files[name+".zip"] = archive(t, packed{"zip", p.Name, p.Name + ".exe", code})
 				continue
 			}
 			d.files[name+".tar.gz"] = archive(t, packed{"tar", p.Name, p.Name, code})

@@ -135,10 +135,11 @@ func TestGrace(t *testing.T) {
 	if err != nil || got.ExitCode != 5 || !strings.Contains(out.String(), "asked") {
 		t.Errorf("asked to end: %+v %v, output %q", got, err, out)
 	}
-	c, _ = shell(t, "trap '' TERM; while :; do sleep 0.01; done")
-	c.Grace, c.Timeout = 50*time.Millisecond, 100*time.Millisecond
-	if got := run(t, c); got.Cause != process.TimedOut || got.ExitCode != 137 {
-		t.Errorf("ignores SIGTERM: %+v, want it killed", got)
+	c, out = shell(t, "trap '' TERM; echo ready; while :; do sleep 0.01; done")
+	ctx, cancel = context.WithCancel(t.Context())
+	c.Grace, c.Output = 50*time.Millisecond, io.MultiWriter(out, writer(cancel))
+	if got, err := runner().Run(ctx, c); err != nil || got.ExitCode != 137 {
+		t.Errorf("ignores SIGTERM: %+v %v, want it killed", got, err)
 	}
 }
 

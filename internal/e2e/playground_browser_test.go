@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -49,7 +50,13 @@ func glob(t *testing.T, pattern string) []string {
 // newPlayground serves the site and opens it in a tab at a size, in light.
 func newPlayground(t *testing.T, width int64) (*tab, string) {
 	t.Helper()
-	server := httptest.NewServer(http.FileServer(http.Dir(playgroundSite(t))))
+	return servePlayground(t, width, http.FileServer(http.Dir(playgroundSite(t))))
+}
+
+// servePlayground opens the playground of a handler.
+func servePlayground(t *testing.T, width int64, h http.Handler) (*tab, string) {
+	t.Helper()
+	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	b := newTab(t)
 	b.screen(width, "light")
@@ -305,22 +312,32 @@ func TestPlaygroundHostile(t *testing.T) {
 	}
 }
 
-// slowRules has so many conditions at the engine's limit that together they take seconds.
-func slowRules() string {
-	var rules strings.Builder
-	rules.WriteString("version: 1\nrules:\n")
-	for i := range 1000 {
-		fmt.Fprintf(&rules, "  - {id: r%d, on: issues.opened, when: 'issue.body matches `([a-y]|[b-z])*[0-%d]{3}x`', then: [{add_label: x}]}\n", i, i%9+1)
-	}
-	return rules.String()
+// endless has the worker of endlessWorker never answer.
+const endless = "an event without end"
+
+// endlessWorker serves a site whose worker never answers a request with the text endless: how slow
+// the slowest rules are depends on the machine.
+func endlessWorker(t *testing.T, site string) http.Handler {
+	t.Helper()
+	worker := read(t, filepath.Join(site, "worker.js"))
+	script := fmt.Sprintf("addEventListener(\"message\", (m) => { if (String(m.data.request).includes(%q)) for (;;); });\n%s", endless, worker)
+	files := http.FileServer(http.Dir(site))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/worker.js" {
+			w.Header().Set("Content-Type", "text/javascript")
+			_, _ = io.WriteString(w, script)
+			return
+		}
+		files.ServeHTTP(w, r)
+	})
 }
 
 // TestPlaygroundWatchdog keeps the page responsive beside rules that take too long: the engine is
 // stopped with a message, and answers the next text.
 func TestPlaygroundWatchdog(t *testing.T) {
-	b, _ := newPlayground(t, 1400)
+	b, _ := servePlayground(t, 1400, endlessWorker(t, playgroundSite(t)))
 	b.do(`document.getElementById("by-issue").click()`)
-	b.set(map[string]string{"rules": slowRules(), "body": strings.Repeat("a", 65_535), "title": "x"})
+	b.set(map[string]string{"body": endless})
 	b.do(`(() => { window.gap = 0; let last = performance.now(); setInterval(() => { const now = performance.now(); window.gap = Math.max(window.gap, now - last); last = now; }, 10); })()`)
 	b.until(`/^Stopped after \d+ s: these rules take too long/.test(document.getElementById("summary").textContent)`)
 	t.Logf("the page paused for at most %.0f ms", eval[float64](b, `window.gap`))

@@ -82,7 +82,7 @@ func TestSoak(t *testing.T) {
 	last := issues.stop(t)
 	finished := s.finished(ctx, last)
 	lost, doubled := s.judge(t, last)
-	report := soakReport(time.Since(begin), last, lost, doubled, faults, memory)
+	report := soakReport(soakResult{time.Since(begin), last, lost, doubled, memory}, faults)
 	t.Log(report)
 	if *soakOut != "" {
 		if err := os.WriteFile(*soakOut, []byte(report), 0o644); err != nil {
@@ -227,19 +227,26 @@ func (f *trouble) total() int {
 	return sum
 }
 
+// A soakResult is the outcome of a run.
+type soakResult struct {
+	took                  time.Duration
+	events, lost, doubled int
+	memory                []sample
+}
+
 // soakReport renders a run as Markdown.
-func soakReport(took time.Duration, events, lost, doubled int, f *trouble, memory []sample) string {
+func soakReport(r soakResult, f *trouble) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d events in %s (%.0f a second): %d lost, %d doubled\n\n", events, took.Round(time.Second), float64(events)/took.Seconds(), lost, doubled)
+	fmt.Fprintf(&b, "%d events in %s (%.0f a second): %d lost, %d doubled\n\n", r.events, r.took.Round(time.Second), float64(r.events)/r.took.Seconds(), r.lost, r.doubled)
 	b.WriteString("| fault of a call to GitHub | times |\n|---|---:|\n")
 	for _, name := range slices.Sorted(maps.Keys(f.counts)) {
 		fmt.Fprintf(&b, "| %s | %d |\n", name, f.counts[name])
 	}
 	b.WriteString("\n| events finished | foremand, MB | agent, MB |\n|---:|---:|---:|\n")
-	for i, m := range memory {
-		if i%4 == 3 || len(memory) < soakSamples {
+	for i, m := range r.memory {
+		if i%4 == 3 || len(r.memory) < soakSamples {
 			fmt.Fprintf(&b, "| %d | %.1f | %.1f |\n", m.finished, float64(m.server)/1024, float64(m.agent)/1024)
 		}
 	}

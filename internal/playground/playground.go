@@ -75,7 +75,7 @@ func (e Engine) AnswerJSON(ctx context.Context, request string) string {
 	}
 	data, err := json.Marshal(out)
 	if err != nil {
-		data, _ = json.Marshal(Response{Version: 1, Error: fmt.Sprintf("write the response: %v", err)})
+		return fmt.Sprintf(`{"version":1,"problems":[],"error":%q}`, "write the response: "+err.Error())
 	}
 	return string(data)
 }

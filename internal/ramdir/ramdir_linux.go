@@ -12,5 +12,6 @@ func usable(dir string) bool {
 	if unix.Statfs(dir, &s) != nil || s.Type != unix.TMPFS_MAGIC {
 		return false
 	}
-	return s.Flags&unix.ST_NOEXEC == 0 && s.Bavail*uint64(s.Bsize) >= needed && unix.Access(dir, unix.W_OK|unix.X_OK) == nil
+	free := s.Bavail * uint64(max(s.Bsize, 0)) //nolint:gosec // it is a size
+	return s.Flags&unix.ST_NOEXEC == 0 && free >= needed && unix.Access(dir, unix.W_OK|unix.X_OK) == nil
 }

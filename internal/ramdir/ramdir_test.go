@@ -10,10 +10,19 @@ import (
 	"github.com/org/foreman-action/internal/ramdir"
 )
 
+// set returns t.Setenv in the form of os.Setenv.
+func set(t *testing.T) func(name, value string) error {
+	t.Helper()
+	return func(name, value string) error {
+		t.Setenv(name, value)
+		return nil
+	}
+}
+
 // TestUse runs a program in a temporary folder where Use found a place for one.
 func TestUse(t *testing.T) {
 	t.Setenv("TMPDIR", "/tmp")
-	if err := ramdir.Use(os.Setenv); err != nil {
+	if err := ramdir.Use(set(t)); err != nil {
 		t.Fatal(err)
 	}
 	place := os.Getenv("TMPDIR")
@@ -37,7 +46,7 @@ func TestUse(t *testing.T) {
 func TestUseKeeps(t *testing.T) {
 	chosen := t.TempDir()
 	t.Setenv("TMPDIR", chosen)
-	if err := ramdir.Use(os.Setenv); err != nil || os.Getenv("TMPDIR") != chosen {
+	if err := ramdir.Use(set(t)); err != nil || os.Getenv("TMPDIR") != chosen {
 		t.Errorf("got %q, %v, want %q", os.Getenv("TMPDIR"), err, chosen)
 	}
 }

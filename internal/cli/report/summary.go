@@ -19,13 +19,6 @@ import (
 	"github.com/org/foreman-action/runner"
 )
 
-// A trace is why a rule fired or did not.
-type trace struct {
-	id    string
-	fired bool
-	why   string
-}
-
 // Summary is the job summary: the decision, its reason and its result, with the version of the
 // program and the error of the run, which may be nil.
 func Summary(res Result, version string, err error) string {

@@ -28,9 +28,8 @@ type rival struct {
 	config string // a case of the comparison, without its extension
 	event  string
 	issue  githubtest.Issue
-	action string            // of the event; empty: a schedule
-	label  string            // of the event
-	inputs map[string]string // beside the defaults of the action and those of the workflow
+	action string // of the event; empty: a schedule
+	label  string // of the event
 	done   func(githubtest.Issue) bool
 }
 
@@ -233,11 +232,12 @@ func (s *stage) rival(r rival, c command, path, file string, inputs map[string]s
 		if err != nil {
 			return c, nil, err
 		}
-		c.env = append(env, "GITHUB_EVENT_NAME="+r.event, "GITHUB_REPOSITORY="+rivalRepository, "GITHUB_WORKSPACE="+c.dir,
+		env = append(env, "GITHUB_EVENT_NAME="+r.event, "GITHUB_REPOSITORY="+rivalRepository, "GITHUB_WORKSPACE="+c.dir,
 			"GITHUB_SHA="+rivalCommit, "GITHUB_REF=refs/heads/main", "RUNNER_TEMP="+s.dir, "INPUT_MEMORY=off")
 		for name, value := range inputs {
-			c.env = append(c.env, name+"="+value)
+			env = append(env, name+"="+value)
 		}
+		c.env = env
 		return c, func() error {
 			if got := s.fake.Issue(rivalRepository, number); !r.done(got) {
 				return fmt.Errorf("the issue has the labels %q and %d comments", got.Labels, len(got.Comments))

@@ -76,8 +76,11 @@ func (s *stage) scenarios() ([]scenario, error) {
 		{scanning, s.scanning},
 	}
 	node, err := exec.LookPath("node")
-	if err != nil {
+	if errors.Is(err, exec.ErrNotFound) {
 		return list, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	list = slices.Insert(list, 0, scenario{yardstick, func() (command, func() error, error) {
 		return command{launch: s.launch, path: node, args: []string{"-e", "0"}, dir: s.dir}, nil, nil

@@ -12,6 +12,6 @@ func usable(dir string) bool {
 	if unix.Statfs(dir, &s) != nil || s.Type != unix.TMPFS_MAGIC {
 		return false
 	}
-	free := s.Bavail * uint64(max(s.Bsize, 0)) //nolint:gosec // it is a size
+	free := s.Bavail * uint64(max(s.Bsize, 0))
 	return s.Flags&unix.ST_NOEXEC == 0 && free >= needed && unix.Access(dir, unix.W_OK|unix.X_OK) == nil
 }

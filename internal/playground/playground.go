@@ -75,7 +75,8 @@ func (e Engine) AnswerJSON(ctx context.Context, request string) string {
 	}
 	data, err := json.Marshal(out)
 	if err != nil {
-		return fmt.Sprintf(`{"version":1,"problems":[],"error":%q}`, "write the response: "+err.Error())
+		reason, _ := json.Marshal("write the response: " + err.Error()) // a text always has JSON
+		return fmt.Sprintf(`{"version":1,"problems":[],"error":%s}`, reason)
 	}
 	return string(data)
 }

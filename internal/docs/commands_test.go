@@ -79,7 +79,7 @@ func TestCommands(t *testing.T) {
 	})
 }
 
-// parseCommands returns the number of commands of ours, and what is wrong with the block.
+// parseCommands returns the number of commands of ours, and the mistakes in the block.
 func parseCommands(t *testing.T, bin, script string) (ours int, problems string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

@@ -96,7 +96,7 @@ func rehearse(ctx context.Context, env Env, o *options, _ string) error {
 	return errors.Join(mistakes...)
 }
 
-// pinAny pins what was built, for a repository of any name.
+// pinAny pins the built programs and images, for a repository of any name.
 func (o *options) pinAny(ctx context.Context, env Env) error {
 	digest, err := os.ReadFile(o.layout("foreman-action") + ".digest")
 	if err != nil {

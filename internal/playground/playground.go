@@ -75,8 +75,10 @@ func (e Engine) AnswerJSON(ctx context.Context, request string) string {
 	}
 	data, err := json.Marshal(out)
 	if err != nil {
-		reason, _ := json.Marshal("write the response: " + err.Error()) // a text always has JSON
-		return fmt.Sprintf(`{"version":1,"problems":[],"error":%s}`, reason)
+		data, err = json.Marshal(Response{Version: 1, Problems: document.ProblemsOf(nil), Error: fmt.Sprintf("write the response: %v", err)})
+	}
+	if err != nil {
+		return `{"version":1,"problems":[],"error":"the response cannot be written"}`
 	}
 	return string(data)
 }

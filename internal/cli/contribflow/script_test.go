@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -30,9 +31,15 @@ func TestMain(m *testing.M) {
 	// They wait for other processes most of the time.
 	_ = flag.Set("test.parallel", "8")
 	program := func() {
-		os.Exit(contribflow.Main(context.Background(), process.Env{
-			Getenv: os.Getenv, LookupEnv: os.LookupEnv, Environ: os.Environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Program: os.Args[0],
-		}, os.Args[1:]))
+		env := process.Env{Getenv: os.Getenv, LookupEnv: os.LookupEnv, Environ: os.Environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Program: os.Args[0]}
+		if clock := os.Getenv("CLOCK"); clock != "" {
+			now, err := time.Parse(time.RFC3339Nano, clock)
+			if err != nil {
+				panic(err)
+			}
+			env.Now = func() time.Time { return now }
+		}
+		os.Exit(contribflow.Main(context.Background(), env, os.Args[1:]))
 	}
 	testscript.Main(ramdir.Tests{M: m, Setenv: os.Setenv}, map[string]func(){
 		"contribflow": program, "cflow": program,
@@ -85,6 +92,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("STANDIN", filepath.Join(e.WorkDir, "standin"))
 			e.Setenv("NO_PROXY", "127.0.0.1")
+			// The time stands still for the program: what it remembers for a minute does not end
+			// while a script waits for a processor.
+			e.Setenv("CLOCK", time.Now().Format(time.RFC3339Nano))
 			for name, value := range gitVariables(e.WorkDir) {
 				e.Setenv(name, value)
 			}

@@ -19,8 +19,8 @@
 //  3. The write is sent. If the lease is lost while it is under way, it is cancelled.
 //
 // A process that leases the decision after step 2 finds the write in the journal as begun. It
-// waits for Options.Settle, until the write has taken effect or cannot any more, and looks for
-// it on the issue before it repeats it.
+// looks for it on the issue during Options.Settle, until the write has taken effect or cannot any
+// more, before it repeats it.
 //
 // When an attempt is retried, and when its try counts, is decided by makeRetryDecision
 // (retry.go). An outage of GitHub counts as no try (outage.go).

@@ -64,7 +64,9 @@ type Options struct {
 	PerHour     int           // 0: 500
 	// Settle is how long a write of an earlier attempt may still take effect when a decision is
 	// leased again: the process that began it was killed, or was cut off from the queue and
-	// cancelled it. Only then is such a write repeated, if it is not on the issue. 0: 7 s.
+	// cancelled it. Only then is such a write repeated, if it is not on the issue. 0: 11 s,
+	// which is more than the 10 s after which GitHub ends a request.
+	// https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api#timeouts
 	Settle time.Duration
 	// StopTime is how long a stop waits for the writes in progress; 0: 10 s.
 	StopTime time.Duration
@@ -94,7 +96,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.MaxTries = cmp.Or(o.MaxTries, 8)
 	o.PerMinute = cmp.Or(o.PerMinute, 80)
 	o.PerHour = cmp.Or(o.PerHour, 500)
-	o.Settle = cmp.Or(o.Settle, 7*time.Second)
+	o.Settle = cmp.Or(o.Settle, 11*time.Second)
 	o.StopTime = cmp.Or(o.StopTime, 10*time.Second)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Random == nil {

@@ -300,11 +300,8 @@ func (x *execution) guard(ctx context.Context) error {
 func (x *execution) before(ctx context.Context, s *plan.Step) (bool, error) {
 	landed := s.Landed
 	if c, ok := s.Comment(); ok && !landed && x.resumed {
-		if err := x.awaitEarlier(ctx, s); err != nil {
-			return false, err
-		}
 		var err error
-		if landed, err = x.posted(ctx, s, c); err != nil {
+		if landed, err = x.earlier(ctx, s, c); err != nil {
 			return false, err
 		}
 	}
@@ -314,24 +311,28 @@ func (x *execution) before(ctx context.Context, s *plan.Step) (bool, error) {
 	return landed, nil
 }
 
-// awaitEarlier waits until the comment that an earlier attempt began to post is on the issue, or
-// cannot get there any more: the process that sent it may have been killed a moment ago.
-func (x *execution) awaitEarlier(ctx context.Context, s *plan.Step) error {
-	if x.Journal == nil || x.Journal.before(s.Index) != triage.Trying {
-		return nil
+// earlier reports whether an earlier attempt posted a comment. One that it began to post may
+// appear until x.Settled, because the process that sent it may have been killed a moment ago: the
+// issue is read again after 1, 2, 3 and more seconds, and at the end.
+func (x *execution) earlier(ctx context.Context, s *plan.Step, c effect.Comment) (bool, error) {
+	begun := x.Journal != nil && x.Journal.before(s.Index) == triage.Trying
+	for pause := time.Second; ; pause += time.Second {
+		var left time.Duration
+		if begun {
+			left = x.Settled.Sub(x.Journal.Now())
+			if x.comments != nil && x.comments.Err == nil {
+				x.comments = nil // outdated
+			}
+		}
+		posted, err := x.posted(ctx, s, c)
+		if err != nil || posted || left <= 0 {
+			return posted, err
+		}
+		x.Log("%d. %s: an earlier attempt began it; waiting %s for its effect", s.Index+1, s.Action.Type, left.Round(time.Millisecond))
+		if err := x.sleep(ctx, min(pause, left)); err != nil {
+			return false, fmt.Errorf("%w: %w", triage.ErrHalted, err)
+		}
 	}
-	left := x.Settled.Sub(x.Journal.Now())
-	if left <= 0 {
-		return nil
-	}
-	x.Log("%d. %s: an earlier attempt began it; waiting %s for its effect", s.Index+1, s.Action.Type, left.Round(time.Millisecond))
-	if x.comments != nil && x.comments.Err == nil {
-		x.comments = nil // outdated
-	}
-	if err := x.sleep(ctx, left); err != nil {
-		return fmt.Errorf("%w: %w", triage.ErrHalted, err)
-	}
-	return nil
 }
 
 // grace is how long a write under way may go on when the run is asked to stop: less than the

@@ -28,6 +28,8 @@ type fakeHost struct {
 	write func(ctx context.Context, e effect.Effect) error
 	// mark is called for each entry of the journal; nil: it succeeds.
 	mark func(memory.Entry) error
+	// comments are the comments of the issue; nil: it has none.
+	comments func() []triage.Comment
 }
 
 func (h *fakeHost) Issue(context.Context, triage.Ref) (triage.Snapshot, error) {
@@ -37,7 +39,10 @@ func (h *fakeHost) Issue(context.Context, triage.Ref) (triage.Snapshot, error) {
 
 func (h *fakeHost) Comments(context.Context, triage.Ref, time.Time, func(triage.Comment) bool) ([]triage.Comment, error) {
 	h.log = append(h.log, "comments")
-	return nil, nil
+	if h.comments == nil {
+		return nil, nil
+	}
+	return h.comments(), nil
 }
 
 func (h *fakeHost) Comment(context.Context, triage.Ref, int64) (triage.Comment, error) {
@@ -186,6 +191,64 @@ func TestJournalKeepsDone(t *testing.T) {
 	f.target.Journal.Entries = []memory.Entry{{Index: 0, State: triage.Done}, {Index: 1, State: triage.Skipped}, {Index: 2, State: triage.Trying}}
 	f.run(t.Context(), f.made)
 	f.wantLog(t, `mark 2 skipped [] already there`)
+}
+
+// TestEarlierComment looks for a comment that an earlier attempt began to post, until it is
+// there or cannot appear any more.
+func TestEarlierComment(t *testing.T) {
+	t.Parallel()
+	const settled = 11 // seconds from the start
+	tests := []struct {
+		name    string
+		entry   triage.State
+		appears int  // seconds from the start
+		read    bool // the plan has comments that were read before it was there
+		want    string
+	}{
+		{"there already", triage.Trying, 0, true, "comments at 0, mark 0 done"},
+		{"there after 5 s", triage.Trying, 5, true, "comments at 0, comments at 1, comments at 3, comments at 6, mark 0 done"},
+		{"there at the end", triage.Trying, settled, false, "comments at 0, comments at 1, comments at 3, comments at 6, comments at 10, comments at 11, mark 0 done"},
+		{"dropped", triage.Trying, 60, false, "comments at 0, comments at 1, comments at 3, comments at 6, comments at 10, comments at 11, mark 0 trying, write comment, mark 0 done"},
+		{"not begun", triage.Planned, 60, false, "comments at 0, mark 0 trying, write comment, mark 0 done"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, hello)
+			start := time.Unix(0, 0)
+			now := start
+			f.target.Journal.Now = func() time.Time { return now }
+			f.target.Journal.Entries = []memory.Entry{{State: tt.entry}}
+			f.target.Settled = start.Add(settled * time.Second)
+			f.target.Sleep = func(ctx context.Context, d time.Duration) error { now = now.Add(d); return ctx.Err() }
+			var got []string
+			f.host.comments = func() []triage.Comment {
+				at := int(now.Sub(start) / time.Second)
+				got = append(got, fmt.Sprintf("comments at %d", at))
+				if at < tt.appears {
+					return nil
+				}
+				body := f.target.Identity.Marker(effect.Comment{Once: "hi"}, "").Mark("hello")
+				return []triage.Comment{{ID: 1, Author: "hubot[bot]", Body: body}}
+			}
+			f.host.mark = func(e memory.Entry) error { got = append(got, fmt.Sprintf("mark %d %s", e.Index, e.State)); return nil }
+			f.host.write = func(_ context.Context, e effect.Effect) error {
+				got = append(got, "write "+effect.TypeOf(e))
+				return nil
+			}
+			if tt.read {
+				f.target.Comments = &plan.Comments{}
+			}
+			reviewed := f.made
+			reviewed.Resumed = true
+			if out := f.run(t.Context(), reviewed); out.Err != nil {
+				t.Error(out.Err)
+			}
+			if got := strings.Join(got, ", "); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
 }
 
 // TestJournalFails warns once of a journal that fails, and goes on without it.

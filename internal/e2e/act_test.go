@@ -25,8 +25,8 @@ func TestAct(t *testing.T) {
 }
 
 func actDocker(t *testing.T) {
-	goImage, jobImage := images(t)
-	tagDefault(t, goImage)
+	_, jobImage := images(t)
+	tagDefault(t, builder(t))
 	project := newProject(t)
 	project.copyTree(root)
 	project.copy("testdata/act/docker.yml", ".github/workflows/triage.yml")
@@ -38,9 +38,9 @@ func actDocker(t *testing.T) {
 // no build arguments.
 var defaultImage = regexp.MustCompile(`(?m)^ARG GO_IMAGE=(\S+)$`)
 
-// tagDefault makes the local base answer to the Dockerfile's default name for the time
-// of the test, unless an image of that name is there.
-func tagDefault(t *testing.T, goImage string) {
+// tagDefault gives a local image the name of the Dockerfile's base for the time of the test,
+// unless there is an image of that name.
+func tagDefault(t *testing.T, base string) {
 	t.Helper()
 	found := defaultImage.FindSubmatch(read(t, root, "Dockerfile"))
 	if found == nil {
@@ -50,7 +50,7 @@ func tagDefault(t *testing.T, goImage string) {
 	if exec.CommandContext(t.Context(), "docker", "image", "inspect", name).Run() == nil {
 		return
 	}
-	output(t, ".", "docker", "tag", goImage, name)
+	output(t, ".", "docker", "tag", base, name)
 	t.Cleanup(func() { clean(t, "image", "rm", name) })
 }
 
@@ -91,14 +91,17 @@ func (p project) copy(from, to string) {
 	}
 }
 
+// unused matches files that .dockerignore leaves out: act would read each of them several times.
+var unused = regexp.MustCompile(`^(docs|site)/|(^|/)testdata/|_test\.go$`)
+
 // copyTree copies the files of this repository that git knows or would add, but not
-// its own configuration and workflows.
+// its own configuration and workflows, and not the unused ones.
 func (p project) copyTree(dir string) {
 	p.t.Helper()
 	files := strings.Fields(output(p.t, dir, "git", "ls-files", "-co", "--exclude-standard"))
 	for _, name := range files {
 		from := filepath.Join(dir, name)
-		if info, err := os.Lstat(from); err != nil || !info.Mode().IsRegular() || strings.HasPrefix(name, ".github/") {
+		if info, err := os.Lstat(from); err != nil || !info.Mode().IsRegular() || strings.HasPrefix(name, ".github/") || unused.MatchString(name) {
 			continue
 		}
 		p.copy(from, name)

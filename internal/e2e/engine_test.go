@@ -113,6 +113,18 @@ func build(t *testing.T) {
 	t.Logf("docker build: %.1f s", time.Since(start).Seconds())
 }
 
+// builder makes the action's image, and returns the tag of its stage that compiles: a base for
+// another build, which finds the compiled packages in it.
+func builder(t *testing.T) string {
+	t.Helper()
+	const tag = image + "-builder"
+	build(t)
+	goImage, _ := images(t)
+	output(t, root, "docker", "build", "-q", "--target", "build", "-t", tag, "--build-arg", "GO_IMAGE="+goImage, ".")
+	t.Cleanup(func() { clean(t, "image", "rm", tag) })
+	return tag
+}
+
 // bridge returns the address at which containers of the default network reach this
 // machine: that of the bridge's own interface.
 func bridge(t *testing.T) string {

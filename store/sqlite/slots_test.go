@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -31,5 +32,36 @@ func TestSlotsForgotten(t *testing.T) {
 	})
 	if err != nil || n != 60 {
 		t.Errorf("got %d slots, %v, want those of an hour", n, err)
+	}
+}
+
+// BenchmarkTakeSlot takes slots after many others of the same hour, with limits of the default
+// size and with limits that are far away.
+func BenchmarkTakeSlot(b *testing.B) {
+	taken := 100_000
+	if testing.Short() {
+		taken = 1_000
+	}
+	for _, limit := range []int{500, 1_000_000} {
+		b.Run(fmt.Sprintf("limit=%d/taken=%d", limit, taken), func(b *testing.B) {
+			now := time.Now()
+			s, err := Open(b.Context(), filepath.Join(b.TempDir(), "foreman.db"), Options{Now: func() time.Time { return now }})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			err = s.engine.Write(b.Context(), func(tx sqlstore.Tx) error {
+				_, err := tx.Exec("WITH RECURSIVE i (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n < $2) INSERT INTO write_slot (identity, at) SELECT 'bot', $1 - n FROM i", now.UnixMilli(), int64(taken))
+				return err
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, _, err := s.TakeSlot(b.Context(), queue.SlotRequest{Identity: "bot", PerMinute: limit, PerHour: limit, Within: queue.MaxSlotWait}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -27,8 +27,14 @@ type slotStatements struct {
 
 func newSlotStatements(d Dialect) slotStatements {
 	const last = "coalesce((SELECT at FROM write_slot WHERE identity = $2 ORDER BY at DESC LIMIT 1"
+	// An offset takes a step for each slot. The numbers of the slots show without a step whether
+	// there can be as many: with a limit that is far away they are not counted.
+	const atMost = "(SELECT max(n) FROM write_slot) - (SELECT min(n) FROM write_slot) + 1"
+	nth := func(offset string) string {
+		return "CASE WHEN " + atMost + " > " + offset + " THEN " + last + " OFFSET " + offset + "), 0) ELSE 0 END"
+	}
 	return slotStatements{
-		slotTimes:   d.Expand("SELECT {now}, " + last + "), 0), " + last + " OFFSET $3), 0), " + last + " OFFSET $4), 0)"),
+		slotTimes:   d.Expand("SELECT {now}, " + last + "), 0), " + nth("$3") + ", " + nth("$4")),
 		takeSlot:    "INSERT INTO write_slot (identity, at) VALUES ($1, $2)",
 		shiftSlots:  "UPDATE write_slot SET at = at - $2 WHERE identity = $1",
 		forgetSlots: "DELETE FROM write_slot WHERE n IN (SELECT n FROM write_slot WHERE identity = $1 AND at <= $2 ORDER BY at LIMIT 20)",

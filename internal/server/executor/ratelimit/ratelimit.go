@@ -13,6 +13,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -191,7 +192,8 @@ func (l *Limiter) budget(identity string) *budget {
 	}
 	old := time.Now().Add(-time.Hour)
 	past := func(t time.Time) bool { return !t.After(old) }
-	b.writes, b.unreported = slices.DeleteFunc(b.writes, past), slices.DeleteFunc(b.unreported, past)
+	b.writes = b.writes[sort.Search(len(b.writes), func(i int) bool { return !past(b.writes[i]) }):]
+	b.unreported = slices.DeleteFunc(b.unreported, past)
 	return b
 }
 

@@ -56,11 +56,11 @@ function find({ sections, index }, query) {
   return hits.map((hit) => sections[Number(hit.ref)]);
 }
 
-/** excerpt returns the text around the first word of a query. */
+/** excerpt returns the text around the word of a query that is first found last: it is the rarest. */
 function excerpt(text, query) {
   const lower = text.toLowerCase();
   const places = words(query).map((w) => lower.indexOf(w)).filter((at) => at >= 0);
-  const from = places.length > 0 ? Math.max(0, Math.min(...places) - 40) : 0;
+  const from = places.length > 0 ? Math.max(0, Math.max(...places) - 40) : 0;
   return (from > 0 ? "…" : "") + text.slice(from, from + 140) + (from + 140 < text.length ? "…" : "");
 }
 

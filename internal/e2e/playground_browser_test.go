@@ -249,7 +249,7 @@ func TestPlaygroundLook(t *testing.T) {
 				if bad := eval[[]string](b, contrast); len(bad) > 0 {
 					t.Errorf("%s: texts that do not stand out:\n%s", what, strings.Join(bad, "\n"))
 				}
-				if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+				if over := eval[int64](b, `document.documentElement.scrollWidth`) - width; over > 0 {
 					t.Errorf("%s: it is %d pixels wider than the screen", what, over)
 				}
 				b.named(what)

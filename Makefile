@@ -132,11 +132,13 @@ release-check: ## all of a release that needs no login: two builds, images, arch
 	go -C internal/release run . rehearse -cold
 
 .PHONY: site
-site: ## the playground as a static site, in bin/site
+site: ## the documentation with a search, and the playground, as a static site in bin/site
+	rm -rf bin/site
 	go -C internal/e2e run ./cmd/site -root ../.. -out ../../bin/site
 
 .PHONY: playground
-playground: ## the playground, served to this machine on port 8080
+playground: ## the same site, served to this machine on port 8080
+	rm -rf bin/site
 	go -C internal/e2e run ./cmd/site -root ../.. -out ../../bin/site -serve 127.0.0.1:8080
 
 .PHONY: ci

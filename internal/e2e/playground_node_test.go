@@ -15,23 +15,31 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// builtSite builds the playground once for all tests, where "make site" does, and returns its
-// folder.
+// builtSite builds the site once for all tests, and returns its folder.
 var builtSite = sync.OnceValues(func() (string, error) {
-	const dir = "../../bin/site"
-	if out, err := exec.Command("go", "run", "./cmd/site", "-root", "../..", "-out", dir).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the playground: %w\n%s", err, out)
+	const dir = "../../bin/e2e-site"
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
+	}
+	if out, err := exec.Command("go", "run", "./cmd/site", "-root", "../..", "-out", dir, "-repository", "octo/hello").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the site: %w\n%s", err, out)
 	}
 	return dir, nil
 })
 
-func playgroundSite(t *testing.T) string {
+func siteDir(t *testing.T) string {
 	t.Helper()
 	dir, err := builtSite()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// playgroundSite returns the folder of the playground in the site.
+func playgroundSite(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(siteDir(t), "playground")
 }
 
 // A playgroundRequest is what the page asks the engine.

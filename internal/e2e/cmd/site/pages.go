@@ -1,0 +1,283 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+
+	"github.com/org/foreman-action/internal/docs"
+)
+
+// home is the first page of the site.
+const home = "README.md"
+
+// assets are the files that every page uses, in site and below assets of the built site.
+var assets = []string{"look.css", "docs.css", "docs.js", "lunr.min.js", "lunr.LICENSE.txt"}
+
+// A site is the documentation: the Markdown pages at the root of the repository and below docs.
+type site struct {
+	root   fs.FS // of the repository
+	links  repositoryLinks
+	layout *template.Template
+	pages  map[string]docs.Page // by the path from the root of the repository
+	order  []string             // of the pages in the navigation, after the first page
+	groups []group
+}
+
+// A group is a part of the navigation.
+type group struct {
+	Title string
+	pages []string
+}
+
+// repositoryLinks makes the addresses of the repository's files.
+type repositoryLinks struct {
+	Address string // of the repository; empty: unknown
+	commit  string
+}
+
+// to returns the address of a file or, with the view "tree", of a folder.
+func (r repositoryLinks) to(view, file string) string {
+	return r.Address + "/" + path.Join(view, r.commit, file)
+}
+
+// newSite reads the pages, and checks their links and the index.
+func newSite(root fs.FS, links repositoryLinks) (*site, error) {
+	s := &site{root: root, links: links, pages: map[string]docs.Page{}}
+	var err error
+	if s.layout, err = template.ParseFS(root, "site/page.html"); err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(root, "*.md")
+	if err != nil {
+		return nil, err
+	}
+	err = fs.WalkDir(root, "docs", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && path.Ext(name) == ".md" {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		src, err := fs.ReadFile(root, name)
+		if err != nil {
+			return nil, err
+		}
+		s.pages[name] = docs.Parse(src)
+	}
+	for _, name := range []string{home, docs.Index} {
+		if _, ok := s.pages[name]; !ok {
+			return nil, fmt.Errorf("%s is missing", name)
+		}
+	}
+	s.navigate()
+	return s, errors.Join(docs.CheckLinks(root, s.pages), docs.CheckIndex(s.pages), s.checkPages())
+}
+
+// checkPages returns an error for each page without a title or with tags of HTML.
+func (s *site) checkPages() error {
+	var problems []error
+	for _, name := range slices.Sorted(maps.Keys(s.pages)) {
+		page := s.pages[name]
+		if len(page.Headings) == 0 || page.Headings[0].Level != 1 {
+			problems = append(problems, fmt.Errorf("%s:1: the first heading is no title: begin with # and the title", name))
+		}
+		for _, tag := range tags(page) {
+			problems = append(problems, fmt.Errorf("%s:%d: the site does not show HTML: write it in Markdown", name, tag))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// navigate lists the pages in the order of the index, each section as a group, and then the
+// pages at the root.
+func (s *site) navigate() {
+	listed := map[string]bool{home: true}
+	add := func(title string) {
+		if len(s.groups) > 0 && len(s.groups[len(s.groups)-1].pages) == 0 {
+			s.groups = s.groups[:len(s.groups)-1] // a section without pages
+		}
+		s.groups = append(s.groups, group{Title: title})
+	}
+	list := func(name string) {
+		if _, ok := s.pages[name]; ok && !listed[name] {
+			listed[name] = true
+			g := &s.groups[len(s.groups)-1]
+			g.pages = append(g.pages, name)
+			s.order = append(s.order, name)
+		}
+	}
+	index := s.pages[docs.Index]
+	add("Start")
+	list(docs.Index)
+	_ = ast.Walk(index.Root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Heading:
+			if n.Level == 2 {
+				add(string(docs.Text(n, index.Source)))
+			}
+		case *ast.Link:
+			if file, _, err := (docs.Link{To: string(n.Destination)}).Target(docs.Index); err == nil {
+				list(file)
+			}
+		}
+		return ast.WalkContinue, nil // never an error
+	})
+	add("Project")
+	for _, name := range slices.Sorted(maps.Keys(s.pages)) {
+		if !strings.Contains(name, "/") {
+			list(name)
+		}
+	}
+}
+
+// An entry is a page or a section in the navigation.
+type entry struct {
+	Title, To string
+	Current   bool
+	Sections  []entry // of the current page
+}
+
+// A view is the data of site/page.html.
+type view struct {
+	Title      string
+	Root       string // the relative address of the site's root; it ends with a slash
+	Docs       string // the relative address of the index
+	Body       template.HTML
+	Groups     []shownGroup
+	Repository string // its address; empty: unknown
+	Source     string // the address of the page's Markdown; empty: unknown
+}
+
+type shownGroup struct {
+	Title   string
+	Entries []entry
+}
+
+// write writes the pages, their pictures, the index of the search, and the assets.
+func (s *site) write(out string) error {
+	var index []section
+	for _, name := range append([]string{home}, s.order...) {
+		page := s.pages[name]
+		index = append(index, sections(page, address(name))...)
+		pictures, err := s.rewrite(name)
+		if err != nil {
+			return err
+		}
+		for _, picture := range pictures {
+			if err := s.copyTo(out, picture, picture); err != nil {
+				return err
+			}
+		}
+		if err := s.writePage(out, name); err != nil {
+			return err
+		}
+	}
+	data, err := json.Marshal(index)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(out, "assets/search.json", data); err != nil {
+		return err
+	}
+	for _, name := range assets {
+		if err := s.copyTo(out, path.Join("site", name), path.Join("assets", name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *site) writePage(out, name string) error {
+	page := s.pages[name]
+	body, err := render(page)
+	if err != nil {
+		return fmt.Errorf("render %s: %w", name, err)
+	}
+	v := view{
+		Title: page.Headings[0].Text, Root: rootOf(name), Docs: relative(name, docs.Index),
+		Body: body, Repository: s.links.Address,
+	}
+	if s.links.Address != "" {
+		v.Source = s.links.to("blob", name)
+	}
+	for _, g := range s.groups {
+		shown := shownGroup{Title: g.Title}
+		for _, other := range g.pages {
+			e := entry{Title: s.pages[other].Headings[0].Text, To: relative(name, other), Current: other == name}
+			if e.Current {
+				e.Sections = parts(page)
+			}
+			shown.Entries = append(shown.Entries, e)
+		}
+		v.Groups = append(v.Groups, shown)
+	}
+	var b strings.Builder
+	if err := s.layout.Execute(&b, v); err != nil {
+		return err
+	}
+	return writeFile(out, address(name), []byte(b.String()))
+}
+
+// parts returns the sections of a page.
+func parts(page docs.Page) []entry {
+	var list []entry
+	for _, h := range page.Headings {
+		if h.Level == 2 {
+			list = append(list, entry{Title: h.Text, To: "#" + h.Anchor})
+		}
+	}
+	return list
+}
+
+// address returns the file of the site that shows a page.
+func address(name string) string {
+	if path.Base(name) == "README.md" {
+		return path.Join(path.Dir(name), "index.html")
+	}
+	return strings.TrimSuffix(name, ".md") + ".html"
+}
+
+// relative returns the address of a page as seen from another one. That of an index is its folder.
+func relative(from, to string) string {
+	return rootOf(from) + strings.TrimSuffix(address(to), "index.html")
+}
+
+// rootOf returns the address of the site's root as seen from a page.
+func rootOf(name string) string {
+	return cmp.Or(strings.Repeat("../", strings.Count(name, "/")), "./")
+}
+
+func (s *site) copyTo(out, from, to string) error {
+	data, err := fs.ReadFile(s.root, from)
+	if err != nil {
+		return err
+	}
+	return writeFile(out, to, data)
+}
+
+// writeFile writes a file of the site, and the folders above it.
+func writeFile(out, name string, data []byte) error {
+	file := filepath.Join(out, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, data, 0o644)
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// playgroundFiles are copied as they are.
+var playgroundFiles = []string{"index.html", "style.css", "page.js", "engine.js", "link.js", "worker.js"}
+
+// buildPlayground writes the playground, and returns the size of the engine as it is sent.
+func buildPlayground(root, out string) (int, error) {
+	if err := copyPlayground(root, out); err != nil {
+		return 0, err
+	}
+	return engine(root, out)
+}
+
+// copyPlayground writes all of the playground but the engine.
+func copyPlayground(root, out string) error {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	for _, name := range playgroundFiles {
+		if err := copyFile(filepath.Join(root, "site", "playground", name), filepath.Join(out, name)); err != nil {
+			return err
+		}
+	}
+	goroot, err := output(root, nil, "go", "env", "GOROOT")
+	if err != nil {
+		return err
+	}
+	if err := copyFile(filepath.Join(strings.TrimSpace(string(goroot)), "lib", "wasm", "wasm_exec.js"), filepath.Join(out, "wasm_exec.js")); err != nil {
+		return err
+	}
+	list, err := examples(root)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(out, "examples.json"), list, 0o644)
+}
+
+// engine compiles the engine and writes it compressed.
+func engine(root, out string) (int, error) {
+	dir, err := os.MkdirTemp("", "foreman-site-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	plain := filepath.Join(dir, "engine.wasm")
+	if _, err := output(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", plain, "./site/playground"); err != nil {
+		return 0, err
+	}
+	data, err := os.ReadFile(plain)
+	if err != nil {
+		return 0, err
+	}
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := w.Write(data); err != nil {
+		return 0, err
+	}
+	if err := w.Close(); err != nil {
+		return 0, err
+	}
+	return packed.Len(), os.WriteFile(filepath.Join(out, "engine.bin"), packed.Bytes(), 0o644)
+}
+
+func copyFile(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o644)
+}
+
+// examples returns the list of the page with the files that site/playground/examples.json names.
+func examples(root string) ([]byte, error) {
+	data, err := os.ReadFile(filepath.Join(root, "site", "playground", "examples.json"))
+	if err != nil {
+		return nil, err
+	}
+	var list []struct {
+		Title   string          `json:"title"`
+		Rules   string          `json:"rules"`
+		Event   string          `json:"event"`
+		Payload string          `json:"payload"`
+		Issue   json.RawMessage `json:"issue,omitempty"`
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("site/playground/examples.json: %w", err)
+	}
+	for i := range list {
+		for _, file := range []*string{&list[i].Rules, &list[i].Payload} {
+			if *file == "" {
+				continue
+			}
+			content, err := os.ReadFile(filepath.Join(root, *file))
+			if err != nil {
+				return nil, fmt.Errorf("site/playground/examples.json: %q: %w", list[i].Title, err)
+			}
+			*file = string(content)
+		}
+	}
+	return json.Marshal(list)
+}

@@ -1,0 +1,151 @@
+package e2e
+
+import (
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// openSite serves the site below a path, as GitHub Pages does, and opens one of its pages.
+func openSite(t *testing.T, page string) (b *tab, root string) {
+	t.Helper()
+	const below = "/foreman-action/"
+	mux := http.NewServeMux()
+	mux.Handle(below, http.StripPrefix(below, http.FileServer(http.Dir(siteDir(t)))))
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	b = newTab(t)
+	b.screen(1400, "light")
+	root = server.URL + below
+	b.run(chromedp.Navigate(root + page))
+	return b, root
+}
+
+// query types a text into the search, and waits for its results.
+func (b *tab) query(text string) {
+	b.t.Helper()
+	b.until(`document.getElementById("site.search")?.hidden === false`) // the page is ready
+	b.do(`document.getElementById("site.found").textContent = "", document.getElementById("site.query").value = "", document.body.focus(), document.activeElement.blur()`)
+	// The library's event of a character would come after the key, and a browser sends none.
+	call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "/", Code: "Slash", Text: "/"})
+	if got := eval[string](b, `document.activeElement.id`); got != "site.query" {
+		b.t.Fatalf("/ leads to %q", got)
+	}
+	b.run(chromedp.KeyEvent(text))
+	b.until(fmt.Sprintf(`document.getElementById("site.panel").dataset.query === %q`, text))
+}
+
+// TestSiteSearch searches by keyboard alone, from a page below the root.
+func TestSiteSearch(t *testing.T) {
+	b, root := openSite(t, "docs/rules.html")
+	for _, tt := range []struct{ query, page string }{
+		{"sticky comment", "docs/actions.html"},
+		{"rate limit", "docs/contribflow.html"},
+		{"exit codes", "docs/inputs.html"},
+		{"extends", "docs/extends.html"},
+		{"permis", "docs/workflow.html"}, // the beginning of a word
+		{"how do I replay the past?", "docs/backtest.html"},
+	} {
+		b.query(tt.query)
+		first := eval[string](b, `document.querySelector("[id='site.results'] a")?.href ?? ""`)
+		if got, _, _ := strings.Cut(first, "#"); got != root+tt.page {
+			t.Errorf("%q: the first result is %s, want %s", tt.query, first, tt.page)
+		}
+	}
+
+	b.query("sticky comment")
+	b.shoot("site-search")
+	press := func(keys string) { b.t.Helper(); b.run(chromedp.KeyEvent(keys)) }
+	active := func() string { return eval[string](b, `document.activeElement.href || document.activeElement.id`) }
+	press(kb.ArrowDown)
+	first := active()
+	press(kb.ArrowDown)
+	if second := active(); first == second || !strings.HasPrefix(second, root) {
+		t.Errorf("the arrow leads from %s to %s", first, second)
+	}
+	press(kb.ArrowUp)
+	press(kb.ArrowUp)
+	if got := active(); got != "site.query" {
+		t.Errorf("the arrow leads back to %s", got)
+	}
+	press(kb.Escape)
+	if eval[bool](b, `!document.getElementById("site.panel").hidden`) {
+		t.Error("Escape does not close the results")
+	}
+	b.query("sticky comment")
+	press(kb.Enter)
+	b.until(fmt.Sprintf(`location.href === %q`, first))
+
+	b.query("xyzzyx")
+	if got := b.text("site.found"); got != "Nothing found. Try other words." {
+		t.Errorf("a search without results: %q", got)
+	}
+}
+
+// TestSiteWalk goes from the index to a guide and back to the first page, and copies a block.
+func TestSiteWalk(t *testing.T) {
+	b, root := openSite(t, "docs/")
+	follow := func(link, to string) {
+		t.Helper()
+		b.do(fmt.Sprintf(`[...document.querySelectorAll("a")].find((a) => a.textContent === %q).click()`, link))
+		b.until(fmt.Sprintf(`location.href === %q && document.readyState === "complete"`, root+to))
+	}
+	follow("Triage by rules", "docs/guides/rules.html")
+	b.do(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`)
+	b.do(`document.querySelector("main .code button").click()`)
+	b.until(`window.copied && window.copied === document.querySelector("main pre").textContent && document.querySelector("main .code button").textContent === "Copied"`)
+	follow("The rule language", "docs/rules.html")
+	follow("Conditions", "docs/rules.html#conditions")
+	if got := eval[float64](b, `Math.abs(document.getElementById("conditions").getBoundingClientRect().top)`); got > 100 {
+		t.Errorf("the heading is %.0f pixels away from the top", got)
+	}
+	follow("Foreman", "")
+	if got := eval[float64](b, `document.querySelector("main img").naturalWidth`); got == 0 {
+		t.Error("the picture of the first page is not shown")
+	}
+	if got := eval[[]string](b, `performance.getEntriesByType("resource").map((r) => r.name).filter((n) => !n.startsWith(location.origin))`); len(got) > 0 {
+		t.Errorf("the page loads from elsewhere: %v", got)
+	}
+}
+
+// TestSiteLook opens every page on a desk and on a phone, in light and dark.
+func TestSiteLook(t *testing.T) {
+	b, root := openSite(t, "")
+	var pages []string
+	err := fs.WalkDir(os.DirFS(siteDir(t)), ".", func(name string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(name) == ".html" && !strings.HasPrefix(name, "playground/") {
+			pages = append(pages, name)
+		}
+		return err
+	})
+	if err != nil || len(pages) < 40 {
+		t.Fatal(pages, err)
+	}
+	for _, name := range pages {
+		b.run(chromedp.Navigate(root + name))
+		for _, width := range []int64{1400, 390} {
+			for _, scheme := range []string{"light", "dark"} {
+				b.screen(width, scheme)
+				what := fmt.Sprintf("docs %s, %s, %d", name, scheme, width)
+				if bad := eval[[]string](b, contrast); len(bad) > 0 {
+					t.Errorf("%s: texts that do not stand out:\n%s", what, strings.Join(bad, "\n"))
+				}
+				// A phone's innerWidth grows with what is too wide.
+				if over := eval[int64](b, `document.documentElement.scrollWidth`) - width; over > 0 {
+					t.Errorf("%s: it is %d pixels wider than the screen", what, over)
+				}
+				b.shoot(fmt.Sprintf("site-%s-%s-%d", strings.ReplaceAll(name, "/", "-"), scheme, width))
+			}
+		}
+		b.named("docs " + name)
+	}
+}

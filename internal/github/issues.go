@@ -89,7 +89,7 @@ func (c *Client) Earlier(ctx context.Context, ref triage.Ref, t triage.Timeline)
 // Write carries one effect out. See [runner.Issues].
 func (c *Client) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error) {
 	w, err := writeOf(ref, e)
-	if err != nil || w.call.Method == "" {
+	if err != nil || w.none() {
 		return effect.Written{}, err
 	}
 	ctx = rest.ShareWait(ctx)
@@ -101,6 +101,9 @@ func (c *Client) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (ef
 	switch {
 	case ok && w.missing != "" && a.Status == http.StatusNotFound && strings.EqualFold(a.Message, w.missing):
 		return effect.Written{}, nil
+	case ok && w.call.GraphQL && !errors.Is(err, triage.ErrUncertain) && !errors.Is(err, triage.ErrLimited):
+		// The REST API may accept what the GraphQL API refuses, whatever the reason.
+		return effect.Written{}, fmt.Errorf("%s: %w", w.op, a)
 	case err != nil:
 		return effect.Written{}, err
 	}

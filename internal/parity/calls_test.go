@@ -13,7 +13,7 @@ const (
 	// failure: the original fails before its first call, on every event. Ours reads the rules.
 	failure cause = "the original fails before its first call"
 	// unknownCause is refused: where the original runs, ours never makes more calls.
-	unknownCause cause = "the original runs"
+	unknownCause cause = "any other reason"
 )
 
 // causes returns all causes of the table.

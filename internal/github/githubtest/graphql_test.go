@@ -62,7 +62,8 @@ func TestRemoveLabelsMutation(t *testing.T) {
 	}
 	issue, labels := nodes(t, s, 7, "a", "b", "bug", "gone")
 	pull, _ := nodes(t, s, 8)
-	r.DeleteLabel("gone").AddLabel("gone")
+	s.DeleteLabel("octo/hello", "gone")
+	r.AddLabel("gone")
 	missing := func(id string) string {
 		return `{"data":{"removeLabelsFromLabelable":null},"errors":[{"message":"Could not resolve to a node with the global id of '` + id +
 			`'.","path":["removeLabelsFromLabelable"],"type":"NOT_FOUND"}]}`

@@ -40,16 +40,6 @@ func (r *Repo) AddLabel(names ...string) *Repo {
 	})
 }
 
-// DeleteLabel deletes a label of the repository, and so takes it off its issues.
-func (r *Repo) DeleteLabel(name string) *Repo {
-	return r.change(func() { r.state.DeleteLabel(name) })
-}
-
-// RenameLabel gives a label another name, also on the issues that bear it.
-func (r *Repo) RenameLabel(name, to string) *Repo {
-	return r.change(func() { r.state.RenameLabel(name, to) })
-}
-
 // AddIssue adds an issue with its labels, comments and milestone, or replaces the
 // one of that number. Its timeline contains a "labeled" event of its author for each
 // label, then the comments, and no other events.

@@ -180,7 +180,8 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 	case "transfer":
 		repo.TransferIssue(7, "octo/other", 3)
 	case "recreate":
-		repo.DeleteLabel(rest).AddLabel(rest).LabelAs("github-actions[bot]", 7, rest)
+		c.gh.DeleteLabel(applyRepo, rest)
+		repo.AddLabel(rest).LabelAs("github-actions[bot]", 7, rest)
 	case "event":
 		issue, err := c.client.Issue(t.Context(), c.target.Identity.Ref)
 		if err != nil {

@@ -145,18 +145,6 @@ func (r *Repository) DeleteLabel(name string) {
 	}
 }
 
-// RenameLabel gives a label another name.
-func (r *Repository) RenameLabel(name, to string) {
-	if l := r.Label(name); l != nil {
-		l.Name = to
-	}
-	for _, i := range r.Issues {
-		if k := slices.IndexFunc(i.Labels, Same(name)); k >= 0 {
-			i.Labels[k] = to
-		}
-	}
-}
-
 // Milestone returns a milestone by its title; nil when there is none.
 func (r *Repository) Milestone(title string) *Milestone {
 	k := slices.IndexFunc(r.Milestones, func(m *Milestone) bool { return m.Title == title })

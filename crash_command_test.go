@@ -57,6 +57,7 @@ func (r *crashRound) command(t *testing.T) {
 // judgeCommand looks at the issue after the commands.
 func (r *crashRound) judgeCommand(t *testing.T) {
 	t.Helper()
+	r.checkRemoval(t)
 	i := r.gh.Issue(crashRepo, 7)
 	answers := func(by string) int {
 		n := 0

@@ -340,8 +340,20 @@ func (r *crashRound) judge(t *testing.T) (lost, doubled int) {
 			doubled += n - 1
 		}
 	}
+	r.checkRemoval(t)
 	r.checkMemory(t, said)
 	return lost, doubled + r.repeated()
+}
+
+// checkRemoval looks whether the labels were removed by one call.
+func (r *crashRound) checkRemoval(t *testing.T) {
+	t.Helper()
+	for _, c := range r.gh.Calls() {
+		if c.Path == "/graphql" {
+			return
+		}
+	}
+	t.Errorf("%s, killed at %v: labels were not removed together\n%s", r.crashCase, r.at, strings.Join(r.gh.Log(), "\n"))
 }
 
 // checkMemory looks whether something is remembered, and whether the file store kept to

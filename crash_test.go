@@ -5,7 +5,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -167,16 +169,17 @@ const crashRule = `rules:
       - update_comment: {body: Sticky., key: state}
       - comment: "Second."
       - remove_label: old
+      - remove_label: older
       - close_issue: not_planned
 `
 
 const crashDecision = `{"task_id": %q, "decision": "close", "rationale": "", "actions": [
 	{"type": "add_label", "label": "bug"}, {"type": "comment", "body": "First. %[2]d"},
 	{"type": "add_labels", "labels": ["one", "two"]}, {"type": "update_comment", "body": "Sticky. %[2]d", "key": "state"},
-	{"type": "comment", "body": "Second. %[2]d"}, {"type": "remove_label", "label": "old"}, {"type": "close_issue"}]}`
+	{"type": "comment", "body": "Second. %[2]d"}, {"type": "remove_label", "label": "old"},
+	{"type": "remove_label", "label": "older"}, {"type": "close_issue"}]}`
 
-const crashEvent = `{"action": "opened", "issue": {"number": 7, "title": "T", "body": "b", "state": "open",
-	"user": {"login": "mona"}, "labels": [{"name": "old"}], "created_at": %[1]q, "updated_at": %[1]q},
+const crashEvent = `{"action": "opened", "issue": %s,
 	"repository": {"full_name": "octo-org/widgets", "default_branch": "main"}, "sender": {"login": "mona"}}`
 
 func newCrashRound(t *testing.T, program string, c crashCase) *crashRound {
@@ -196,12 +199,13 @@ func newCrashRound(t *testing.T, program string, c crashCase) *crashRound {
 			return agenttest.Raw(fmt.Sprintf(crashDecision, task.TaskID, n))
 		}).URL
 	}
-	r.gh.Repo(crashRepo).AddLabel("bug", "one", "two", "old").AddIssue(githubtest.Issue{Number: 7, Author: "mona", Labels: []string{"old"}})
+	r.gh.Repo(crashRepo).AddLabel("bug", "one", "two", "old", "older").
+		AddIssue(githubtest.Issue{Number: 7, Author: "mona", Labels: []string{"old", "older"}})
 	rules := crashRules
 	if !c.agent {
 		rules += crashRule
 	}
-	event := fmt.Sprintf(crashEvent, time.Now().UTC().Format(time.RFC3339))
+	event := fmt.Sprintf(crashEvent, r.issue(t))
 	for name, text := range map[string]string{"event.json": event, ".github/foreman.yml": rules} {
 		path := filepath.Join(r.dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -212,6 +216,25 @@ func newCrashRound(t *testing.T, program string, c crashCase) *crashRound {
 		}
 	}
 	return r
+}
+
+// issue returns the issue as GitHub sends it with an event.
+func (r *crashRound) issue(t *testing.T) []byte {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.gh.URL+"/repos/"+crashRepo+"/issues/7", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%d %s, %v", resp.StatusCode, raw, err)
+	}
+	return raw
 }
 
 // run starts attempts until one gets through; the first ones, up to most, are killed at the
@@ -291,8 +314,10 @@ func (r *crashRound) judge(t *testing.T) (lost, doubled int) {
 			lost++
 		}
 	}
-	if slices.Contains(i.Labels, "old") {
-		lost++
+	for _, label := range []string{"old", "older"} {
+		if slices.Contains(i.Labels, label) {
+			lost++
+		}
 	}
 	if i.State != "closed" {
 		lost++
@@ -315,8 +340,20 @@ func (r *crashRound) judge(t *testing.T) (lost, doubled int) {
 			doubled += n - 1
 		}
 	}
+	r.checkRemoval(t)
 	r.checkMemory(t, said)
 	return lost, doubled + r.repeated()
+}
+
+// checkRemoval looks whether the labels were removed by one call.
+func (r *crashRound) checkRemoval(t *testing.T) {
+	t.Helper()
+	for _, c := range r.gh.Calls() {
+		if c.Path == "/graphql" {
+			return
+		}
+	}
+	t.Errorf("%s, killed at %v: labels were not removed together\n%s", r.crashCase, r.at, strings.Join(r.gh.Log(), "\n"))
 }
 
 // checkMemory looks whether something is remembered, and whether the file store kept to
@@ -346,8 +383,8 @@ func (r *crashRound) checkMemory(t *testing.T, said map[string]bool) {
 			done++
 		}
 	}
-	if done != 7 {
-		t.Errorf("%s, killed at %v: %d of 7 actions are remembered as done", r.crashCase, r.at, done)
+	if done != 8 {
+		t.Errorf("%s, killed at %v: %d of 8 actions are remembered as done", r.crashCase, r.at, done)
 	}
 }
 

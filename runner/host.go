@@ -67,7 +67,8 @@ type Issues interface {
 	// After these, or if the timeline is complete, Earlier returns it unchanged.
 	Earlier(ctx context.Context, ref triage.Ref, t triage.Timeline) (triage.Timeline, error)
 	// Write carries out one of the effects of package effect. Effects on the memory alone are an
-	// error. An effect that holds already is not an error. ErrNotFound when a comment, a
+	// error. A host that cannot remove several labels by one write, or may not, returns another
+	// error than those that are listed: each is then removed by a write of its own. An effect that holds already is not an error. ErrNotFound when a comment, a
 	// milestone or another issue in it does not exist.
 	Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error)
 }
@@ -114,6 +115,10 @@ type Search interface {
 	// for the longest time. Pull requests are among them only if the query asks for them
 	// alone. The search may be some minutes behind.
 	Find(ctx context.Context, ref triage.Ref, query string, most int) (Found, error)
+	// Open returns all open issues and pull requests of ref's repository, those first that
+	// were not changed for the longest time. ErrTruncated, after one call, when these take
+	// more than so many calls.
+	Open(ctx context.Context, ref triage.Ref, calls int) ([]triage.Issue, error)
 	// Reactions returns who reacted with a content, such as "-1", to the issue, or if
 	// comment is not 0, to that comment of it. ErrTruncated when there are more than 400,
 	// ErrNotFound when the comment does not exist.

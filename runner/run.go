@@ -245,8 +245,12 @@ func carryOut(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) e
 	if err != nil {
 		return execute.Abort(p, reviewed, err)
 	}
+	issue := *a.d.Issue
+	if seen.Issue != nil {
+		issue = *seen.Issue
+	}
 	return execute.Run(ctx, p, reviewed, execute.Target{
-		Host: a.o.Host.Issues, Identity: identity, Since: a.reads.since, DryRun: a.dry, Comments: seen.Comments, Sticky: a.reads.sticky, Settled: a.o.Task.Settled,
+		Host: a.o.Host.Issues, Identity: identity, Issue: issue, Since: a.reads.since, DryRun: a.dry, Comments: seen.Comments, Sticky: a.reads.sticky, Settled: a.o.Task.Settled,
 		Journal: j, Guard: a.o.Host.Guard, Sleep: a.o.Clock.Sleep, Log: a.o.Log, Warn: a.warn,
 	})
 }

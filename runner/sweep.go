@@ -239,12 +239,21 @@ func (s *sweep) scan(ctx context.Context) {
 func (s *sweep) search(ctx context.Context) []schedule.Candidate {
 	most := s.c.Policy.Scanned()
 	var list []schedule.Candidate
-	for _, one := range schedule.Searches(s.c.Rules.Scans()) {
+	searches := schedule.Searches(s.c.Rules.Scans())
+	open, listed := s.openIssues(ctx, searches)
+	for _, one := range searches {
 		if s.stop(ctx, 0) {
 			return list
 		}
 		query := one.Query
-		found, err := s.o.Host.Search.Find(ctx, triage.Ref{Owner: s.d.Repo.Owner, Repo: s.d.Repo.Name}, query, most)
+		var found Found
+		var err error
+		if listed && one.Listed() {
+			among := one.Among(open)
+			found = Found{Issues: among[:min(most, len(among))], Total: len(among), Whole: true}
+		} else {
+			found, err = s.o.Host.Search.Find(ctx, s.repo(), query, most)
+		}
 		if errors.Is(err, triage.ErrLimited) {
 			s.stopped = true
 			s.warnf("scan %q: %v; the rest waits for the next run", text.Quote(query), err)
@@ -273,6 +282,29 @@ func (s *sweep) search(ctx context.Context) []schedule.Candidate {
 		list = list[:most]
 	}
 	return list
+}
+
+// repo returns the repository of the run.
+func (s *sweep) repo() triage.Ref { return triage.Ref{Owner: s.d.Repo.Owner, Repo: s.d.Repo.Name} }
+
+// openIssues returns all open issues and pull requests, when a list of them takes no more calls
+// than the searches that it answers. ok is false when it takes more, or cannot be read: then the
+// searches are made.
+func (s *sweep) openIssues(ctx context.Context, searches []schedule.Search) (list []triage.Issue, ok bool) {
+	calls := 0
+	for _, one := range searches {
+		if one.Listed() {
+			calls++
+		}
+	}
+	if calls < 2 || s.stop(ctx, 0) {
+		return nil, false
+	}
+	list, err := s.o.Host.Search.Open(ctx, s.repo(), calls)
+	if err != nil && !errors.Is(err, triage.ErrTruncated) {
+		s.o.Log("%v; searching instead", err)
+	}
+	return list, err == nil
 }
 
 // decideOn decides on one issue: as the search returned it, and when there is anything to do, as

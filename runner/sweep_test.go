@@ -346,14 +346,79 @@ func TestSweepStops(t *testing.T) {
 // TestSearchLimited leaves the rest to the next run when no more searches are allowed.
 func TestSearchLimited(t *testing.T) {
 	t.Parallel()
-	gh, e, o := scheduled(t, scansBugs+"  - {id: s, on: schedule, scan: 'is:open label:docs', then: [{add_label: triage}]}\n")
+	gh, e, o := scheduled(t, scansBugs+"  - {id: s, on: schedule, scan: 'is:open label:docs no:assignee', then: [{add_label: triage}]}\n")
 	gh.Fault(githubtest.Fault{Method: "GET", Path: "/search/issues", Nth: 2, Status: 403, Header: map[string]string{"Retry-After": "3000"}, Times: 9})
 	s, err := sweep(t, o, e)
 	if err != nil || s.Status != runner.StatusSkipped || s.Failed != 0 || s.Found != 1 || s.Left != 1 {
 		t.Errorf("got %+v, %v", s, err)
 	}
-	if got := strings.Join(s.Warnings, "\n"); !strings.HasPrefix(got, `scan "is:open label:docs": `) || !strings.HasSuffix(got, "; the rest waits for the next run") {
+	if got := strings.Join(s.Warnings, "\n"); !strings.HasPrefix(got, `scan "is:open label:docs no:assignee": `) || !strings.HasSuffix(got, "; the rest waits for the next run") {
 		t.Errorf("got the warnings %q", got)
+	}
+}
+
+// TestSweepLists reads one list of the open issues in the place of several searches, if it takes
+// no more calls, and decides on the same issues in the same order.
+func TestSweepLists(t *testing.T) {
+	t.Parallel()
+	const two = "rules:\n  - {id: p, on: schedule, scan: 'is:open is:pr -label:done', then: [{add_label: triage}]}\n" +
+		"  - {id: i, on: schedule, scan: 'is:issue is:open label:\"bug\"', then: [{add_label: triage}]}\n"
+	list, search := "GET /repos/"+sweepRepo+"/issues 200", "GET /search/issues 200"
+	tests := []struct {
+		name   string
+		config string
+		open   int // issues besides
+		fault  githubtest.Fault
+		reads  []string
+	}{
+		{name: "one page", config: two, reads: []string{list}},
+		{name: "two pages for two searches", config: two, open: 150, reads: []string{list, list}},
+		{name: "more pages than searches", config: two, open: 250, reads: []string{list, search, search}},
+		{
+			name: "an unreadable list", config: two, fault: githubtest.Fault{Path: "/repos/" + sweepRepo + "/issues", Status: 403},
+			reads: []string{"GET /repos/" + sweepRepo + "/issues 403", search, search},
+		},
+		{name: "one search", config: strings.Replace(two, "is:issue is:open", "is:issue is:open no:assignee", 1), reads: []string{search, search}},
+		{
+			name:   "a search that needs more",
+			config: two + "  - {id: n, on: schedule, scan: 'is:open no:assignee label:bug', then: [{add_label: triage}]}\n",
+			reads:  []string{list, search},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := scheduled(t, tt.config)
+			r := gh.Repo(sweepRepo).AddLabel("done")
+			r.AddIssue(githubtest.Issue{Number: 2, PullRequest: true}).AddIssue(githubtest.Issue{Number: 3, PullRequest: true, Labels: []string{"Done"}})
+			r.AddIssue(githubtest.Issue{Number: 4, Labels: []string{"docs"}}).AddIssue(githubtest.Issue{Number: 5, Labels: []string{"Bug"}, State: "closed"})
+			r.AddIssue(githubtest.Issue{Number: 6, PullRequest: true}).AddIssue(githubtest.Issue{Number: 7, Labels: []string{"BUG"}})
+			for n := range tt.open {
+				r.AddIssue(githubtest.Issue{Number: 100 + n})
+			}
+			gh.Advance(time.Hour)
+			r.LabelAs("mona", 2, "docs") // the last change
+			if tt.fault.Path != "" {
+				gh.Fault(tt.fault)
+			}
+			s, err := sweep(t, o, e)
+			var decided []int
+			for _, rep := range s.Reports {
+				decided = append(decided, rep.Issue)
+			}
+			if diff := cmp.Diff([]int{6, 2, 1, 7}, decided); diff != "" || err != nil || s.Executed != 4 || len(s.Warnings) != 0 {
+				t.Errorf("%v, %+v, decided on (-want +got):\n%s", err, s, diff)
+			}
+			var reads []string
+			for _, line := range gh.Log() {
+				if strings.HasPrefix(line, "GET /search/") || strings.HasPrefix(line, "GET /repos/"+sweepRepo+"/issues ") {
+					reads = append(reads, line)
+				}
+			}
+			if diff := cmp.Diff(tt.reads, reads); diff != "" {
+				t.Errorf("reads (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

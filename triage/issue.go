@@ -43,6 +43,16 @@ type Issue struct {
 
 	NullBody bool `expr:"-"` // the body is null, not ""
 	Draft    bool `expr:"-"` // of a pull request; GitHub tells it wherever it lists one as an issue
+
+	NodeID   string    `expr:"-"` // GitHub's id of the issue in GraphQL; empty when not reported
+	LabelIDs []LabelID `expr:"-"` // of those Labels whose id was reported
+}
+
+// A LabelID is GitHub's id of a label in GraphQL. It stays when the label is renamed, and a label
+// that is deleted and created again has another one.
+type LabelID struct {
+	Name string // of the label
+	ID   string // not empty
 }
 
 // Reactions counts the reactions to an issue, as GitHub names them.
@@ -149,6 +159,7 @@ func ParseIssue(data []byte) (Snapshot, error) {
 
 // wireIssue lists the fields that are read; pointers mark fields that may be null.
 type wireIssue struct {
+	NodeID      string      `json:"node_id"`
 	Number      int         `json:"number"`
 	Title       string      `json:"title"`
 	Body        *string     `json:"body"`
@@ -177,7 +188,7 @@ type wireIssue struct {
 
 func (w wireIssue) issue() Issue {
 	i := Issue{
-		Number: w.Number, Title: w.Title, State: w.State, Association: w.Association,
+		NodeID: w.NodeID, Number: w.Number, Title: w.Title, State: w.State, Association: w.Association,
 		Comments: w.Comments, Locked: w.Locked, CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
 		URL: w.HTMLURL, Reactions: w.Reactions,
 		NullBody:    w.Body == nil,
@@ -204,6 +215,9 @@ func (w wireIssue) issue() Issue {
 	}
 	for _, l := range w.Labels {
 		i.Labels = append(i.Labels, l.Name)
+		if l.NodeID != "" {
+			i.LabelIDs = append(i.LabelIDs, LabelID{l.Name, l.NodeID})
+		}
 	}
 	for _, u := range w.Assignees {
 		i.Assignees = append(i.Assignees, u.Login)
@@ -218,7 +232,7 @@ type wireUser struct {
 
 // wireLabel accepts both forms in which GitHub's description lists labels: an
 // object and a bare name.
-type wireLabel struct{ Name string }
+type wireLabel struct{ Name, NodeID string }
 
 // UnmarshalJSON decodes either form.
 func (l *wireLabel) UnmarshalJSON(data []byte) error {
@@ -226,10 +240,11 @@ func (l *wireLabel) UnmarshalJSON(data []byte) error {
 		return json.Unmarshal(data, &l.Name)
 	}
 	var o struct {
-		Name string `json:"name"`
+		Name   string `json:"name"`
+		NodeID string `json:"node_id"`
 	}
 	err := json.Unmarshal(data, &o)
-	l.Name = o.Name
+	l.Name, l.NodeID = o.Name, o.NodeID
 	return err
 }
 

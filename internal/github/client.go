@@ -1,6 +1,6 @@
-// Package github is the one way to GitHub's REST API: it satisfies [runner.Issues],
-// [runner.Repository] and [runner.Search], and reads configuration files from a repository.
-// Package rest handles the transport and the failures of calls.
+// Package github is the one way to GitHub's REST API, and for what that lacks to its GraphQL API.
+// It satisfies [runner.Issues], [runner.Repository] and [runner.Search], and reads configuration
+// files from a repository. Package rest handles the transport and the failures of calls.
 package github
 
 import (

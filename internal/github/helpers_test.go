@@ -97,7 +97,7 @@ func writes() []write {
 			return put(ctx, c, r, effect.AddLabels{Names: []string{"Kind/Feature"}})
 		}, []string{"POST " + issue + "/labels 200"}},
 		{"RemoveLabel", func(ctx context.Context, c *github.Client, r triage.Ref) error {
-			return put(ctx, c, r, effect.RemoveLabel{Name: "bug"})
+			return put(ctx, c, r, effect.RemoveLabels{Names: []string{"bug"}})
 		}, []string{"DELETE " + issue + "/labels/bug 200"}},
 		{"CreateComment", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			_, err := c.Write(ctx, r, effect.Comment{Body: "hello"})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,7 +90,7 @@ func (c *Client) Earlier(ctx context.Context, ref triage.Ref, t triage.Timeline)
 // Write carries one effect out. See [runner.Issues].
 func (c *Client) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error) {
 	w, err := writeOf(ref, e)
-	if err != nil || w.call.Method == "" {
+	if err != nil || w.none() {
 		return effect.Written{}, err
 	}
 	ctx = rest.ShareWait(ctx)
@@ -101,6 +102,9 @@ func (c *Client) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (ef
 	switch {
 	case ok && w.missing != "" && a.Status == http.StatusNotFound && strings.EqualFold(a.Message, w.missing):
 		return effect.Written{}, nil
+	case ok && w.call.GraphQL && !errors.Is(err, triage.ErrUncertain) && !errors.Is(err, triage.ErrLimited):
+		// The REST API may accept what the GraphQL API refuses, whatever the reason.
+		return effect.Written{}, fmt.Errorf("%s: %w", w.op, a)
 	case err != nil:
 		return effect.Written{}, err
 	}
@@ -120,7 +124,7 @@ func (c *Client) ListIssues(ctx context.Context, owner, repo string, q ListQuery
 	}
 	page := ListPage{Date: r.Date, Same: r.Same}
 	if err == nil && !r.Same {
-		page.ETag, page.More = r.ETag, r.More
+		page.ETag, page.More, page.Last = r.ETag, r.More, r.Last
 	}
 	for _, r := range raw {
 		if i, err := triage.ParseIssue(r); err == nil {
@@ -128,6 +132,29 @@ func (c *Client) ListIssues(ctx context.Context, owner, repo string, q ListQuery
 		}
 	}
 	return page, err
+}
+
+// Open returns all open issues and pull requests. See [runner.Search].
+func (c *Client) Open(ctx context.Context, ref triage.Ref, calls int) ([]triage.Issue, error) {
+	var list []triage.Issue
+	ctx = rest.ShareWait(ctx)
+	for n := 1; ; n++ {
+		// A change meanwhile moves none to another page, as it would in the order of changes.
+		page, err := c.ListIssues(ctx, ref.Owner, ref.Repo, ListQuery{Oldest: true, Page: n})
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range page.Issues {
+			list = append(list, i.Issue)
+		}
+		switch {
+		case !page.More:
+			slices.SortStableFunc(list, func(a, b triage.Issue) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
+			return list, nil
+		case page.Last == 0, page.Last > calls, n == calls:
+			return nil, fmt.Errorf("list the open issues of %s/%s: %w: they take more than %d calls", ref.Owner, ref.Repo, triage.ErrTruncated, calls)
+		}
+	}
 }
 
 // Find returns the issues that a query finds. See [runner.Search], and GitHub's

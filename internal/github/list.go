@@ -27,6 +27,7 @@ type ListQuery struct {
 type ListPage struct {
 	Issues []triage.Snapshot
 	More   bool      // there is a page after this one
+	Last   int       // number of the last page; 0 when this is it, or when GitHub does not report it
 	ETag   string    // for the next time
 	Same   bool      // nothing changed since ListQuery.ETag: the other fields but Date are empty
 	Date   time.Time // of GitHub's clock when it answered; zero when unknown

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/triage"
@@ -50,6 +51,38 @@ func TestSearch(t *testing.T) {
 		if err != nil || len(f.Issues) != tt.found || f.Total != tt.total || !f.Whole || len(gh.Log()) != tt.calls {
 			t.Errorf("%s, %d: got %d of %d, whole %t, %v, with %d calls", tt.query, tt.most, len(f.Issues), f.Total, f.Whole, err, len(gh.Log()))
 		}
+	}
+}
+
+// TestOpen lists open issues and pull requests in the order of their last change, unless that takes
+// too many calls.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	gh := githubtest.New(t, githubtest.Config{Token: token})
+	repo := gh.Repo("octo/hello")
+	for i := range 150 {
+		repo.AddIssue(githubtest.Issue{Number: i + 1, PullRequest: i%2 == 0})
+	}
+	repo.AddIssue(githubtest.Issue{Number: 500, State: "closed"})
+	gh.Advance(time.Hour)
+	repo.AddComment(1, "mona", "hi")
+	c, _ := client(t, gh.URL)
+	ref := triage.Ref{Owner: "octo", Repo: "hello"}
+	gh.ResetCalls()
+	list, err := c.Open(t.Context(), ref, 2)
+	if err != nil || len(list) != 150 || len(gh.Log()) != 2 {
+		t.Fatalf("got %d, %v, with the calls %v", len(list), err, gh.Log())
+	}
+	if first, last := list[0], list[149]; first.Number != 2 || first.PullRequest || last.Number != 1 || !last.PullRequest {
+		t.Errorf("got #%d first and #%d last, want #2 and #1, which changed last", first.Number, last.Number)
+	}
+	gh.ResetCalls()
+	if list, err := c.Open(t.Context(), ref, 1); !errors.Is(err, triage.ErrTruncated) || list != nil || len(gh.Log()) != 1 {
+		t.Errorf("one call: got %d, %v, with the calls %v", len(list), err, gh.Log())
+	}
+	gh.Fault(githubtest.Fault{Nth: 2, Status: 404})
+	if _, err := c.Open(t.Context(), ref, 2); !errors.Is(err, triage.ErrNotFound) {
+		t.Errorf("got %v, want the error of the second page", err)
 	}
 }
 

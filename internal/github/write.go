@@ -93,8 +93,8 @@ func writeOf(ref triage.Ref, e effect.Effect) (write, error) {
 	switch e := e.(type) {
 	case effect.AddLabels:
 		return onIssue("add labels to", ref).unlessEmpty(e.Names, http.MethodPost, "/labels", labelNames{e.Names}).answered(&labelList{}), nil
-	case effect.RemoveLabel:
-		return removeLabel(ref, e.Name)
+	case effect.RemoveLabels:
+		return removeLabels(ref, e)
 	case effect.Comment:
 		return writeComment(ref, e), nil
 	case effect.Close:
@@ -134,6 +134,9 @@ func writeOf(ref triage.Ref, e effect.Effect) (write, error) {
 // onIssue is a write on the issue itself, as yet without a call.
 func onIssue(what string, ref triage.Ref) write { return write{op: rest.OnIssue(what, ref)} }
 
+// none reports whether there is nothing to write.
+func (w write) none() bool { return w.call.Method == "" && !w.call.GraphQL }
+
 // with gives a write its call, to something below the issue.
 func (w write) with(method, below string, body any) write {
 	w.call = rest.Call{Method: method, Path: issuePath(w.op.Ref, below), In: body}
@@ -160,6 +163,46 @@ func (w write) editing(e edit) write {
 func (w write) answered(out any) write {
 	w.call.Out = out
 	return w
+}
+
+// A labelIDs is the variables of [removal].
+type labelIDs struct {
+	Issue  string   `json:"issue"`
+	Labels []string `json:"labels"`
+}
+
+// removal removes several labels of an issue or a pull request, as no call of the REST API does:
+// that which sets all labels undoes what others changed meanwhile. Labels that it does not bear are
+// fine.
+const removal = `mutation($issue: ID!, $labels: [ID!]!) {
+  removeLabelsFromLabelable(input: {labelableId: $issue, labelIds: $labels}) {
+    labelable { ... on Issue { number } ... on PullRequest { number } }
+  }
+}`
+
+// A removed is the issue after a removal, in GitHub's JSON.
+type removed struct {
+	Data struct {
+		Removal struct {
+			Issue changed `json:"labelable"`
+		} `json:"removeLabelsFromLabelable"`
+	} `json:"data"`
+}
+
+// removeLabels takes labels off the issue: several by their ids.
+func removeLabels(ref triage.Ref, e effect.RemoveLabels) (write, error) {
+	switch n := len(e.Names); {
+	case n == 0:
+		return write{}, nil
+	case n == 1:
+		return removeLabel(ref, e.Names[0])
+	case e.Issue == "" || len(e.IDs) != n:
+		return write{}, fmt.Errorf("remove %d labels from %s: their ids are missing", n, ref)
+	}
+	w := onIssue(fmt.Sprintf("remove %d labels from", len(e.Names)), ref)
+	w.op.Absent = triage.ErrNotFound
+	w.call = rest.Call{GraphQL: true, In: rest.Query{Query: removal, Variables: labelIDs{e.Issue, e.IDs}}}
+	return w.answered(&removed{}), nil
 }
 
 // removeLabel takes a label off the issue; that it does not bear it is fine.
@@ -239,6 +282,10 @@ func result(w write, logins []string) (effect.Written, error) {
 			return out, w.op.Unreadable(errors.New("it has no id"))
 		}
 		out.Comment = got.comment()
+	case *removed:
+		if got.Data.Removal.Issue.Number != w.op.Ref.Number {
+			return out, w.op.Unreadable(errors.New("it does not name the issue"))
+		}
 	case *changed:
 		if got.Number == 0 {
 			return out, w.op.Unreadable(errNoNumber)

@@ -56,7 +56,7 @@ func TestWritesChangeTheIssue(t *testing.T) {
 			return put(ctx, c, ref, effect.AddLabels{Names: []string{"kind/feature", "BUG"}})
 		}, func(i *githubtest.Issue) { i.Labels = []string{"bug", "Kind/Feature"} }},
 		{"remove a label", func(ctx context.Context, c *github.Client) error {
-			return put(ctx, c, ref, effect.RemoveLabel{Name: "Bug"})
+			return put(ctx, c, ref, effect.RemoveLabels{Names: []string{"Bug"}})
 		}, func(i *githubtest.Issue) { i.Labels = []string{} }},
 		{"close without a reason", func(ctx context.Context, c *github.Client) error {
 			return put(ctx, c, ref, effect.Close{Reason: ""})
@@ -178,12 +178,12 @@ func TestRemoveLabelThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
 	c, _ := client(t, s.URL)
-	if err := put(t.Context(), c, ref, effect.RemoveLabel{Name: "Kind/Feature"}); err != nil {
+	if err := put(t.Context(), c, ref, effect.RemoveLabels{Names: []string{"Kind/Feature"}}); err != nil {
 		t.Errorf("a label that the issue does not bear: got %v, want success", err)
 	}
 	gone := ref
 	gone.Number = 9
-	if err := put(t.Context(), c, gone, effect.RemoveLabel{Name: "bug"}); !errors.Is(err, triage.ErrGone) {
+	if err := put(t.Context(), c, gone, effect.RemoveLabels{Names: []string{"bug"}}); !errors.Is(err, triage.ErrGone) {
 		t.Errorf("a deleted issue: got %v, want ErrGone", err)
 	}
 }
@@ -203,7 +203,7 @@ func TestLabelNamesAreEscaped(t *testing.T) {
 			if err := put(t.Context(), c, ref, effect.AddLabels{Names: []string{name}}); err != nil {
 				t.Error(err)
 			}
-			if err := put(t.Context(), c, ref, effect.RemoveLabel{Name: name}); err != nil {
+			if err := put(t.Context(), c, ref, effect.RemoveLabels{Names: []string{name}}); err != nil {
 				t.Error(err)
 			}
 			if diff := cmp.Diff([]string{"bug"}, s.Issue("octo/hello", 7).Labels); diff != "" {
@@ -220,7 +220,7 @@ func TestNoPath(t *testing.T) {
 	s := fake(t)
 	c, _ := client(t, s.URL)
 	for _, name := range []string{"", ".", "..", strings.Repeat("x", 1001)} {
-		if err := put(t.Context(), c, ref, effect.RemoveLabel{Name: name}); err == nil || len(err.Error()) > 300 {
+		if err := put(t.Context(), c, ref, effect.RemoveLabels{Names: []string{name}}); err == nil || len(err.Error()) > 300 {
 			t.Errorf("RemoveLabel(%.20q): got %v, want a short error", name, err)
 		}
 		if _, err := c.Label(t.Context(), ref, name); !errors.Is(err, triage.ErrNotFound) || len(err.Error()) > 300 {

@@ -50,7 +50,7 @@ func TestRecorded(t *testing.T) {
 					}
 					r.count(c.calls, counts(calls))
 					if r.causes = causesOf(more); r.causes[unknownCause] > 0 {
-						t.Errorf("%d events on which ours makes more calls, and none of the causes explains it", r.causes[unknownCause])
+						t.Errorf("%d events on which ours makes more calls, although the original runs", r.causes[unknownCause])
 					}
 					rows.add(r)
 				})

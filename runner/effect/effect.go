@@ -52,7 +52,7 @@ func RecordOnly(e Effect) bool {
 		return e.After > 0
 	case NeverAgain, AllowAgain, KeepOpen:
 		return true
-	case AddLabels, RemoveLabel, Comment, MarkDuplicate, Reopen, Assign, Unassign, SetMilestone, SetType, Lock, Unlock, React:
+	case AddLabels, RemoveLabels, Comment, MarkDuplicate, Reopen, Assign, Unassign, SetMilestone, SetType, Lock, Unlock, React:
 	}
 	return false
 }
@@ -65,13 +65,20 @@ func (e AddLabels) values() []string   { return e.Names }
 func (e AddLabels) holds(s State) bool { return len(s.labels.NotIn(e.Names)) == 0 }
 func (e AddLabels) change(s State)     { s.labels.put(e.Names, true) }
 
-// RemoveLabel removes a label.
-type RemoveLabel struct{ Name string }
+// RemoveLabels removes labels; that the issue does not have them is fine. An action removes one,
+// and one write may remove those of several actions.
+type RemoveLabels struct {
+	Names []string
+	// Issue is the issue's id in GraphQL and IDs are those of the labels, in the order of Names.
+	// A host needs them to remove several labels by one write.
+	Issue string
+	IDs   []string
+}
 
-func (RemoveLabel) action() string       { return protocol.ActionRemoveLabel }
-func (e RemoveLabel) values() []string   { return one(e.Name) }
-func (e RemoveLabel) holds(s State) bool { return !s.labels.Has(e.Name) }
-func (e RemoveLabel) change(s State)     { s.labels.put([]string{e.Name}, false) }
+func (RemoveLabels) action() string       { return protocol.ActionRemoveLabel }
+func (e RemoveLabels) values() []string   { return e.Names }
+func (e RemoveLabels) holds(s State) bool { return len(s.labels.In(e.Names)) == 0 }
+func (e RemoveLabels) change(s State)     { s.labels.put(e.Names, false) }
 
 // Comment posts a comment, or with an ID replaces one.
 type Comment struct {

@@ -31,7 +31,7 @@ func examples() []example {
 	return []example{
 		{`{"type": "add_label", "label": "bug"}`, effect.AddLabels{Names: []string{"bug"}}, []string{"bug"}, true, false},
 		{`{"type": "add_labels", "labels": ["bug", "docs", "BUG"]}`, effect.AddLabels{Names: []string{"bug", "docs"}}, []string{"bug", "docs"}, true, false},
-		{`{"type": "remove_label", "label": "bug"}`, effect.RemoveLabel{Name: "bug"}, []string{"bug"}, true, false},
+		{`{"type": "remove_label", "label": "bug"}`, effect.RemoveLabels{Names: []string{"bug"}}, []string{"bug"}, true, false},
 		{`{"type": "comment", "body": "hello"}`, effect.Comment{Body: "hello"}, nil, false, false},
 		{`{"type": "comment", "body": " @mona\u202e", "once": "hi"}`, effect.Comment{Body: " @mona\u202e", Once: "hi"}, []string{"hi"}, false, false},
 		{`{"type": "update_comment", "body": "hello"}`, effect.Comment{Body: "hello", Key: "sticky"}, nil, false, false},
@@ -252,7 +252,7 @@ func TestChange(t *testing.T) {
 		{"a close later opens nothing", []effect.Effect{effect.Close{}, effect.Close{After: time.Hour}}, func(s effect.State) bool { return !s.Open() }},
 		{"closed and opened", []effect.Effect{effect.Close{}, effect.Reopen{}}, effect.State.Open},
 		{"duplicate", []effect.Effect{effect.MarkDuplicate{Of: 3}}, func(s effect.State) bool { return !s.Open() }},
-		{"added and removed", []effect.Effect{effect.AddLabels{Names: []string{"A"}}, effect.RemoveLabel{Name: "a"}}, func(s effect.State) bool { return !s.Labels().Has("A") }},
+		{"added and removed", []effect.Effect{effect.AddLabels{Names: []string{"A"}}, effect.RemoveLabels{Names: []string{"a"}}}, func(s effect.State) bool { return !s.Labels().Has("A") }},
 		{"never again", []effect.Effect{effect.NeverAgain{Labels: []string{"A"}}}, func(s effect.State) bool { return s.Never().Has("a") && !s.Labels().Has("a") }},
 		{"milestone", []effect.Effect{effect.SetMilestone{Title: "v1"}, effect.SetMilestone{Title: "v2"}}, func(s effect.State) bool { return s.Milestone() == "v2" }},
 		{"assigned", []effect.Effect{effect.Assign{Logins: []string{"x", "y"}}, effect.Unassign{Logins: []string{"X"}}}, func(s effect.State) bool {

@@ -47,7 +47,7 @@ func Parse(a protocol.ActionItem) (Effect, error) {
 	case protocol.ActionAddLabels:
 		return AddLabels{names(a, "labels")}, nil
 	case protocol.ActionRemoveLabel:
-		return RemoveLabel{Name(a, "label")}, nil
+		return RemoveLabels{Names: names(a, "label")}, nil
 	case protocol.ActionComment:
 		body, _, _ := a.Text("body")
 		return Comment{Body: body, Once: Name(a, "once")}, nil

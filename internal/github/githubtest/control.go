@@ -45,6 +45,14 @@ func (s *Server) Describe(fullName string, a About) {
 	r.state.About = a
 }
 
+// DeleteLabel deletes a label of the repository "owner/name", and so takes it off its issues.
+func (s *Server) DeleteLabel(fullName, name string) {
+	r := s.Repo(fullName)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.state.DeleteLabel(name)
+}
+
 // Advance moves the server's clock forward: later events are that much later than [Config].Now.
 // Calls add up.
 func (s *Server) Advance(d time.Duration) {

@@ -64,6 +64,8 @@ func (b *budget) spend(r *http.Request, a answer) {
 	case strings.HasPrefix(r.URL.Path, "/search/"):
 		a.header.Set("X-Ratelimit-Resource", "search")
 		a.header.Set("X-Ratelimit-Remaining", "29")
+	case r.URL.Path == graphQLPath:
+		a.header.Set("X-Ratelimit-Resource", "graphql")
 	case b.on:
 		b.left = max(b.left-1, 0)
 		a.header.Set("X-Ratelimit-Resource", "core")

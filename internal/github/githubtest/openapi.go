@@ -46,6 +46,12 @@ func newChecker() (*checker, error) {
 
 // check returns the violations in a request and, unless a is nil, in its answer.
 func (c *checker) check(r *http.Request, body []byte, a *answer) []string {
+	if r.URL.Path == graphQLPath {
+		if _, err := parseQuery(body); err != nil {
+			return []string{"request: " + err.Error()}
+		}
+		return nil
+	}
 	req := withBody(r, body)
 	route, params, err := c.router.FindRoute(req)
 	if err != nil {

@@ -20,6 +20,7 @@ func routes() []route {
 	return []route{
 		at("GET", "/rate_limit", rateLimit),
 		at("GET", "/user", currentUser),
+		at("POST", graphQLPath, graphQL),
 		at("GET", "/search/issues", search),
 		at("GET", "/app", getApp),
 		at("POST", "/app/installations/{id}/access_tokens", createToken),

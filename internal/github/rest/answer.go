@@ -18,12 +18,15 @@ const (
 	maxDetails = 3   // validation errors in an error
 )
 
-// An AnswerError is an answer of GitHub other than success. Its text shows no token.
+// An AnswerError is an answer of GitHub other than success, or errors of its GraphQL API. Its text shows no token.
 type AnswerError struct {
 	Status  int
-	Message string   // GitHub's sentence, one line, clipped; may be empty
-	Docs    string   // documentation_url; may be empty
+	Message string // GitHub's sentence, one line, clipped; may be empty
+	Docs    string // documentation_url; may be empty
+	// Type is that of the first error of the GraphQL API, which has the status 200; else empty.
+	Type    string
 	details []string // the first validation errors
+	unsure  bool     // a query that may have been carried out
 	// What its headers report of limits.
 	RetryAfter *time.Duration // how long to wait; nil: it does not name a time
 	Spent      bool           // no call is left until Reset
@@ -44,7 +47,11 @@ func (a *AnswerError) readLimits(h http.Header, now time.Time) {
 // Error returns the status, GitHub's message and the first validation errors.
 func (a *AnswerError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s", a.Status, http.StatusText(a.Status))
+	if a.Status == http.StatusOK {
+		b.WriteString(strings.TrimSpace("GraphQL error " + a.Type))
+	} else {
+		fmt.Fprintf(&b, "%d %s", a.Status, http.StatusText(a.Status))
+	}
 	if a.Message != "" && !strings.EqualFold(a.Message, http.StatusText(a.Status)) {
 		b.WriteString(": " + a.Message)
 	}

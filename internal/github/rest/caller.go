@@ -43,6 +43,7 @@ type Caller struct {
 	rate       *rate
 	now        func() time.Time
 	host       string // of the API, in lower case
+	graphQL    string // path of the GraphQL API
 }
 
 // New returns a caller. It does no I/O; an error means that BaseURL is not usable.
@@ -63,7 +64,7 @@ func New(o Options) (*Caller, error) {
 	}
 	return &Caller{
 		newRequest: client.NewRequest, send: client.Do, left: &via.left,
-		rate: via.rate, now: via.now, host: strings.ToLower(base.Host),
+		rate: via.rate, now: via.now, host: strings.ToLower(base.Host), graphQL: graphQLPath(base.Path),
 	}, nil
 }
 
@@ -74,6 +75,10 @@ type Call struct {
 	In, Out      any
 	// ETag is that of the earlier answer to the same read; empty: there was none.
 	ETag string
+	// GraphQL sends In, a [Query], to the GraphQL API; Method and Path are not used. Errors in its
+	// answer are an [AnswerError], and a query that may have been carried out has an unknown
+	// outcome.
+	GraphQL bool
 }
 
 // A Reply is the header of an answer.
@@ -93,7 +98,10 @@ func (c *Caller) Do(ctx context.Context, o Op, call Call) (Reply, error) {
 	if err := o.Check(); err != nil {
 		return Reply{}, fmt.Errorf("%s: %w", o, err)
 	}
-	ex := &exchange{spent: spentOf(ctx)}
+	if call.GraphQL {
+		call.Method, call.Path = http.MethodPost, c.graphQL
+	}
+	ex := &exchange{spent: spentOf(ctx), graphQL: call.GraphQL}
 	resp, err := c.exchange(context.WithValue(ctx, exchangeKey{}, ex), call)
 	var r Reply
 	if resp != nil {
@@ -103,7 +111,10 @@ func (c *Caller) Do(ctx context.Context, o Op, call Call) (Reply, error) {
 	case call.ETag != "" && ex.answer != nil && ex.answer.Status == http.StatusNotModified:
 		r.Same = true
 		return r, nil
-	case err != nil:
+	case err == nil && ex.answer != nil: // errors of the GraphQL API
+		err = ex.answer
+	}
+	if err != nil {
 		return r, fmt.Errorf("%s: %w", o, o.cause(ex, err))
 	}
 	r.ETag = resp.Header.Get("ETag")

@@ -32,7 +32,12 @@ func limitWait(r *reply, now time.Time, n int) (time.Duration, bool) {
 }
 
 func limited(r *reply) bool {
+	if r.graphQL && r.answer.ownLimit() {
+		return false // others may be asked
+	}
 	switch r.StatusCode {
+	case http.StatusOK: // with errors of the GraphQL API
+		return r.answer.limit() || r.answer.RetryAfter != nil
 	case http.StatusTooManyRequests:
 		return true
 	case http.StatusForbidden:

@@ -91,7 +91,7 @@ func (o Op) cause(ex *exchange, err error) error {
 
 func (o Op) judge(a *AnswerError, write bool) error {
 	switch {
-	case a.Status >= 500 && write:
+	case (a.Status >= 500 || a.unsure) && write:
 		return fmt.Errorf("%w: %w", triage.ErrUncertain, a)
 	case a.redirect():
 		// A redirect means a moved repository or a transferred issue, to which the token of

@@ -78,6 +78,7 @@ func newTransport(o Options) *transport {
 type exchange struct {
 	spent    *time.Duration // waited so far, shared by the steps of one call
 	write    bool           // the request may change something
+	graphQL  bool           // it is one to the GraphQL API
 	answered bool           // GitHub answered with success
 	answer   *AnswerError   // GitHub's answer, when it is not a success
 	err      error          // why there is no answer
@@ -110,6 +111,8 @@ type reply struct {
 	body   []byte
 	answer *AnswerError // nil for success
 	token  string       // that the request was made with
+
+	graphQL bool // it is one of the GraphQL API
 }
 
 // RoundTrip carries one request, repeating it where that is safe.
@@ -141,6 +144,10 @@ func (t *transport) persist(req *http.Request, ex *exchange) (*reply, error) {
 	refused, renewed := "", false
 	for limits, failures := 0, 0; ; {
 		r, err := t.once(req, refused)
+		if r != nil && ex.graphQL {
+			r.graphQL = true
+			r.readErrors(t.now())
+		}
 		if r != nil && r.StatusCode == http.StatusUnauthorized && t.tokens != nil && !renewed {
 			refused, renewed = r.token, true // it ran out; nothing was done
 			continue

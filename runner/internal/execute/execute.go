@@ -35,6 +35,8 @@ type Host interface {
 type Target struct {
 	Host     Host // nil: only in a dry run
 	Identity history.Identity
+	// Issue is the issue as it was last read, for the ids of its labels.
+	Issue triage.Issue
 	// Since is a time before which this task cannot have written.
 	Since time.Time
 	// Settled is the time from which a write that an earlier attempt began cannot take effect any
@@ -362,11 +364,10 @@ func (x *execution) write(ctx context.Context, steps []*plan.Step) error {
 	case effect.Assign:
 		return x.assign(calm, s, e)
 	case effect.AddLabels:
-		var names []string
-		for _, s := range steps {
-			names = append(names, effect.Values(s.Effect)...)
-		}
-		_, err := x.Host.Write(calm, x.Identity.Ref, effect.AddLabels{Names: names})
+		_, err := x.Host.Write(calm, x.Identity.Ref, effect.AddLabels{Names: labelsOf(steps)})
+		return err
+	case effect.RemoveLabels:
+		_, err := x.Host.Write(calm, x.Identity.Ref, x.removal(labelsOf(steps)))
 		return err
 	default:
 		_, err := x.Host.Write(calm, x.Identity.Ref, e)

@@ -43,6 +43,8 @@ const applyRepo = "octo/hello"
 //	as LOGIN label NAME         what someone else did with it: label or unlabel NAME,
 //	as LOGIN close              close or reopen
 //	delete, transfer            happens to the issue meanwhile
+//	recreate NAME               a label is deleted, created again, and added to the issue again
+//	event                       the event has the issue as it is here, with the ids of its labels
 //	fault METHOD PATH [status=N] [cutbefore] [cutafter] [nth=N] [times=N] [header=K:V]
 //	comments N                  N comments of other users
 //	unchecked                   the answers are not validated: there are many
@@ -94,6 +96,7 @@ type applyCase struct {
 	passed   time.Duration
 	record   memory.Record
 	warnings []string
+	event    *triage.Issue // nil: the event has the issue as it is in the end, without ids
 }
 
 const applyTask = "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
@@ -176,6 +179,16 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 		repo.DeleteIssue(7)
 	case "transfer":
 		repo.TransferIssue(7, "octo/other", 3)
+	case "recreate":
+		c.gh.DeleteLabel(applyRepo, rest)
+		repo.AddLabel(rest).LabelAs("github-actions[bot]", 7, rest)
+	case "event":
+		issue, err := c.client.Issue(t.Context(), c.target.Identity.Ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.event = &issue.Issue
+		c.gh.ResetCalls()
 	case "fault":
 		f, err := githubtest.ParseFault(args)
 		if err != nil {
@@ -292,6 +305,10 @@ func (c *applyCase) run(t *testing.T) string {
 		Number: 7, State: now.State, Labels: now.Labels, Assignees: now.Assignees, Milestone: now.Milestone,
 		Type: now.Type, Locked: now.Locked, Author: now.Author, CreatedAt: now.CreatedAt,
 	}
+	if c.event != nil {
+		issue = *c.event
+	}
+	c.target.Issue = issue
 	d := plan.Decision{Message: c.decision}
 	for range c.decision.Actions {
 		d.Sources = append(d.Sources, c.source)
@@ -344,6 +361,9 @@ func (c *applyCase) apply(t *testing.T, p plan.Plan, resumed bool) execute.Outco
 	}
 	target := c.target
 	target.Comments = seen.Comments
+	if seen.Issue != nil {
+		target.Issue = *seen.Issue
+	}
 	reviewed := plan.Review(p, a, seen)
 	c.warnings = append(c.warnings, reviewed.Warnings...)
 	return execute.Run(t.Context(), p, reviewed, target)

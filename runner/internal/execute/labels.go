@@ -5,27 +5,92 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
 
-// addsLabels reports whether a step is a write that can be one with others of its kind.
-func (x *execution) addsLabels(s *plan.Step) bool {
-	_, adds := s.Effect.(effect.AddLabels)
-	return adds && x.writes(s) && !s.Landed
+// A labelWrite is what a step does to labels, if its write can be one with others of its kind.
+type labelWrite int
+
+const (
+	noLabels labelWrite = iota // the step writes by itself, or nothing
+	addsLabels
+	removesLabels // and their ids are known
+)
+
+// labelWrite returns the kind of a step.
+func (x *execution) labelWrite(s *plan.Step) labelWrite {
+	if !x.writes(s) || s.Landed {
+		return noLabels
+	}
+	switch e := s.Effect.(type) { //nolint:gochecksumtype // only labels can go together
+	case effect.AddLabels:
+		return addsLabels
+	case effect.RemoveLabels:
+		if x.removal(e.Names).Issue != "" {
+			return removesLabels
+		}
+	}
+	return noLabels
 }
 
-// together returns how many steps from i on one write carries out: those that add labels, with
-// no other write between them. Steps that write nothing may stand between.
+// labelsOf returns the labels that steps add or remove.
+func labelsOf(steps []*plan.Step) []string {
+	var names []string
+	for _, s := range steps {
+		names = append(names, effect.Values(s.Effect)...)
+	}
+	return names
+}
+
+// removal returns the effect that removes labels, with the ids of all of them or none.
+func (x *execution) removal(names []string) effect.RemoveLabels {
+	e := effect.RemoveLabels{Names: names, Issue: x.Issue.NodeID}
+	for _, name := range names {
+		id := labelID(x.Issue.LabelIDs, name)
+		if id == "" || e.Issue == "" {
+			return effect.RemoveLabels{Names: names}
+		}
+		e.IDs = append(e.IDs, id)
+	}
+	return e
+}
+
+// labelID returns the id of the label with that name, or else of the only one whose name differs
+// in case; empty: unknown.
+func labelID(list []triage.LabelID, name string) string {
+	id := ""
+	for _, l := range list {
+		switch {
+		case l.Name == name:
+			return l.ID
+		case text.Fold(l.Name) != text.Fold(name):
+		case id == "":
+			id = l.ID
+		default:
+			return "" // by name GitHub decides which one it is
+		}
+	}
+	return id
+}
+
+// maxTogether bounds the steps of one write: GitHub lets an issue have 100 labels.
+const maxTogether = 100
+
+// together returns how many steps from i on one write carries out: those that add labels, or
+// those that remove them, with no other write between them. Steps that write nothing may stand
+// between.
 func (x *execution) together(i int) int {
 	n := 1
-	if !x.addsLabels(&x.out.Steps[i]) {
+	kind := x.labelWrite(&x.out.Steps[i])
+	if kind == noLabels {
 		return n
 	}
-	for k := i + 1; k < len(x.out.Steps); k++ {
+	for k := i + 1; k < min(i+maxTogether, len(x.out.Steps)); k++ {
 		switch s := &x.out.Steps[k]; {
-		case x.addsLabels(s):
+		case x.labelWrite(s) == kind:
 			n = k - i + 1
 		case s.Unknown, x.writes(s) && !s.Landed:
 			return n
@@ -36,32 +101,33 @@ func (x *execution) together(i int) int {
 
 // advance carries out the steps that go together, and reports whether those after them follow.
 func (x *execution) advance(ctx context.Context, steps []plan.Step) bool {
-	var adding []*plan.Step
+	var joined []*plan.Step
 	for i := range steps {
-		if s := &steps[i]; x.addsLabels(s) {
-			adding = append(adding, s)
+		if s := &steps[i]; x.labelWrite(s) != noLabels {
+			joined = append(joined, s)
 		}
 	}
-	if len(adding) < 2 {
+	if len(joined) < 2 {
 		return x.step(ctx, &steps[0])
 	}
-	for _, s := range adding {
+	for _, s := range joined {
 		*x.result(s) = untried(s)
 	}
-	left, err := x.carryOut(ctx, adding)
+	left, err := x.carryOut(ctx, joined)
 	if err != nil && concernsAll(ctx, err) {
-		x.failAll(ctx, adding, left, err)
+		x.failAll(ctx, joined, left, err)
 		return false
 	}
-	// Of labels that GitHub refuses together one alone may be the reason: each is tried by itself.
-	for _, s := range adding {
+	// Of labels that GitHub refuses together one alone may be the reason, or that they go
+	// together: each is tried by itself.
+	for _, s := range joined {
 		if err != nil && slices.Contains(left, s) {
 			*x.result(s) = untried(s)
 		}
 	}
 	for i := range steps {
 		s := &steps[i]
-		if slices.Contains(adding, s) && (err == nil || !slices.Contains(left, s)) {
+		if slices.Contains(joined, s) && (err == nil || !slices.Contains(left, s)) {
 			x.settle(ctx, s, nil)
 		} else if !x.step(ctx, s) {
 			return false
@@ -70,8 +136,8 @@ func (x *execution) advance(ctx context.Context, steps []plan.Step) bool {
 	return true
 }
 
-// failAll ends the run with an error of the write that adds the labels of steps. Labels outside
-// of left were added. If the write was not begun, only the first step failed.
+// failAll ends the run with an error of the write of the labels of steps. Those outside of left
+// were written. If the write was not begun, only the first step failed.
 func (x *execution) failAll(ctx context.Context, steps, left []*plan.Step, err error) {
 	for _, s := range steps {
 		switch {

@@ -630,3 +630,155 @@ func TestLabelsFail(t *testing.T) {
 		})
 	}
 }
+
+// removing is a fixture that removes labels of an issue, whose ids are known.
+func removing(t *testing.T, names ...string) *fixture {
+	t.Helper()
+	f := newFixture(t)
+	issue := triage.Issue{Number: 7, State: "open", NodeID: "I_7", Labels: names}
+	d := plan.Decision{Message: protocol.DecisionMessage{Decision: protocol.LabelAndRespond}}
+	for _, name := range names {
+		issue.LabelIDs = append(issue.LabelIDs, triage.LabelID{Name: name, ID: "L_" + name})
+		a, err := protocol.NewAction(protocol.ActionRemoveLabel, map[string]any{"label": name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Message.Actions = append(d.Message.Actions, a)
+	}
+	f.made = plan.Make(plan.Input{Decision: d, Issue: issue, Policy: policy.Policy{Limits: map[string]int{protocol.ActionRemoveLabel: len(names)}}})
+	f.target.Issue, f.host.issue = issue, issue
+	return f
+}
+
+// removals records the removals that a host is asked for, and answers each with an error.
+func removals(f *fixture, answer func(effect.RemoveLabels) error) *[]effect.RemoveLabels {
+	var wrote []effect.RemoveLabels
+	f.host.write = func(_ context.Context, e effect.Effect) error {
+		r, _ := e.(effect.RemoveLabels)
+		wrote = append(wrote, r)
+		return answer(r)
+	}
+	return &wrote
+}
+
+// TestRemovalsTogether marks each of several labels before and after the one write that removes
+// them, by their ids.
+func TestRemovalsTogether(t *testing.T) {
+	t.Parallel()
+	f := removing(t, "bug", "Docs")
+	wrote := removals(f, func(effect.RemoveLabels) error { return nil })
+	out := f.run(t.Context(), f.made)
+	f.wantLog(t, `mark 0 trying []`, `mark 1 trying []`, `write remove_label`, `mark 0 done ["bug"]`, `mark 1 done ["Docs"]`)
+	want := []effect.RemoveLabels{{Names: []string{"bug", "Docs"}, Issue: "I_7", IDs: []string{"L_bug", "L_Docs"}}}
+	if diff := cmp.Diff(want, *wrote); diff != "" || out.Executed() != 2 {
+		t.Errorf("%d carried out, wrote (-want +got):\n%s", out.Executed(), diff)
+	}
+}
+
+// TestRemovalsOutcomeUnknown repeats those removals only that did not take effect, a last one by
+// itself.
+func TestRemovalsOutcomeUnknown(t *testing.T) {
+	t.Parallel()
+	f := removing(t, "a", "b", "c")
+	wrote := removals(f, func(effect.RemoveLabels) error {
+		f.host.issue.Labels = f.host.issue.Labels[1:]
+		return triage.ErrUncertain
+	})
+	out := f.run(t.Context(), f.made)
+	f.wantLog(t,
+		`mark 0 trying []`, `mark 1 trying []`, `mark 2 trying []`,
+		`write remove_label`, `issue`, `write remove_label`, `issue`, `write remove_label`, `issue`,
+		`mark 0 done ["a"]`, `mark 1 done ["b"]`, `mark 2 done ["c"]`,
+	)
+	want := []effect.RemoveLabels{
+		{Names: []string{"a", "b", "c"}, Issue: "I_7", IDs: []string{"L_a", "L_b", "L_c"}},
+		{Names: []string{"b", "c"}, Issue: "I_7", IDs: []string{"L_b", "L_c"}},
+		{Names: []string{"c"}, Issue: "I_7", IDs: []string{"L_c"}},
+	}
+	if diff := cmp.Diff(want, *wrote); diff != "" || out.Err != nil {
+		t.Errorf("%v, wrote (-want +got):\n%s", out.Err, diff)
+	}
+}
+
+// TestRemovalsApart removes labels one by one when the host refuses to remove them together.
+func TestRemovalsApart(t *testing.T) {
+	t.Parallel()
+	f := removing(t, "a", "b")
+	removals(f, func(e effect.RemoveLabels) error {
+		if len(e.Names) > 1 {
+			return errors.New("no GraphQL")
+		}
+		return nil
+	})
+	out := f.run(t.Context(), f.made)
+	f.wantLog(t,
+		`mark 0 trying []`, `mark 1 trying []`, `write remove_label`,
+		`mark 0 trying []`, `write remove_label`, `mark 0 done ["a"]`,
+		`mark 1 trying []`, `write remove_label`, `mark 1 done ["b"]`,
+	)
+	if out.Err != nil || out.Executed() != 2 {
+		t.Errorf("got %s, %v", states(out), out.Err)
+	}
+}
+
+// TestRemovalsByName removes labels one by one whose ids are not known for certain.
+func TestRemovalsByName(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		change func(*triage.Issue)
+		want   []int // labels of each write
+	}{
+		{"an issue without an id", func(i *triage.Issue) { i.NodeID = "" }, []int{1, 1, 1}},
+		{"labels without ids", func(i *triage.Issue) { i.LabelIDs = nil }, []int{1, 1, 1}},
+		{"the last one without an id", func(i *triage.Issue) { i.LabelIDs = i.LabelIDs[:2] }, []int{2, 1}},
+		{"another case", func(i *triage.Issue) { i.LabelIDs[0].Name = "A" }, []int{3}},
+		{"two that differ in case", func(i *triage.Issue) {
+			i.LabelIDs[0].Name = "ſ"
+			i.LabelIDs[1].Name = "S"
+			i.LabelIDs[2].Name = "c"
+		}, []int{1, 1, 1}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			names := []string{"a", "b", "c"}
+			if strings.HasPrefix(tt.name, "two") {
+				names = []string{"c", "s", "x"}
+			}
+			f := removing(t, names...)
+			tt.change(&f.target.Issue)
+			wrote := removals(f, func(effect.RemoveLabels) error { return nil })
+			if out := f.run(t.Context(), f.made); out.Executed() != 3 {
+				t.Errorf("got %s", states(out))
+			}
+			var got []int
+			for _, e := range *wrote {
+				got = append(got, len(e.Names))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("labels of each write (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestRemovalsMany splits more labels than GitHub lets an issue have.
+func TestRemovalsMany(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for i := range 130 {
+		names = append(names, fmt.Sprint("l", i))
+	}
+	f := removing(t, names...)
+	wrote := removals(f, func(e effect.RemoveLabels) error {
+		if len(e.Names) != len(e.IDs) {
+			t.Errorf("%d labels with %d ids", len(e.Names), len(e.IDs))
+		}
+		return nil
+	})
+	out := f.run(t.Context(), f.made)
+	if len(*wrote) != 2 || len((*wrote)[0].Names) != 100 || len((*wrote)[1].Names) != 30 || out.Executed() != 130 {
+		t.Errorf("%d writes, %d carried out", len(*wrote), out.Executed())
+	}
+}

@@ -121,11 +121,12 @@ func (m *Maker) judge(s *Step, nth int) {
 	switch e := s.Effect.(type) {
 	case effect.AddLabels:
 		m.judgeAddLabels(s, e)
-	case effect.RemoveLabel:
+	case effect.RemoveLabels:
 		if skip(s, effect.Holds(e, m.now), "not there") {
 			return
 		}
-		m.allowed(s, []string{e.Name})
+		e.Names = m.allowed(s, e.Names)
+		s.Effect = e
 	case effect.Comment:
 		m.judgeComment(s, e, nth)
 	case effect.Close:

@@ -66,7 +66,7 @@ func showPlan(p Plan) string {
 			if e.Key != "" {
 				fmt.Fprintf(&b, "   key %q\n", e.Key)
 			}
-		case effect.AddLabels, effect.RemoveLabel, effect.NeverAgain:
+		case effect.AddLabels, effect.RemoveLabels, effect.NeverAgain:
 			for _, l := range effect.Values(e) {
 				fmt.Fprintf(&b, "   label %q\n", l)
 			}

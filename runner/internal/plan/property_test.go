@@ -292,7 +292,7 @@ func TestMakeProperties(t *testing.T) {
 			}
 			for _, name := range effect.Values(s.Effect) {
 				switch s.Effect.(type) {
-				case effect.AddLabels, effect.RemoveLabel:
+				case effect.AddLabels, effect.RemoveLabels:
 					if !c.input.Policy.MayLabel(name) {
 						t.Fatalf("seed %d: step %d touches the label %q", seed, i, name)
 					}

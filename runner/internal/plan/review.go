@@ -280,7 +280,7 @@ func (r *reviewer) ends() bool {
 // overridable reports whether people's decisions stand against an effect.
 func overridable(e effect.Effect) bool {
 	switch e.(type) {
-	case effect.AddLabels, effect.RemoveLabel, effect.Assign, effect.Unassign, effect.Close, effect.MarkDuplicate,
+	case effect.AddLabels, effect.RemoveLabels, effect.Assign, effect.Unassign, effect.Close, effect.MarkDuplicate,
 		effect.SetMilestone, effect.SetType, effect.Lock, effect.Unlock:
 		return true
 	case effect.Comment, effect.Reopen, effect.React, effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
@@ -296,8 +296,9 @@ func (r *reviewer) override(s *Step) bool {
 		kept, ok := r.overrideNames(s, e.Names, effect.Outcome{Thing: effect.Label, There: true}, "removed it")
 		s.Effect = effect.AddLabels{Names: kept}
 		return ok
-	case effect.RemoveLabel:
-		_, ok := r.overrideNames(s, []string{e.Name}, effect.Outcome{Thing: effect.Label}, "added it")
+	case effect.RemoveLabels:
+		kept, ok := r.overrideNames(s, e.Names, effect.Outcome{Thing: effect.Label}, "added it")
+		s.Effect = effect.RemoveLabels{Names: kept}
 		return ok
 	case effect.Assign:
 		kept, ok := r.overrideNames(s, e.Logins, effect.Outcome{Thing: effect.Assignee, There: true}, "removed them")

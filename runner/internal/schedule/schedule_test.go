@@ -119,6 +119,60 @@ func TestSearches(t *testing.T) {
 	}
 }
 
+// TestListed: a list of the open issues answers searches for kinds and labels, and no others.
+func TestListed(t *testing.T) {
+	t.Parallel()
+	list := []triage.Issue{
+		{Number: 3, Labels: []string{"Needs Info"}},
+		{Number: 1, Labels: []string{"bug", "docs"}},
+		{Number: 4, PullRequest: true, Labels: []string{"bug"}},
+		{Number: 2, PullRequest: true},
+	}
+	tests := []struct {
+		query string
+		want  string // the numbers; empty: the list does not answer it
+	}{
+		{"is:open", "[3 1]"},
+		{"is:Open is:issue", "[3 1]"},
+		{"state:open type:issue label:BUG", "[1]"},
+		{"label:bug is:open -label:docs", "[]"},
+		{`is:open -label:"needs info"`, "[1]"},
+		{"is:open is:pr", "[4 2]"},
+		{"is:pull-request is:open label:bug", "[4]"},
+		{"type:pr -label:bug is:open", "[2]"},
+		{"is:issue", ""},
+		{"is:closed", ""},
+		{"-is:open", ""},
+		{"is:open is:issue is:pr", ""},
+		{`"is:open"`, ""},
+		{`is:open "label:bug"`, ""},
+		{"is:open label:bug,docs", ""},
+		{"is:open label:b*", ""},
+		{"is:open crash", ""},
+		{"is:open no:assignee", ""},
+		{"is:open updated:<2026-01-01", ""},
+		{"is:open OR label:bug", ""},
+		{"is:open (is:pr)", ""},
+		{"is:open -is:pr", ""},
+		{`is:open label:"bug`, ""},
+		{"", ""},
+	}
+	for _, tt := range tests {
+		s := schedule.Searches([]string{tt.query})[0]
+		got := ""
+		if s.Listed() {
+			numbers := []int{}
+			for _, i := range s.Among(list) {
+				numbers = append(numbers, i.Number)
+			}
+			got = fmt.Sprint(numbers)
+		}
+		if got != tt.want {
+			t.Errorf("%q: got %s, want %s", tt.query, got, tt.want)
+		}
+	}
+}
+
 func TestStale(t *testing.T) {
 	t.Parallel()
 	found := schedule.Candidate{Issue: triage.Issue{State: "open", Title: "t", Labels: []string{"Bug", "docs"}}}

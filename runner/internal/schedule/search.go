@@ -14,6 +14,46 @@ type Search struct {
 	scans []scan // not empty
 }
 
+// Listed reports whether a list of all open issues and pull requests answers the search: its query
+// asks for nothing but that they are open, for one kind, and for labels.
+func (s Search) Listed() bool {
+	_, ok := s.labels()
+	return ok
+}
+
+// Among returns the issues of such a list that the search finds, in the order of the list.
+func (s Search) Among(list []triage.Issue) []triage.Issue {
+	labels, ok := s.labels()
+	pulls := triage.FindsPulls(s.Query)
+	var found []triage.Issue
+	for _, i := range list {
+		if ok && i.PullRequest == pulls && labels.finds(i) {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// labels returns the labels that the search asks for; ok is false when it asks for more than
+// [Search.Listed] permits.
+func (s Search) labels() (labels scan, ok bool) {
+	list, ok := words(s.Query)
+	open, kinds := false, 0
+	for _, w := range list {
+		switch text := strings.ToLower(w.text); {
+		case w.label != "":
+			labels.rest = append(labels.rest, w)
+		case text == "is:open", text == "state:open":
+			open = true
+		case text == "is:issue", text == "type:issue", triage.FindsPulls(text):
+			kinds++
+		default:
+			return scan{}, false
+		}
+	}
+	return labels, ok && open && kinds <= 1
+}
+
 // A scan is a query of the rules, by the words that its search does not ask for.
 type scan struct {
 	query string

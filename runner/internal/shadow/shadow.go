@@ -34,8 +34,8 @@ func Predict(list []triage.ActionResult, issue int, at time.Time) []memory.Predi
 		switch e := e.(type) {
 		case effect.AddLabels:
 			p.Type, values = protocol.ActionAddLabel, e.Names
-		case effect.RemoveLabel:
-			values = []string{e.Name}
+		case effect.RemoveLabels:
+			values = e.Names
 		case effect.Close:
 			values = []string{e.Reason}
 		default: // people seldom do the others, or in other words

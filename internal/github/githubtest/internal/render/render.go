@@ -43,6 +43,14 @@ func NodeID(kind string, id int64) string {
 	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%s%d", kind, id))
 }
 
+// KindOf is the type of an issue or a pull request in the other API.
+func KindOf(i *state.Record) string {
+	if i.PullRequest {
+		return "PullRequest"
+	}
+	return "Issue"
+}
+
 // API returns the API's address of something in the repository.
 func API(r *state.Repository, format string, args ...any) string {
 	return fmt.Sprintf("%s/repos/%s/%s", APIURL, r.Owner, r.Name) + fmt.Sprintf(format, args...)
@@ -146,7 +154,7 @@ func Issue(r *state.Repository, i *state.Record) Object {
 	o := Object{
 		"url": at, "repository_url": API(r, ""), "labels_url": at + "/labels{/name}", "comments_url": at + "/comments",
 		"events_url": at + "/events", "timeline_url": at + "/timeline", "html_url": Web(r, "/issues/%d", i.Number),
-		"id": i.ID, "node_id": NodeID("Issue", i.ID), "number": i.Number, "title": i.Title, "body": orNull(i.Body),
+		"id": i.ID, "node_id": NodeID(KindOf(i), i.ID), "number": i.Number, "title": i.Title, "body": orNull(i.Body),
 		"user": User(i.Author), "author_association": association(r, i.Author), "labels": labels,
 		"state": i.State, "state_reason": orNull(i.StateReason), "locked": i.Locked, "active_lock_reason": orNull(i.LockReason),
 		"assignee": nil, "assignees": users(i.Assignees), "milestone": nil, "comments": len(i.Comments),

@@ -137,6 +137,14 @@ func (r *Repository) EnsureLabel(name string) *Label {
 	return l
 }
 
+// DeleteLabel takes a label off the repository and its issues, which leaves no events.
+func (r *Repository) DeleteLabel(name string) {
+	r.Labels = slices.DeleteFunc(r.Labels, func(l *Label) bool { return Same(name)(l.Name) })
+	for _, i := range r.Issues {
+		i.Labels = slices.DeleteFunc(i.Labels, Same(name))
+	}
+}
+
 // Milestone returns a milestone by its title; nil when there is none.
 func (r *Repository) Milestone(title string) *Milestone {
 	k := slices.IndexFunc(r.Milestones, func(m *Milestone) bool { return m.Title == title })

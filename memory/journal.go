@@ -12,10 +12,9 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Journal keeps the decision on each task and how far its actions got: a run that
-// was killed is taken up where it stopped, with the decision of the first time.
-// Implementations are safe for concurrent use, by several processes too, and pass
-// the suite memorytest.RunJournal.
+// A Journal keeps the decision on each task and how far its actions got: the next run continues
+// where a killed run stopped, with the same decision. Implementations are safe for concurrent use,
+// by several processes too, and pass the suite memorytest.RunJournal.
 type Journal interface {
 	// Ledger returns the ledger of a task. It changes nothing. Errors:
 	// [ErrNotFound], [ErrBroken], [ErrNewer], the context's, or one of the medium.

@@ -105,7 +105,8 @@ func (f *flow) visit(i int) {
 	f.state[i] = seen
 }
 
-// report refuses a circle; each rule of it asks for what the next one writes.
+// report records a mistake for a circle of rules, in which each rule tests for a change by the next
+// one.
 func (f *flow) report(circle []int) {
 	ids := make([]string, len(circle))
 	for k, i := range circle {

@@ -88,7 +88,7 @@ func (h stubbornHost) Reactions(ctx context.Context, ref triage.Ref, comment int
 	return h.Search.Reactions(ctx, ref, comment, content)
 }
 
-// TestVetoes tells what becomes of a closing that is due.
+// TestVetoes checks which objections stop a scheduled close that is due.
 func TestVetoes(t *testing.T) {
 	t.Parallel()
 	const bot = "github-actions[bot]"
@@ -228,7 +228,7 @@ func (hasty) Pending(context.Context, string) ([]memory.Due, bool, error) {
 	return []memory.Due{{Issue: 1}, {Issue: 99}}, false, nil
 }
 
-// TestSweepMemory is about memories that do not tell, or tell wrongly.
+// TestSweepMemory uses memories that do not list scheduled closes, or list wrong ones.
 func TestSweepMemory(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -30,8 +30,8 @@ func (n *notes) warn(format string, args ...any) {
 	n.warnings = append(n.warnings, fmt.Sprintf(format, args...))
 }
 
-// remembered returns the memory that the configuration asks for, or else that of the
-// settings. One that is not to be had is as good as empty: its content is on the issue.
+// remembered returns the memory that the configuration asks for, or else that of the settings. A
+// memory that cannot be opened counts as empty, because its content is on the issue too.
 func remembered(s Settings, c config.Config, asks bool) (runner.Memory, notes) {
 	var n notes
 	asked := c.Memory.Store != ""

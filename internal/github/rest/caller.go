@@ -72,7 +72,7 @@ func New(o Options) (*Caller, error) {
 type Call struct {
 	Method, Path string
 	In, Out      any
-	// ETag is that of the earlier answer to the same read; empty: there was none.
+	// ETag is the ETag of an earlier answer to the same read; empty: there was none.
 	ETag string
 }
 

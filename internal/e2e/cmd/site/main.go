@@ -110,7 +110,8 @@ func engine(root, out string) (int, error) {
 	return packed.Len(), os.WriteFile(filepath.Join(out, "engine.bin"), packed.Bytes(), 0o644)
 }
 
-// output runs a command in a directory, with more variables.
+// output runs a command in a directory with additional environment variables, and returns its
+// output.
 func output(dir string, env []string, name string, args ...string) ([]byte, error) {
 	var stderr bytes.Buffer
 	cmd := exec.Command(name, args...)

@@ -12,8 +12,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// checkFlow looks at how rules follow each other: it refuses those that ask for labels
-// of each other in a circle, and warns of those that never fire.
+// checkFlow checks the order of rules. It refuses rules that test for labels of each other in a
+// circle, and warns of rules that never fire.
 func checkFlow(rules []*rule) {
 	f := flow{rules: rules, adds: map[string][]int{}, removes: map[string][]int{}}
 	for i, r := range rules {

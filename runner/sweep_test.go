@@ -179,8 +179,8 @@ func TestVetoes(t *testing.T) {
 	}
 }
 
-// TestClosingOnce kills the memory between the closing and its note: the next run finds
-// the issue closed, and a further one nothing.
+// TestClosingOnce: the memory fails after a close, before the run records it. The next run finds
+// the issue closed and records that; a third one has no work.
 func TestClosingOnce(t *testing.T) {
 	t.Parallel()
 	gh, e, o := scheduled(t, closesLater)

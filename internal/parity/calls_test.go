@@ -12,8 +12,8 @@ type cause string
 const (
 	// failure: the original fails before its first call, on every event. Ours reads the rules.
 	failure cause = "the original fails before its first call"
-	// removals: several labels go, by a call each. The original writes the whole set of
-	// labels, and with it undoes what others did since it read them.
+	// removals: we remove several labels with one call each. The original writes the whole list of
+	// labels, and so reverts changes that others made since it read the list.
 	removals cause = "several labels are taken off"
 	// searches: ours searches for each kind of issues, and reads only what it finds. The
 	// original lists all that are open.

@@ -26,7 +26,7 @@ type mute struct {
 	url    string
 }
 
-// newMute returns one before the database of a URL.
+// newMute starts a mute before the database of a URL.
 func newMute(t *testing.T, target string) *mute {
 	t.Helper()
 	u, err := url.Parse(target)

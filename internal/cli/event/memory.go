@@ -74,8 +74,8 @@ func openMemory(s Settings, c config.Memory) (runner.Memory, error) {
 		return runner.Memory{Store: store, Agenda: store, Journal: store}, err
 	case "artifact":
 		store, err := results.NewArtifact(service(s))
-		// An artifact counts when its run is one of the default branch. That of a pull request
-		// is of its author's branch.
+		// Only artifacts of runs on the default branch count. A run for a pull request is on its
+		// author's branch, so it only reads.
 		return runner.Memory{Store: store, Agenda: store, Batch: store, ReadOnly: s.Event.Pull != nil}, err
 	case "cache":
 		store, err := results.NewCache(service(s))

@@ -142,9 +142,9 @@ func (m *Monitor) Err() error {
 	return errors.Join(errs...)
 }
 
-// Run calls probe, which sends a request to GitHub about a repository, empty: any, during an
-// outage in which no other such request was sent for a while, until ctx ends: the end of an outage
-// shows also where nothing waits.
+// Run calls probe during an outage if no other request was sent for a while, until ctx ends. So it
+// notices the end of an outage although no task waits. probe sends a request to GitHub about a
+// repository; an empty name means any repository.
 func (m *Monitor) Run(ctx context.Context, probe func(ctx context.Context, repo string) error) error {
 	for wait.For(ctx, probeInterval) == nil {
 		m.forget(ctx)

@@ -51,8 +51,8 @@ func (r *run) timeline() (facts.Timeline, error) {
 	return p, err
 }
 
-// newest returns the newest change that matches, and the timeline back to it, or as far as it can
-// be had.
+// newest returns the newest change that matches, and the timeline back to it. Without a match it
+// returns the timeline as far back as it can be read.
 func (r *run) newest(match func(facts.Change) bool) (c facts.Change, found bool, p facts.Timeline, err error) {
 	l, err := r.lookup()
 	if err != nil {

@@ -56,7 +56,7 @@ const maxPrefix = 64
 // blankLines matches blank lines.
 var blankLines = regexp.MustCompile(`\n(?:[ \t]*\n)+`)
 
-// tabInTag matches a tab behind the name of a tag.
+// tabInTag matches a tab after the name of a tag.
 var tabInTag = regexp.MustCompile(`(</?[A-Za-z][A-Za-z0-9]*)\t`)
 
 // maxTags is how many open tags are kept, and how many lines are looked at that may begin a

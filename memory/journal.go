@@ -117,9 +117,9 @@ func NewLedger(key LedgerKey, decision protocol.DecisionMessage, at time.Time) L
 	return l
 }
 
-// Mark replaces the entry with the index e.Index, in place, and cuts texts that are
-// too long. Errors: [ErrNotFound] when there is no such entry; another hash than that
-// of the action; a state that [Entry] does not store. Journals use it.
+// Mark replaces the entry with the index e.Index, in place, and cuts texts that are too long. It is
+// an error if there is no such entry ([ErrNotFound]), if the hash differs from that of the action,
+// or if [Entry] does not store the state. Journals use it.
 func (l *Ledger) Mark(e Entry) error {
 	if e.Index < 0 || e.Index >= len(l.Entries) {
 		return fmt.Errorf("%w: the task has no action %d", ErrNotFound, e.Index)

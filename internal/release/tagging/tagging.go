@@ -36,7 +36,7 @@ type Pins struct {
 	Exists func(ctx context.Context, image, digest string) error
 }
 
-// A Checked is a commit whose release no check refused.
+// A Checked is a commit that has passed all checks of a release.
 type Checked struct {
 	Version version.Version
 	Commit  string // to release

@@ -249,7 +249,7 @@ func TestSettings(t *testing.T) {
 	})
 }
 
-// TestPanic is an error of one decision alone.
+// TestPanic: a panic fails one decision, and the executor carries out the others.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {

@@ -80,7 +80,7 @@ type plainWalker struct {
 	lines     []string
 }
 
-// block takes in a block of the document itself.
+// block reads a top-level block of the document.
 func (w *plainWalker) block(n ast.Node) {
 	switch n.(type) {
 	case *ast.Paragraph, *ast.Heading:

@@ -53,7 +53,7 @@ func Command(env process.Env) *cobra.Command {
 	o := Options{Env: env}
 	c := &cobra.Command{
 		Use:     "check URL [-- COMMAND [ARG…]]",
-		Short:   "Report the mistakes of an agent, in any language",
+		Short:   "Check an agent, written in any language, and report its mistakes",
 		Long:    help,
 		Example: example,
 		RunE: func(c *cobra.Command, args []string) error {

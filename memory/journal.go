@@ -24,10 +24,10 @@ type Journal interface {
 	// newer one it returns [ErrNewer]. When Begin returns nil the ledger is durable,
 	// as far as the medium goes.
 	Begin(ctx context.Context, l Ledger) error
-	// Mark replaces the entry with the index e.Index, as [Ledger.Mark] does. It
-	// returns [ErrNotFound] when there is no ledger or no such entry; an entry with
-	// another hash is an error. When Mark returns nil the entry is durable, as far as
-	// the medium goes; after an error the old entry or the new one is kept.
+	// Mark replaces the entry with the index e.Index, as [Ledger.Mark] does. It returns
+	// [ErrNotFound] when there is no ledger or no such entry; an entry with another hash is an
+	// error. When Mark returns nil, the entry is as durable as the medium allows. After an error, either
+	// the old entry or the new one is stored.
 	Mark(ctx context.Context, key LedgerKey, e Entry) error
 }
 

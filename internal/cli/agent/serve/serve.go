@@ -151,7 +151,7 @@ func newWorker(env process.Env, harness string, wait time.Duration, o agent.Work
 	return agent.NewWorker(o)
 }
 
-// serve serves until ctx ends, or one of the two gives up.
+// serve runs the HTTP server and the worker until ctx ends or one of them fails.
 func serve(ctx context.Context, l net.Listener, h http.Handler, worker *agent.Worker) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

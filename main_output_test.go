@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestClosedPipe ends with an error, and not by the signal, when the reader of the output is
-// gone: what it is about to write on GitHub is done first.
+// TestClosedPipe closes the output early: the program does not end by SIGPIPE. It finishes its
+// writes to GitHub, then ends with an error.
 func TestClosedPipe(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--help"}, {"rules", "schema"}} {

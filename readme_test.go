@@ -81,8 +81,8 @@ func TestDemoRules(t *testing.T) {
 	}
 }
 
-// TestInitWorkflow keeps the workflow that "foreman init" writes at the README's version,
-// and at the least that it takes.
+// TestInitWorkflow compares the workflow that "foreman init" writes with the README: the version is
+// the same, and the permissions are the smallest that it needs.
 func TestInitWorkflow(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("README.md")

@@ -77,7 +77,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 	case u.Scheme == "http" && (o.Token != "" || user != nil) && !address.Nearby(u.Hostname()):
 		return nil, errors.New("harness address: a secret would go over plain http; want https://, or a host on this machine or in a private network")
 	case o.Wait < 0 || o.Timeout < 0:
-		return nil, fmt.Errorf("harness client: want no time less than 0, got wait %v, timeout %v", o.Wait, o.Timeout)
+		return nil, fmt.Errorf("harness client: wait and timeout must not be negative, got wait %v, timeout %v", o.Wait, o.Timeout)
 	case o.MaxBytes < 0:
 		return nil, fmt.Errorf("harness client: want more than 0 bytes for a task, got %d", o.MaxBytes)
 	case !validHeader(o.UserAgent) || !validHeader(o.Token):
@@ -143,7 +143,7 @@ func (c *Client) next(ctx context.Context, wait time.Duration) (*protocol.TaskMe
 	}
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 {
-		return nil, x.fail(ReasonNotJSON, status, errors.New("the answer is empty, and not 204"))
+		return nil, x.fail(ReasonNotJSON, status, errors.New("the answer is empty, but its status is not 204"))
 	}
 	task, err := protocol.ParseTask(data)
 	if err != nil {

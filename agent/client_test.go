@@ -103,7 +103,7 @@ func TestClientErrors(t *testing.T) {
 	}{
 		{"redirect", 307, http.Header{"Location": {"http://x:hunter2@elsewhere/queue/next?k=hunter2"}}, "", agent.ReasonStatus, false, "redirects are not followed (to"},
 		{"unauthorized", 401, nil, `{"detail":"bot:secret-of-ours"}`, agent.ReasonStatus, false, "status 401"},
-		{"lost", 409, nil, `{"detail":"claimed by another"}`, agent.ReasonLost, false, "not ours any more"},
+		{"lost", 409, nil, `{"detail":"claimed by another"}`, agent.ReasonLost, false, "no longer has the claim"},
 		{"invalid", 422, nil, `{"detail":[]}`, agent.ReasonStatus, false, "status 422"},
 		{"down", 503, nil, "later\x1b[0m\r\n::error::", agent.ReasonStatus, true, `"later [0m ::error::"`},
 		{"proxy", 404, nil, "", agent.ReasonStatus, true, "status 404"},

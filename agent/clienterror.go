@@ -10,7 +10,7 @@ const ReasonLost Reason = "lost"
 
 // ErrLost means that another agent has the claim, or that the task is finished: further work
 // on it is in vain. Test with errors.Is.
-var ErrLost = errors.New("the task is not ours any more")
+var ErrLost = errors.New("the agent no longer has the claim on the task")
 
 // A ClientError is the failure of a call to the harness, with its reason. Its text
 // holds no credential; foreign text in it is short and has no line breaks.

@@ -46,8 +46,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// opaque is an error with a text that is safe to show. Its cause can be compared
-// with, but not be had.
+// opaque is an error with a text that is safe to show. errors.Is finds its cause, but no caller can
+// unwrap it.
 type opaque struct {
 	text  string
 	cause error

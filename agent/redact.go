@@ -17,7 +17,7 @@ const (
 	minQuerySecret = 8 // length from which a query's value counts as a secret
 )
 
-// mask stands where a secret stood.
+// mask replaces a secret.
 const mask = "***"
 
 // A shape is a pattern of credentials in foreign text.

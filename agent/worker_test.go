@@ -28,7 +28,7 @@ func skipAfter(d time.Duration) agent.DecideFunc {
 	}
 }
 
-// pass lets time pass in a bubble, until all that it brings about has come to rest.
+// pass lets time pass in a synctest bubble, and waits until every goroutine is blocked.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

@@ -124,8 +124,9 @@ func (s *side) addPolicy(d sourceFile) {
 	}
 }
 
-// shortForm records where a part of the policy is: under policy, at the top of the file, or
-// both, and reports all but the first.
+// shortForm records where a part of the policy is set: under policy, or in its short form at the
+// top of the file. If it is set more than once, it reports a mistake for each place after the
+// first.
 func (s *side) shortForm(d sourceFile, name string, present [2]bool) {
 	root := d.file.Root()
 	var list []*yaml.Node

@@ -189,7 +189,8 @@ func TestGateMissing(t *testing.T) {
 	}
 }
 
-// TestGateResult keeps what the pipeline goes on with.
+// TestGateResult checks the parts of a result that the gate keeps: the whole of a long summary, and
+// the failed step of a failed result.
 func TestGateResult(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", handoff.MaxSummary+1)

@@ -45,7 +45,7 @@ func (c Change) check() error {
 // checkHumans verifies the changes of a record.
 func checkHumans(list []Change) error {
 	if len(list) > MaxChanges {
-		return fmt.Errorf("%d changes of humans", len(list))
+		return fmt.Errorf("the record has %d changes of humans, more than %d", len(list), MaxChanges)
 	}
 	for i, c := range list {
 		if err := c.check(); err != nil {

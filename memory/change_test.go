@@ -245,7 +245,8 @@ func TestPutHumans(t *testing.T) {
 	}
 }
 
-// TestSummaryFoldsHumans has more to tell than fits: the oldest go first.
+// TestSummaryFoldsHumans has more changes than fit into a summary: the oldest ones are left out
+// first.
 func TestSummaryFoldsHumans(t *testing.T) {
 	t.Parallel()
 	r := memory.Record{Repo: "org/repo", Issue: 42}
@@ -309,7 +310,7 @@ func TestSummarizerWho(t *testing.T) {
 				return
 			}
 			used := func(answer string) bool {
-				// A space more tells the model's text from the record's own.
+				// An additional space distinguishes the model's text from the record's own.
 				text, _ := memory.Summarizer{Model: says(answer)}.Summarize(t.Context(), r)
 				return text == answer
 			}

@@ -68,9 +68,9 @@ func encode(r Record) ([]byte, error) {
 	return data, nil
 }
 
-// Decode reads the stored form of the record of an issue. Its errors are
-// [ErrBroken], with the reason, and [ErrNewer]. What it returns can be saved again: it
-// reads whatever could be written, in any form of JSON, and nothing else.
+// Decode reads the stored form of the record of an issue. Its errors are [ErrBroken], with the
+// reason, and [ErrNewer]. A record that it returns can be saved again: it accepts every record that
+// Encode writes, in any formatting of the JSON, and refuses everything else.
 func Decode(data []byte, repo string, issue int) (Record, error) {
 	if len(data) > MaxSize {
 		return Record{}, broken(errTooLarge)

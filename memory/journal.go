@@ -12,10 +12,9 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Journal keeps the decision on each task and how far its actions got: a run that
-// was killed is taken up where it stopped, with the decision of the first time.
-// Implementations are safe for concurrent use, by several processes too, and pass
-// the suite memorytest.RunJournal.
+// A Journal keeps the decision on each task and how far its actions got: the next run continues
+// where a killed run stopped, with the same decision. Implementations are safe for concurrent use,
+// by several processes too, and pass the suite memorytest.RunJournal.
 type Journal interface {
 	// Ledger returns the ledger of a task. It changes nothing. Errors:
 	// [ErrNotFound], [ErrBroken], [ErrNewer], the context's, or one of the medium.
@@ -25,10 +24,10 @@ type Journal interface {
 	// newer one it returns [ErrNewer]. When Begin returns nil the ledger is durable,
 	// as far as the medium goes.
 	Begin(ctx context.Context, l Ledger) error
-	// Mark replaces the entry with the index e.Index, as [Ledger.Mark] does. It
-	// returns [ErrNotFound] when there is no ledger or no such entry; an entry with
-	// another hash is an error. When Mark returns nil the entry is durable, as far as
-	// the medium goes; after an error the old entry or the new one is kept.
+	// Mark replaces the entry with the index e.Index, as [Ledger.Mark] does. It returns
+	// [ErrNotFound] when there is no ledger or no such entry; an entry with another hash is an
+	// error. When Mark returns nil, the entry is as durable as the medium allows. After an error, either
+	// the old entry or the new one is stored.
 	Mark(ctx context.Context, key LedgerKey, e Entry) error
 }
 
@@ -118,9 +117,9 @@ func NewLedger(key LedgerKey, decision protocol.DecisionMessage, at time.Time) L
 	return l
 }
 
-// Mark replaces the entry with the index e.Index, in place, and cuts texts that are
-// too long. Errors: [ErrNotFound] when there is no such entry; another hash than that
-// of the action; a state that [Entry] does not store. Journals use it.
+// Mark replaces the entry with the index e.Index, in place, and cuts texts that are too long. It is
+// an error if there is no such entry ([ErrNotFound]), if the hash differs from that of the action,
+// or if [Entry] does not store the state. Journals use it.
 func (l *Ledger) Mark(e Entry) error {
 	if e.Index < 0 || e.Index >= len(l.Entries) {
 		return fmt.Errorf("%w: the task has no action %d", ErrNotFound, e.Index)

@@ -36,7 +36,7 @@ type Record struct {
 	Tasks    []Task           `json:"tasks"` // oldest first
 	// Humans lists the changes of humans since the oldest recorded task, the oldest first.
 	Humans []Change `json:"humans,omitempty"`
-	// Scores are those of shadow mode; nil: none.
+	// Scores are the scores of shadow mode; nil: none.
 	Scores *Scores `json:"scores,omitempty"`
 }
 

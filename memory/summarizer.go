@@ -58,7 +58,7 @@ func (s Summarizer) Summarize(ctx context.Context, r Record) (text string, ok bo
 		return text, true
 	}
 	if s.Log != nil {
-		s.Log.WarnContext(ctx, "summary of the model rejected; using the facts", "repo", r.Repo, "issue", r.Issue, "error", err)
+		s.Log.WarnContext(ctx, "the model's summary was rejected; using a summary of the record", "repo", r.Repo, "issue", r.Issue, "error", err)
 	}
 	return facts, true
 }
@@ -239,9 +239,8 @@ func (r *reader) plain(low string) (why string) {
 	case low == "once" || strings.ContainsAny(low, "0123456789"):
 		r.object(low)
 	case low == "human":
-		// Right behind "escalated to" it is who was asked, and as the first verb of a
-		// clause it is who did what follows. Anywhere else it could make our act a
-		// human's.
+		// After "escalated to" it names the person who was asked, and before the first verb of a
+		// clause it names the actor. Anywhere else it could attribute our action to a human.
 		asked := r.begun && r.bare && r.verb == "escalated"
 		if r.begun && !asked {
 			return noHuman

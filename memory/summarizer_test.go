@@ -172,8 +172,8 @@ func TestSummarizerOnlyDrops(t *testing.T) {
 	}
 }
 
-// TestSummarizerPrompt looks at what the model is given: the text of Summary, and
-// nothing that anybody wrote.
+// TestSummarizerPrompt checks the prompt of the model: it contains the text of Summary, and no text
+// of a person.
 func TestSummarizerPrompt(t *testing.T) {
 	t.Parallel()
 	r := recordOf(t, "several")

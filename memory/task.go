@@ -46,13 +46,13 @@ type Action struct {
 	Result triage.State `json:"result"`
 	Reason string       `json:"reason,omitempty"` // why it was not done, or a warning
 	URL    string       `json:"url,omitempty"`    // where it can be seen
-	// Hash is that of the action as it was decided, by HashAction; empty: not known.
+	// Hash is the hash by HashAction of the action as it was decided; empty: not known.
 	Hash string `json:"hash,omitempty"`
 }
 
-// NewAction returns the record of an action with its index, type, values and hash
-// filled in. Of a known action every parameter counts that is not Markdown, nor the key of
-// a sticky comment, nor about the grace period of a closing; of an unknown one, none.
+// NewAction returns the record of an action with its index, type, values and hash filled in. The
+// hash of a known action covers every parameter except Markdown, the key of a sticky comment and
+// the grace period of a close. That of an unknown action covers no parameter.
 func NewAction(index int, item protocol.ActionItem) Action {
 	a := Action{Index: index, Type: item.Type, Hash: HashAction(item)}
 	spec, _ := protocol.SpecOf(item.Type)

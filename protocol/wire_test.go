@@ -171,7 +171,8 @@ func TestRawParts(t *testing.T) {
 	}
 }
 
-// TestHTML shows why Encode is there: json.Marshal escapes what MarshalJSON left.
+// TestHTML shows why Encode is needed: json.Marshal escapes the HTML characters that MarshalJSON
+// keeps.
 func TestHTML(t *testing.T) {
 	t.Parallel()
 	a, err := protocol.NewAction("comment", map[string]any{"body": "a < b & c > d"})

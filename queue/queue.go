@@ -26,12 +26,12 @@
 // completed task that is being carried out is under a lease (LeaseDecisions, Renew), and is
 // ready again when the lease expires. One task of an issue is carried out at a time.
 //
-// Two fencing tokens stop holders that lost their claim or lease. The attempt counts the
-// claims of a task: a claimant that names its attempt gets an error once it lost the task.
-// The epoch counts the leases of a decision: only the last lease can finish it. Neither ever
-// decreases, not even by Retry. The first result of a task wins; later ones are kept in the
-// task's log, and never carried out. A task that is asked again gets another decision: only
-// claims made after AskAgain can give it, and Decision.Asks tells the decisions apart.
+// Two fencing tokens stop holders that lost their claim or lease. The attempt counts the claims of
+// a task: a claimant that names its attempt gets an error once it lost the task. The epoch counts
+// the leases of a decision: only the last lease can finish it. Neither ever decreases, not even by
+// Retry. The first result of a task wins; later ones are kept in the task's log, and never carried
+// out. After AskAgain a task gets another decision: only claims made after that call can complete
+// it, and Decision.Asks distinguishes the decisions.
 package queue
 
 import (
@@ -104,10 +104,10 @@ type Queue interface {
 	// ErrNotYours and ErrLost as Heartbeat.
 	FailClaim(ctx context.Context, ref Ref, reason string) error
 	// Complete stores the decision on a pending or claimed task. If ref names an attempt and
-	// another one has the task, the error is ErrLost. A rejected decision goes to the task's log,
-	// with its beginning. ErrNotYours, in any state, when ref names a claimant other than the
-	// last one. A task that is unknown, decided on already or failed is not an error: the receipt
-	// contains the reason. An empty decision is an error, and so is one beyond MaxMessage.
+	// another one has the task, the error is ErrLost. The task's log records a rejected decision,
+	// with the beginning of its text. ErrNotYours, in any state, when ref names a claimant other
+	// than the last one. A task that is unknown, decided on already or failed is not an error: the
+	// receipt contains the reason. An empty decision is an error, and so is one beyond MaxMessage.
 	Complete(ctx context.Context, ref Ref, decision []byte) (Receipt, error)
 
 	// LeaseDecisions leases decisions to be carried out, those of the oldest tasks first: at most
@@ -151,18 +151,18 @@ type Queue interface {
 	Inspect(ctx context.Context, id string) (Details, error)
 	// Retry makes a failed task ready again, and resets its counts towards the limits of
 	// RequeueStale: it becomes completed if it has a decision or no agent, else pending. With
-	// Task.Coalesce, a pending one is held back behind others of its issue, as a new task is.
-	// A task that is held back, also behind others, becomes ready at once. It returns the new
-	// state. ErrNotFound; ErrState in other states. by goes to the log.
+	// Task.Coalesce, a pending one is held back behind others of its issue, as a new task is. A
+	// task that is held back, also behind others, becomes ready at once. It returns the new state.
+	// The task's log records by. Errors: ErrNotFound; ErrState in other states.
 	Retry(ctx context.Context, id, by string) (State, error)
 	// AskAgain forgets the decision on a done or failed task and makes the task pending, so that
-	// the agent decides anew; a task without an agent becomes completed. The rest is as with
-	// Retry. The earlier result goes to the log, and so do by and the reason, which may be
-	// empty. It returns the new state. ErrNotFound; ErrState in other states.
+	// the agent decides anew; a task without an agent becomes completed. The rest is as with Retry.
+	// The task's log records the earlier result, by and the reason, which may be empty. It returns
+	// the new state. ErrNotFound; ErrState in other states.
 	AskAgain(ctx context.Context, id, by, reason string) (State, error)
-	// Cancel fails a task that has not ended and is not being carried out. One that was never
-	// claimed no longer counts towards Task.HourlyLimit; tasks that are held back by the limit
-	// keep their times. ErrNotFound, ErrState. by goes to the log.
+	// Cancel fails a task that has not ended, unless its decision is being carried out. A cancelled
+	// task that was never claimed does not count towards Task.HourlyLimit, but the tasks that the
+	// limit delays do not start earlier. The task's log records by. Errors: ErrNotFound, ErrState.
 	Cancel(ctx context.Context, id, by string) error
 	// Purge deletes done and failed tasks that ended before a time, with their logs, and
 	// returns their number: call it until it returns less than limit. Their ids and Task.Dedup

@@ -27,12 +27,12 @@ type Result struct {
 	// Undone lists the ids of the rules with "else_undo: true" whose condition is false: their
 	// earlier actions have to be reverted.
 	Undone []string
-	// Labels are those of the issue as the rules leave it.
+	// Labels are the labels of the issue after the rules.
 	Labels []string
 	// Retriage is whether a rule wants the issue to be decided on as if it were newly
 	// opened.
 	Retriage bool
-	// Trace tells about every rule, in order.
+	// Trace describes the result of every rule, in order.
 	Trace []RuleTrace
 }
 
@@ -149,7 +149,7 @@ func (p *plan) settle(rules []*rule, v *expression.Evaluation) error {
 		case p.result.Stopped || !again:
 			return nil
 		case times > maxAgain:
-			return fmt.Errorf("the rules are asked again more than %d times; put rules that add a label before those that ask for it", maxAgain)
+			return fmt.Errorf("the rules were evaluated again more than %d times; put rules that add a label before the rules that test for it", maxAgain)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// checkFlow looks at how rules follow each other: it refuses those that ask for labels
-// of each other in a circle, and warns of those that never fire.
+// checkFlow checks the order of rules. It refuses rules that test for labels of each other in a
+// circle, and warns of rules that never fire.
 func checkFlow(rules []*rule) {
 	f := flow{rules: rules, adds: map[string][]int{}, removes: map[string][]int{}}
 	for i, r := range rules {
@@ -105,7 +105,8 @@ func (f *flow) visit(i int) {
 	f.state[i] = seen
 }
 
-// report refuses a circle; each rule of it asks for what the next one writes.
+// report records a mistake for a circle of rules, in which each rule tests for a change by the next
+// one.
 func (f *flow) report(circle []int) {
 	ids := make([]string, len(circle))
 	for k, i := range circle {

@@ -35,7 +35,8 @@ func Events() []string { return events.Keys() }
 
 // Infos describes every rule of a set, which may be nil, in order.
 //
-// This and [Without] are not methods, so that programs without a use for them go without.
+// Infos and [Without] are functions and not methods, so that the linker can drop them from programs
+// that do not use them.
 func Infos(s *Set) []Info {
 	list := make([]Info, 0, s.Len())
 	for _, r := range s.all() {

@@ -125,10 +125,10 @@ func (r *rule) checkEscalate() {
 	}
 }
 
-// checkUndo refuses to take back what a rule does whenever it listens.
+// checkUndo refuses "else_undo" in a rule without a condition.
 func (r *rule) checkUndo() {
 	if r.undo && r.when == nil && r.file.ErrorCount() == 0 {
-		r.file.Problemf(r.node, "else_undo takes back what the rule did when its condition is false; the rule has no when")
+		r.file.Problemf(r.node, "else_undo reverts the changes of the rule when its condition is false, but the rule has no condition (when)")
 	}
 }
 

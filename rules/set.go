@@ -203,8 +203,8 @@ func (s *Set) UsesMemory() bool {
 	return s.has(action.Action.UsesMemory) || slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.ReadsMemory() })
 }
 
-// UsesAuthor reports whether any rule depends on what the author of the issue opened before. A
-// nil set does not.
+// UsesAuthor reports whether any rule depends on earlier issues or pull requests of the issue's
+// author. A nil set does not.
 func (s *Set) UsesAuthor() bool {
 	reads := (*expression.Expression).ReadsAuthor
 	return s.has(func(a action.Action) bool { return a.Reads(reads) }) ||
@@ -226,7 +226,8 @@ func (s *Set) OverridesHumans(id string) bool {
 	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.id == id && r.override })
 }
 
-// Adders returns the ids of the rules that add a label, in order, as far as their text tells.
+// Adders returns the ids of the rules that add a label, in order. It misses labels that an
+// expression computes.
 func (s *Set) Adders(label string) []string {
 	var list []string
 	for _, r := range s.all() {
@@ -251,8 +252,8 @@ func (s *Set) Knows(command string) bool {
 	return false
 }
 
-// UndoesByMemory reports whether a rule with "else_undo: true" takes the memory to know what it
-// did: it listens to more than the events of pull requests, whose timeline tells.
+// UndoesByMemory reports whether a rule with "else_undo: true" needs the memory to find its earlier
+// changes. A rule for pull requests alone does not, because it finds them in the timeline.
 func (s *Set) UndoesByMemory() bool {
 	return slices.ContainsFunc(s.all(), func(r *rule) bool {
 		return r.undo && slices.ContainsFunc(r.on, func(on string) bool { return !events.Covers("pull_request.*", on) })
@@ -267,9 +268,9 @@ func (s *Set) MayHaveEffect(id string, on triage.Issue) bool {
 	return i >= 0 && slices.ContainsFunc(s.rules[i].actions, func(a action.Action) bool { return a.MayHaveEffect(on) })
 }
 
-// LabelsOff returns the labels to take off an issue because the condition of the rule with
-// that id is false, whoever put them on: those that a rule with else_undo and override_humans
-// adds, as far as its text names them.
+// LabelsOff returns the labels to remove from an issue because the condition of the rule with that
+// id is false, whoever added them: those that a rule with else_undo and override_humans adds, as
+// far as its text names them.
 func (s *Set) LabelsOff(id string, on triage.Issue) []string {
 	i := slices.IndexFunc(s.all(), func(r *rule) bool { return r.id == id })
 	if i < 0 || !s.rules[i].undo || !s.rules[i].override {

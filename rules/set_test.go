@@ -37,7 +37,7 @@ rules:
 	}
 }
 
-// TestRemembers tells what a set needs of a memory.
+// TestRemembers checks which parts of the memory a set needs.
 func TestRemembers(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

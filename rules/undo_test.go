@@ -23,7 +23,7 @@ func compiled(t *testing.T, src string) *rules.Set {
 	return set
 }
 
-// TestKnows tells which names after /foreman are commands of the rules.
+// TestKnows checks which names after /foreman are commands of the rules.
 func TestKnows(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -80,7 +80,7 @@ func TestUsesMemory(t *testing.T) {
 	}
 }
 
-// TestUndoesByMemory tells which rules can be reverted by the timeline alone.
+// TestUndoesByMemory checks which rules can be reverted by the timeline alone.
 func TestUndoesByMemory(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -118,7 +118,7 @@ func TestAdders(t *testing.T) {
 	}
 }
 
-// TestMayHaveLeft tells when the memory is worth reading for a rule.
+// TestMayHaveLeft checks when the memory may contain changes by a rule.
 func TestMayHaveLeft(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -248,7 +248,7 @@ rules:
 	}
 }
 
-// forgetful is a store that has lost what tells it of closings to come.
+// forgetful is a store that has lost its index of scheduled closes.
 type forgetful struct{ memory.Agenda }
 
 func (forgetful) Pending(context.Context, string) ([]memory.Due, bool, error) { return nil, true, nil }
@@ -300,8 +300,8 @@ func TestClosingOfAgent(t *testing.T) {
 	}
 }
 
-// TestUnsavedClosing closes an issue and cannot record it; the next run does, so that it can
-// be taken back. What a person closed is not ours.
+// TestUnsavedClosing closes an issue when the memory cannot be written. The next run records the
+// close, so that it can be reverted. It does not record a close by a person.
 func TestUnsavedClosing(t *testing.T) {
 	t.Parallel()
 	for who, want := range map[string]string{"we": "reopen_issue done, comment done", "mona": "comment done"} {

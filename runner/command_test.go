@@ -64,7 +64,8 @@ func TestWhoCommands(t *testing.T) {
 	}
 }
 
-// TestCommandOfAnother passes over a comment that somebody else brought than wrote.
+// TestCommandOfAnother ignores a command if the sender of the event is not the author of the
+// comment.
 func TestCommandOfAnother(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: triage}]}\n")
@@ -116,7 +117,8 @@ func TestRetriageGoesOn(t *testing.T) {
 	}
 }
 
-// TestPermissionFails carries out nothing, of the rules neither.
+// TestPermissionFails: if the permission cannot be read, the run carries out neither the command
+// nor the rules.
 func TestPermissionFails(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issue_comment.created, then: [{add_label: triage}]}\n")

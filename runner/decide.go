@@ -529,9 +529,9 @@ func (a decider) withLabelsOff(d plan.Decision, res *rules.Result) (plan.Decisio
 
 // effect returns a function that computes which labels an action of a rule will really add or
 // remove. It applies the policy and its limits and, when a rule asks for labels at all, human
-// overrides, labels that are never added again, and the labels of the repository. Otherwise a
-// rule would act on a label that is never set. Look-ups are those of the review, made early.
-// Without asks nothing is looked up, and facts that were not read count as absent.
+// overrides, labels that are never added again, and the labels of the repository. Otherwise a rule
+// would act on a label that is never set. It makes look-ups of the review early. Without asks
+// nothing is looked up, and facts that were not read count as absent.
 func (a decider) effect(ctx context.Context, asks bool) func(rule string, item protocol.ActionItem) []string {
 	m := plan.NewMaker(plan.Input{Issue: *a.d.Issue, Policy: a.c.Policy, MayComment: true})
 	asked := a.c.Rules.UsesLabels() || a.o.Agent.Agent != nil && a.c.Agent.When.UsesLabels()

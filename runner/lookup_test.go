@@ -136,7 +136,7 @@ rules:
 	}
 }
 
-// The agent is asked for what the rules left open.
+// The agent decides after the rules, and gets their changes.
 func TestAgentSeesWhatRulesDid(t *testing.T) {
 	t.Parallel()
 	for label, want := range map[string]int{"docs": 0, "absent": 1} {
@@ -149,8 +149,8 @@ func TestAgentSeesWhatRulesDid(t *testing.T) {
 	}
 }
 
-// Two events come at once when a form sets labels: the second run to be carried out reads
-// what the first has said.
+// A form that sets labels causes two events at the same time: the second run finds the comment of
+// the first one.
 func TestOnceBesideOpening(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: a, on: [issues.opened, issues.labeled], then: [comment: {once: hi, body: Hello}]}\n")
@@ -281,7 +281,7 @@ func commentOn(t *testing.T, more string) triage.Delivery {
 	return e
 }
 
-// Rules listen to pull requests, and see what they change.
+// Rules can listen to pull requests, and read the changed files.
 func TestPullRequest(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"pull_request", "pull_request_target"} {

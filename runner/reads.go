@@ -104,8 +104,8 @@ func (r *reads) earlier(ctx context.Context) error {
 	return nil
 }
 
-// reach returns the history of the issue back to the last event that matches, as far as it can
-// be read.
+// reach returns the history of the issue. It reads pages backwards from the newest event until one
+// matches, or until GitHub has no earlier ones.
 func (r *reads) reach(ctx context.Context, match func(triage.TimelineEvent) bool) (history.History, error) {
 	for {
 		t, err := r.Timeline(ctx)
@@ -357,7 +357,7 @@ func (r *reads) Author(ctx context.Context) (facts.Author, error) {
 	case login == "":
 		return facts.Author{}, nil
 	case r.host.Repository == nil:
-		return facts.Author{}, fmt.Errorf("list what %s opened: %w", text.Quote(login), triage.ErrNeedsHost)
+		return facts.Author{}, fmt.Errorf("list the issues and pull requests of %s: %w", text.Quote(login), triage.ErrNeedsHost)
 	}
 	list, err := r.host.Repository.Opened(ctx, r.d.Ref(), login)
 	if err != nil {
@@ -455,7 +455,7 @@ func (l lookup) Contrib() (facts.Contrib, error) { return l.contrib() }
 // Memory implements [facts.Lookup].
 func (l lookup) Memory() (facts.Memory, error) { return l.memory() }
 
-// lookup returns the reads as rules see them, for one decision.
+// lookup returns the reads as the look-ups of rules, for one decision.
 func (r *reads) lookup(ctx context.Context) lookup {
 	return lookup{
 		permission: func(login string) (string, error) { return r.Permission(ctx, login) },

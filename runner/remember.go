@@ -144,8 +144,8 @@ func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out e
 	return nil
 }
 
-// save puts the task into the record. On an issue that was just opened there is none yet, as
-// far as anybody can tell without looking.
+// save puts the task into the record. For an issue that was just opened it assumes that there is no
+// record, and does not load one.
 func (a *recorder) save(ctx context.Context, task memory.Task, n deferral) error {
 	if a.reads.fresh() {
 		r := memory.Record{Repo: a.d.FullRepo(), Issue: a.d.Number}

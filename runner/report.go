@@ -53,7 +53,7 @@ type Report struct {
 	// Why explains the rules part by part; nil unless Options.Explain asks for it and
 	// there are at most 100 rules. Nothing is looked up for it alone.
 	Why []rules.RuleWhy
-	// Scores are those of shadow mode; nil outside of it, and when there are none.
+	// Scores are the scores of shadow mode; nil outside of it, and when there are none.
 	Scores *memory.Scores
 	// Warnings are things a maintainer should know that did not stop the run.
 	Warnings []string

@@ -98,8 +98,8 @@ func run(t *testing.T, o runner.Options, e triage.Delivery) (runner.Report, erro
 	return r.Run(t.Context(), e)
 }
 
-// TestWhoDecides tells when the agent is asked, and how its decision joins that of
-// rules that fired.
+// TestWhoDecides checks when a run asks the agent, and how it combines the agent's decision with
+// that of the rules.
 func TestWhoDecides(t *testing.T) {
 	t.Parallel()
 	const fires = "rules:\n  - {id: r, on: issues.opened, then: [{add_label: triage}]}\n"
@@ -145,7 +145,7 @@ func TestWhoDecides(t *testing.T) {
 	}
 }
 
-// TestAgentFails tells what each way of failing leads to.
+// TestAgentFails checks the result of each kind of failure of the agent.
 func TestAgentFails(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -291,7 +291,7 @@ func TestNeedsHost(t *testing.T) {
 	}
 }
 
-// TestMemory tells the agent of the second run what the first one did.
+// TestMemory: the agent of the second run gets a summary of the first one.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "")
@@ -373,7 +373,8 @@ func TestMemoryFails(t *testing.T) {
 	}
 }
 
-// TestBotLoginWarning tells a maintainer whose token posts as somebody else.
+// TestBotLoginWarning warns a maintainer whose token posts under another login than the configured
+// one.
 func TestBotLoginWarning(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{comment: hello}]}\n")

@@ -82,7 +82,7 @@ func (s *story) attempt(o runner.Options, e triage.Delivery) string {
 	return told(rep)
 }
 
-// told is "add_label done, close_issue none: already closed".
+// told returns the results of a report, such as "add_label done, close_issue none: already closed".
 func told(rep runner.Report) string {
 	var list []string
 	for _, a := range rep.Actions {

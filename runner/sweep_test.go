@@ -88,7 +88,7 @@ func (h stubbornHost) Reactions(ctx context.Context, ref triage.Ref, comment int
 	return h.Search.Reactions(ctx, ref, comment, content)
 }
 
-// TestVetoes tells what becomes of a closing that is due.
+// TestVetoes checks which objections stop a scheduled close that is due.
 func TestVetoes(t *testing.T) {
 	t.Parallel()
 	const bot = "github-actions[bot]"
@@ -179,8 +179,8 @@ func TestVetoes(t *testing.T) {
 	}
 }
 
-// TestClosingOnce kills the memory between the closing and its note: the next run finds
-// the issue closed, and a further one nothing.
+// TestClosingOnce: the memory fails after a close, before the run records it. The next run finds
+// the issue closed and records that; a third one has no work.
 func TestClosingOnce(t *testing.T) {
 	t.Parallel()
 	gh, e, o := scheduled(t, closesLater)
@@ -228,7 +228,7 @@ func (hasty) Pending(context.Context, string) ([]memory.Due, bool, error) {
 	return []memory.Due{{Issue: 1}, {Issue: 99}}, false, nil
 }
 
-// TestSweepMemory is about memories that do not tell, or tell wrongly.
+// TestSweepMemory uses memories that do not list scheduled closes, or list wrong ones.
 func TestSweepMemory(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -60,7 +60,7 @@ func (w *undoWorld) run(t *testing.T, task string, e triage.Delivery) runner.Rep
 	return rep
 }
 
-// labels are those of the issue.
+// labels returns the labels of the issue.
 func (w *undoWorld) labels() string { return strings.Join(w.gh.Issue(repoName, 1).Labels, " ") }
 
 // said is the last comment of the issue.
@@ -69,8 +69,8 @@ func (w *undoWorld) said() string {
 	return c[len(c)-1].Body
 }
 
-// TestUndoWaits takes back what the last task did before the comment, not what another
-// did while the job of the command waited; what that one changed stays.
+// TestUndoWaits reverts the last task before the comment. It does not revert a later task, which
+// ran while the job of the command waited.
 func TestUndoWaits(t *testing.T) {
 	t.Parallel()
 	for later, want := range map[string]struct{ labels, said string }{
@@ -173,8 +173,8 @@ func TestUndoSeveral(t *testing.T) {
 	}
 }
 
-// TestUndoOnPull takes a label off a pull request when the timeline shows that we put it
-// there, and reads that only when there is something to take off.
+// TestUndoOnPull removes a label from a pull request if the timeline shows that we added it. It
+// reads the timeline only if there is such a label.
 func TestUndoOnPull(t *testing.T) {
 	t.Parallel()
 	const (

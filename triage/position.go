@@ -28,8 +28,8 @@ func decodeAt(data []byte, out any) error {
 	return nil
 }
 
-// placed adds a position in data to an error: for a JSON error that of the mistake, in
-// what the decoder read from start on; for any other error start itself.
+// placed adds a position in data to an error. The decoder read from start on: the position of a
+// JSON error is that of the mistake; of any other error it is start.
 func placed(data []byte, start int64, err error) error {
 	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
 		line, column := position(data, start+s.Offset)

@@ -9,7 +9,7 @@ type Timeline struct {
 	// Complete is false for a timeline that is too long to be read as a whole: then
 	// Events is its newest part.
 	Complete bool
-	// Before is where to read on for earlier events; 0: no earlier events can be read.
+	// Before is the position from which earlier events can be read; 0: none can be read.
 	Before int
 	// Size is about how many events there are in all; 0: Events has all, or it is not known.
 	Size int

@@ -1,6 +1,7 @@
 package agentcheck
 
-// The forms of the wire.
+// The two protocols of agents: the agent claims tasks from a queue, or it receives whole tasks in
+// requests.
 const (
 	Queue = "queue"
 	Sync  = "sync"

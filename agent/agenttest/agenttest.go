@@ -31,11 +31,10 @@ type Server struct {
 	http *loopback.Server
 }
 
-// New starts an agent. handler returns the answer to every POST, whatever its path; a
-// nil handler decides to skip. handler may be called concurrently and must return: an
-// Answer, not the handler, is what holds bytes back. A request that holds no task gets
-// status 422, another method 405. The agent stops with the test, and what it still
-// holds back is cut off.
+// New starts an agent. handler returns the answer to every POST, whatever its path; a nil handler
+// decides to skip. handler may be called concurrently and must return. To delay bytes of an answer,
+// use the fields of Answer. A request that holds no task gets status 422, another method 405. The
+// agent stops with the test, and cuts off answers that are not finished.
 func New(tb testing.TB, handler func(task protocol.TaskMessage) Answer) *Server {
 	tb.Helper()
 	if handler == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
-// startApp gives the script a GitHub that takes the tokens of an App alone.
+// startApp starts a fake GitHub for the script. It accepts only tokens of an App.
 func startApp(ts *testscript.TestScript) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	ts.Check(err)

@@ -1,5 +1,5 @@
-// Foremand is the harness as a service: events in, tasks to agents over a durable queue,
-// and what they decide carried out.
+// Foremand is the harness as a service. It receives events, gives tasks to agents over a durable
+// queue, and carries their decisions out.
 package main
 
 import (

@@ -18,7 +18,7 @@ import (
 	"github.com/org/foreman-action/internal/freeport"
 )
 
-// block returns what stands in docs/server.md in the fence behind a marker, and where.
+// block returns the code block after a marker in docs/server.md, and its position.
 func block(t *testing.T, doc, marker string) (text string, from int) {
 	t.Helper()
 	_, rest, ok := strings.Cut(doc, "<!-- "+marker+" -->\n```")

@@ -37,7 +37,7 @@ func (p *Polling) check(f file, i *Identity) {
 		return
 	}
 	if at := f.node("polling", "enabled"); at != nil && p.Enabled {
-		f.Problemf(at, "polling.enabled: without a token GitHub is not asked; leave it out")
+		f.Problemf(at, "polling.enabled: polling needs a token; set one under identity, or leave this key out")
 	}
 	p.Enabled = false
 }

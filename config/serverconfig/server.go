@@ -95,8 +95,8 @@ func (s *Server) check(f file) {
 	}
 	at := cmp.Or(f.node("server", "webhook_secret"), f.node("server", "webhook_secrets"))
 	if len(s.WebhookSecrets) > 0 && len(s.Credentials) == 0 {
-		f.File.Warnf(at, "server: a webhook comes from outside, and without server.credentials who comes from outside can take tasks: "+
-			"let what stands in front pass /github/webhook alone, or configure credentials")
+		f.File.Warnf(at, "server: GitHub sends webhooks from outside, and without server.credentials any client from outside can claim tasks: "+
+			"configure credentials, or let the proxy pass /github/webhook only")
 	}
 	seen := map[string]bool{}
 	for i, c := range s.Credentials {

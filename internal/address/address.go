@@ -39,8 +39,7 @@ func ValidPort(port string) bool {
 	return err == nil && n > 0
 }
 
-// Loopback reports whether a host, which may stand in brackets, can be none but this
-// machine.
+// Loopback reports whether a host is certainly this machine. The host may have brackets.
 func Loopback(host string) bool {
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	if addr, err := netip.ParseAddr(host); err == nil {

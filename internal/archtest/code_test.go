@@ -182,7 +182,7 @@ func assigned(m *module, dir, name string) bool {
 	return found
 }
 
-// targets returns what a node changes, or lets others change.
+// targets returns the expressions that a node assigns to, or whose address it takes.
 func targets(n ast.Node) []ast.Expr {
 	switch n := n.(type) {
 	case *ast.AssignStmt:

@@ -32,8 +32,7 @@ func checkRooms(m *module, tab table) []string {
 	return out
 }
 
-// problems returns the sizes beyond a limit or ceiling, and the lines that rooms.txt has
-// in vain.
+// problems returns the sizes beyond a limit or ceiling, and the unnecessary lines of rooms.txt.
 func (r rooms) problems(dir string, found figures) []string {
 	var out []string
 	for _, name := range measures() {

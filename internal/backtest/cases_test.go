@@ -172,7 +172,7 @@ func runCase(t *testing.T, c caseFile) {
 	}
 }
 
-// setUp reads what a case is about.
+// setUp reads the repository and the options of a case.
 func (c caseFile) setUp(t *testing.T) (*past, backtest.Options) {
 	t.Helper()
 	src := &past{}

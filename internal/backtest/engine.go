@@ -53,7 +53,7 @@ func (e *engine) adds(labels []string) bool {
 	return slices.ContainsFunc(labels, func(l string) bool { return e.labels[strings.ToLower(l)] })
 }
 
-// A decision is that of an engine's rules on one issue.
+// A decision is the result of an engine's rules on one issue.
 type decision struct {
 	fired   []string
 	effects map[string]*effect // of the rules that fired

@@ -131,7 +131,8 @@ func (h history) closing(reason string) (verdict, string) {
 // completed is the reason of a closing that names none.
 const completed = "completed"
 
-// stood judges a present state by the actor and the time of the event that led to it.
+// stood judges the present state of a label or an issue by the actor and the time of the event that
+// led to it.
 func (h history) stood(e triage.TimelineEvent, found bool) verdict {
 	switch {
 	case !found || h.human(e):

@@ -18,7 +18,7 @@ func oneLine(s string) string {
 	return string(r)
 }
 
-// webURL is an address that may stand in a link, or nothing.
+// webURL returns an address if it may be used in a link, else an empty text.
 func webURL(s string) string {
 	web := strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 	odd := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"'<>()[]\\`", r) }

@@ -13,11 +13,10 @@ const (
 	maxLinksHere = 5      // of one kind under a rule
 )
 
-// Markdown writes a report as a comment on a pull request that changes the rules: what
-// they do against what the old ones did, and where people disagree. It is at most
-// 60,000 bytes long. Nothing in it mentions anybody or refers to an issue, whatever the
-// titles contain: links lead to the issues by way of a redirect, which leaves no trace on
-// them.
+// Markdown writes a report as a comment on a pull request that changes the rules: the differences
+// from the old rules, and the issues on which people disagree. It is at most 60,000 bytes long.
+// Nothing in it mentions anybody or refers to an issue, whatever the titles contain: links lead to
+// the issues by way of a redirect, which leaves no trace on them.
 func Markdown(r Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### The rules, replayed\n\n%s", sanitize.Value(headline(r)))

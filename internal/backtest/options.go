@@ -37,7 +37,7 @@ func (e *StopError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *StopError) Unwrap() error { return e.Err }
 
-// Options are those of [Run]. Repo and Config must be set.
+// Options configures [Run]. Repo and Config must be set.
 type Options struct {
 	Repo   string // "owner/name"
 	Config *config.Config

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Version is that of the form of a report as JSON. Within it, fields are only added.
+// Version is the version of a report's JSON form. Within it, fields are only added.
 const Version = 1
 
 // A Report is the result of a replay. Its titles are made harmless for logs; each format

@@ -120,7 +120,7 @@ func (c *ruleCount) add(h history, d decision, links int) {
 	}
 }
 
-// counts are those of a replay.
+// counts are the counters of a replay.
 type counts struct {
 	replayed, pulls, ours, timelines int
 

@@ -87,7 +87,7 @@ func CheckTaskID(id string) error {
 	case !taskID.MatchString(id):
 		return usagef("the task id %q must have 1 to 64 letters, digits, dots, dashes and underscores, and begin with a letter or digit", id)
 	case strings.Contains(id, "..") || strings.HasSuffix(id, ".lock") || strings.HasSuffix(id, "."):
-		return usagef("the task id %q must not contain .. nor end in . or .lock, which git's branches may not", id)
+		return usagef("the task id %q must not contain \"..\" or end in \".\" or \".lock\": git does not allow that in names of branches", id)
 	}
 	return nil
 }

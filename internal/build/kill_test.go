@@ -75,7 +75,7 @@ func goOn(t *testing.T, c *consumer, end error, pipeline func(string) error) {
 	if _, err := os.Stat(filepath.Join(c.root, ".foreman/runs/t-1/state.json")); err != nil {
 		how = "run"
 	}
-	// A run that was killed behind its last step has nothing to go on with.
+	// A run that was killed after its last step has nothing left to resume.
 	if err := pipeline(how); err != nil && readReport(t, c.root).Status != machine.Approved {
 		t.Fatalf("after the kill: %v", err)
 	}

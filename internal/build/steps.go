@@ -93,14 +93,15 @@ func outside(found []string) handoff.Problem {
 // tailBytes is how much of a command's output prompts and reports get.
 const tailBytes = 16 << 10
 
-// The kinds of the consumer's commands, which are also the names of their folders.
+// The kinds of commands in the configuration, which are also the names of the folders for their
+// logs.
 const (
 	setupStep = "setup"
 	checkStep = "check"
 )
 
-// command runs a command of the consumer in the worktree, within limits, and returns the end of
-// its output and its changes outside.
+// command runs a setup or check command of the configuration in the worktree, within its limits. It
+// returns the end of the command's output, and the files that it changed outside of the worktree.
 func (r *run) command(ctx context.Context, name string, n int, args []string) (result process.Result, output string, found []string, err error) {
 	dir, err := r.journal.attempt(r.rec.State.Round, name, n)
 	if err != nil {

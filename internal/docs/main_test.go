@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite the outputs that the pages show
 // root is the root of the repository.
 const root = "../.."
 
-// The test is each program under its name.
+// The test binary acts as each of the programs when it is started under the name of one.
 func TestMain(m *testing.M) {
 	program := func(run func(context.Context, process.Env, []string) int) func() {
 		return func() {

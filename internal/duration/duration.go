@@ -12,8 +12,8 @@ import (
 // MaxDays bounds the whole days of a duration: a hundred years.
 const MaxDays = 36_500
 
-// Pattern matches the texts that [Parse] accepts without a sign, except for the bound; it means
-// the same in Go and in JSON Schema.
+// Pattern matches the texts without a sign that [Parse] accepts, and longer durations than MaxDays.
+// It has the same meaning in Go and in JSON Schema.
 const Pattern = `^(0|([0-9]+w([0-9]+d)?|[0-9]+d)` + rest + `*|` + rest + `+)$`
 
 const rest = `(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))`

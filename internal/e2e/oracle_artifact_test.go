@@ -309,7 +309,7 @@ func (r *actReader) Download(ctx context.Context, id int64, limit int) ([]byte, 
 	return data, err
 }
 
-// fields are those of a request about the artifact in a folder.
+// fields returns the fields of a request about the artifact in a folder.
 func fields(folder, name string) map[string]string {
 	run := filepath.Base(filepath.Dir(folder))
 	return map[string]string{"workflow_run_backend_id": run, "workflow_job_run_backend_id": run, name: filepath.Base(folder)}

@@ -85,7 +85,7 @@ func TestClientReads(t *testing.T) {
 	})
 }
 
-// TestClientWrites: what the other client saved, our store loads, and goes on with.
+// TestClientWrites: our store loads entries that the other client saved, and saves newer ones.
 func TestClientWrites(t *testing.T) {
 	t.Parallel()
 	between(t, services(), func(t *testing.T, ours *results.Cache, other otherClient) {
@@ -131,7 +131,7 @@ func TestClientRace(t *testing.T) {
 	})
 }
 
-// keys is what the keys of an issue start with.
+// keys returns the prefix of an issue's keys.
 func keys(issue int) string { return fmt.Sprintf("foreman/v1/i%d/", issue) }
 
 func key(issue, number int) string { return fmt.Sprintf("foreman/v1/i%d/%010d", issue, number) }

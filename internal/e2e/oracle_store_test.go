@@ -22,8 +22,8 @@ const (
 	ownRepoID = 1001
 )
 
-// jobOptions are those of a job on the default branch of a repository, on a server
-// that is not GitHub's own. No request waits for the next try.
+// jobOptions returns the options of a job on the default branch of a repository, on a server that
+// is not GitHub's own. No request waits for the next try.
 func jobOptions(repo, token string) results.Options {
 	return results.Options{
 		Repo: repo, RepositoryID: ownRepoID, DefaultBranch: "main", RuntimeToken: token,
@@ -144,7 +144,7 @@ func sample(issue, revision int) memory.Record {
 	return r
 }
 
-// stored is what a store makes of a record that is saved.
+// stored returns a saved record as the store returns it, with the next revision.
 func stored(r memory.Record) memory.Record {
 	r.Schema = memory.Schema
 	r.Revision++

@@ -259,7 +259,7 @@ func TestPlaygroundLook(t *testing.T) {
 	}
 }
 
-// TestPlaygroundHostile shows texts that try to run a script, and opens links that are none.
+// TestPlaygroundHostile shows texts that try to run a script, and opens malformed links.
 func TestPlaygroundHostile(t *testing.T) {
 	b, _ := newPlayground(t, 1400)
 	var texts []string

@@ -42,7 +42,7 @@ func playgroundSite(t *testing.T) string {
 	return filepath.Join(siteDir(t), "playground")
 }
 
-// A playgroundRequest is what the page asks the engine.
+// A playgroundRequest is a request of the page to the engine.
 type playgroundRequest struct {
 	Title   string          `json:"title,omitempty"`
 	Rules   string          `json:"rules"`

@@ -44,7 +44,7 @@ const (
 	people     = "a human took off the label 'documentation', closed as 'completed', reopened on DATE. No further actions."
 )
 
-// artifactStory uses the memory as action.yml sets it.
+// artifactStory uses the default memory of action.yml, in artifacts.
 func artifactStory(t *testing.T, host string) {
 	w := newWorld(t, host)
 
@@ -139,8 +139,8 @@ func newWorld(t *testing.T, host string) *world {
 				action(t, protocol.ActionComment, "body", "Thanks, a pull request is welcome."))
 		}),
 	}
-	// The labels that it came with are old, so that they are not told as what people
-	// did after the first run.
+	// Its first labels are old, so that the summary does not list them as changes after the first
+	// run.
 	w.gh.Repo(repo).AddLabel("bug", "documentation").AddIssue(githubtest.Issue{
 		Number: number, Title: title, Author: author, Labels: []string{"bug"}, CreatedAt: time.Now().Add(-time.Hour),
 	})
@@ -218,7 +218,7 @@ func (w *world) run(action string, set func(*step)) *step {
 	return s
 }
 
-// payload is that of the event, with another action.
+// payload returns the payload of the event, with another action.
 func payload(t *testing.T, action string) []byte {
 	t.Helper()
 	was, is := []byte(`"action": "opened"`), []byte(`"action": "`+action+`"`)

@@ -145,7 +145,7 @@ func referenceAgent(t testing.TB, dir, rules string, port int) func() *exec.Cmd 
 	}
 }
 
-// trouble is what goes wrong with calls to GitHub, by a seeded schedule. It is safe for concurrent use.
+// trouble makes calls to GitHub fail by a seeded schedule. It is safe for concurrent use.
 type trouble struct {
 	mu     sync.Mutex
 	random *rand.Rand

@@ -24,7 +24,8 @@ type issue struct {
 	Title  string
 }
 
-// FuzzCacheEntry: any file is an entry or none, and an entry is read as it was kept.
+// FuzzCacheEntry: an arbitrary file is refused or decoded, and a decoded entry stays the same when
+// it is stored and read again.
 func FuzzCacheEntry(f *testing.F) {
 	f.Add([]byte(`{"Version":1,"Value":{"At":"2026-11-20T12:00:00Z","ETag":"W/\"1\"","More":true,"Issues":[{"Number":7,"Title":"x"}]}}`))
 	f.Add([]byte(`{"Version":2,"Value":{}}`))

@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// Try takes an advisory lock on a file, which is made when it is missing. The
-// kernel drops it when the process ends, however it ends. The error is [ErrLocked] where
-// somebody else has the lock.
+// Try takes an advisory lock on a file, which is made when it is missing. The kernel drops it when
+// the process ends, however it ends. The error is [ErrLocked] if another process has the lock.
 func Try(root *os.Root, name string) (unlock func(), err error) {
 	file, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 // errSharing is ERROR_SHARING_VIOLATION.
 const errSharing = syscall.Errno(32)
 
-// Try opens a file without sharing; it makes the file when it is missing.
-// The kernel closes it when the process ends, however it ends. The error is [ErrLocked]
-// where somebody else has the lock.
+// Try opens a file without sharing; it makes the file when it is missing. The kernel closes it when
+// the process ends, however it ends. The error is [ErrLocked] if another process has the lock.
 func Try(root *os.Root, name string) (unlock func(), err error) {
 	p, err := syscall.UTF16PtrFromString(filepath.Join(root.Name(), name))
 	if err != nil {

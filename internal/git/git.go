@@ -166,7 +166,7 @@ func (r Repo) env() []string {
 }
 
 // errFull ends a program that prints too much.
-var errFull = errors.New("full")
+var errFull = errors.New("the output has reached its limit")
 
 // A capture keeps the first bytes that are written to it.
 type capture struct {

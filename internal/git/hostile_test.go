@@ -222,7 +222,7 @@ func TestHostileSubmodule(t *testing.T) {
 	sprung(t, marker)
 }
 
-// TestReplacedObject hides a change behind a replacement.
+// TestReplacedObject hides a change by git replace: refs/replace must have no effect.
 func TestReplacedObject(t *testing.T) {
 	t.Parallel()
 	r := changed(t)

@@ -49,7 +49,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// late is a context whose timer has not gone off yet, as when a process stood still.
+// late is a context whose timer has not fired yet, as after the process was suspended.
 type late struct{ context.Context }
 
 func (late) Err() error            { return nil }

@@ -14,14 +14,14 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// resumeWithin is how long a list that was not read to its end is gone on with.
+// resumeWithin is how long an unfinished list can be resumed.
 const resumeWithin = 6 * time.Hour
 
 // HistoryOptions configures a [History].
 type HistoryOptions struct {
 	// Dir is the folder of the cache; empty: no cache.
 	Dir string
-	// Reserve is how many calls the token is left with; they are for others.
+	// Reserve is the number of API calls that stay unused, for other users of the token.
 	Reserve int
 }
 
@@ -61,7 +61,8 @@ type IssuePage struct {
 // NewHistory returns the history of a repository. An error means that the repository's
 // name is none, or that the folder cannot be used.
 //
-// It is not a method of the client, so that programs without a use for it go without.
+// It is a function and not a method of the client, so that the linker can drop it from programs
+// that do not use it.
 func NewHistory(c *Client, owner, repo string, o HistoryOptions) (*History, error) {
 	op := rest.InRepository("list the issues of", owner, repo, rest.NeedIssuesRead)
 	if err := op.Check(); err != nil {

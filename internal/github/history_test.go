@@ -63,7 +63,7 @@ func readAll(ctx context.Context, h *github.History) ([]triage.Issue, error) {
 	}
 }
 
-// statuses are those of the calls since the last time.
+// statuses returns the statuses of the calls since it was last called.
 func (l library) statuses() string {
 	var list []string
 	for _, c := range l.Calls() {
@@ -123,7 +123,7 @@ func TestHistoryResumes(t *testing.T) {
 	}
 	l.ClearFaults()
 	l.ResetCalls()
-	// Two new issues move the others on; the list that was begun is gone on with.
+	// Two new issues shift the others to later pages; the history resumes the list that it began.
 	l.Repo("octo/hello").AddIssue(githubtest.Issue{Number: 251}).AddIssue(githubtest.Issue{Number: 252})
 	list, err := readAll(t.Context(), l.history(t, 0))
 	if err != nil || len(list) != 252 || list[0].Number != 250 || list[100].Number != 152 {

@@ -18,8 +18,8 @@ type ListQuery struct {
 	Since   time.Time // those changed at this time or later; zero: all. GitHub keeps whole seconds
 	Creator string    // login of who opened them; empty: anybody
 	Page    int       // from 1; 0 is the first one too
-	// ETag is that of the earlier answer to the same question; empty: there was none. An
-	// unchanged answer costs nothing and has no body.
+	// ETag is the ETag of an earlier answer for the same list; empty: there was none. An unchanged
+	// answer costs nothing and has no body.
 	ETag string
 }
 

@@ -119,8 +119,8 @@ func (r *pageReader[T]) page(ctx context.Context, n int) (pagePlace, error) {
 	return pagePlace{more: reply.More || reply.Named, next: reply.Next, last: reply.Last}, nil
 }
 
-// entries returns the entries of all pages in their order; those for which key returns the
-// same are one.
+// entries returns the entries of all pages in their order; of entries with the same key it returns
+// one.
 func entries[T any, K comparable](pages map[int][]T, key func(T) K) []T {
 	var list []T
 	seen := map[K]bool{}

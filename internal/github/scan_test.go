@@ -158,7 +158,8 @@ func TestReactions(t *testing.T) {
 	}
 }
 
-// TestBudget knows what the last answer told, but that of the search.
+// TestBudget reads the remaining calls from the last answer, except one of the search, which has a
+// limit of its own.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	gh := githubtest.New(t, githubtest.Config{Token: token})

@@ -20,8 +20,8 @@ func searchFor(ref triage.Ref, query string) string {
 	return within
 }
 
-// found decodes the results of a search. A query in which words are joined by OR may find
-// issues of other repositories too, which are none of ours.
+// found decodes the results of a search. A query with OR may also find issues of other
+// repositories, which it leaves out.
 func found(ref triage.Ref, raw json.RawMessage) (triage.Issue, bool) {
 	var at struct {
 		Repo string `json:"repository_url"`

@@ -286,8 +286,8 @@ func TestTimelineMoves(t *testing.T) {
 	}
 }
 
-// TestTimelineWithoutLast: when GitHub does not tell the last page, the way there is
-// forward and not longer than the bound.
+// TestTimelineWithoutLast leaves out the link to the last page: the client then reads forward, and
+// stops at its limit of pages.
 func TestTimelineWithoutLast(t *testing.T) {
 	t.Parallel()
 	const first = `[{"id":1,"event":"commented","created_at":"2020-01-01T00:00:00Z","body":"99"}]`

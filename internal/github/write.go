@@ -81,7 +81,7 @@ type reacted struct {
 	ID int64 `json:"id"`
 }
 
-// A noAnswer is that of a write which GitHub answers without a body.
+// A noAnswer is the type for the answer to a write which GitHub answers without a body.
 type noAnswer struct{}
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -137,13 +137,13 @@ func onIssue(what string, ref triage.Ref) write { return write{op: rest.OnIssue(
 // none reports whether there is nothing to write.
 func (w write) none() bool { return w.call.Method == "" && !w.call.GraphQL }
 
-// with gives a write its call, to something below the issue.
+// with sets the call of a write; below is its path below that of the issue.
 func (w write) with(method, below string, body any) write {
 	w.call = rest.Call{Method: method, Path: issuePath(w.op.Ref, below), In: body}
 	return w
 }
 
-// unlessEmpty is with, or nothing at all when there are no names.
+// unlessEmpty is as with, but makes no call when there are no names.
 func (w write) unlessEmpty(names []string, method, below string, body any) write {
 	if len(names) == 0 {
 		return w

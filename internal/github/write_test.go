@@ -172,8 +172,8 @@ func TestNothingToDoIsNoCall(t *testing.T) {
 	}
 }
 
-// TestWritesFail runs every write through every way to fail, and counts the tries.
-// faultOnWrites lets the reads of a write pass.
+// TestRemoveLabelThatIsNotThere removes a label that the issue does not have, which succeeds, and
+// one of a deleted issue, which does not.
 func TestRemoveLabelThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	s := fake(t)

@@ -82,8 +82,8 @@ type place struct {
 	msg  string
 }
 
-// add lists a finding about a file, unless it is listed already. It returns the lines
-// that are new, as they stand in comments.
+// add lists a finding about a file, unless it is listed already. It returns the new lines in the
+// form of YAML comments.
 func (r *report) add(file *yamlfile.File, f finding) []string {
 	if f.places == nil {
 		return r.addAt(file, place{f.node, 0, f.msg})

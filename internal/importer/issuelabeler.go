@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// slashes is how a regular expression with flags is written.
+// slashes matches a regular expression with flags, such as /text/i.
 var slashes = regexp.MustCompile(`^/(.+)/(.*)$`)
 
 // An issueLabeler is the part of a configuration of github/issue-labeler that holds for

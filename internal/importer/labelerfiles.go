@@ -57,7 +57,7 @@ func (r globReader) globs(value *yaml.Node) match {
 	return out
 }
 
-// oldMatch reads {any: [glob, …], all: [glob, …]}, where each must hold.
+// oldMatch reads {any: [glob, …], all: [glob, …]}, which matches if both lists do.
 func (r globReader) oldMatch(item *yaml.Node) match {
 	out := match{ok: true}
 	var terms []term

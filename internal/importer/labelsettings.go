@@ -23,7 +23,7 @@ func actionKeys() []string {
 // A setting is the value of one of actionKeys; the zero one is not given.
 type setting pair
 
-// settings are those of one label, by key.
+// settings are the settings of one label, by key.
 type settings map[string]setting
 
 // readSettings splits the value of a label into the settings for all threads and those

@@ -12,8 +12,8 @@ import (
 
 const maxWidth = 120 // characters of a line
 
-// fixed returns how many lines of a file do not depend on the length of its source: the head,
-// and what a tool does without a word.
+// fixed returns how many lines of a file do not depend on the length of its source: the head, and
+// the rules for a tool's defaults.
 func fixed(tool string) int {
 	if tool == "stale" {
 		return 60

@@ -181,8 +181,8 @@ func eachPair(pairs []pair, keep func(key string) bool, read func(p pair) part) 
 // everyKey keeps all keys.
 func everyKey(string) bool { return true }
 
-// peopleHints are how rules that add labels differ from a tool where people change them. With
-// sync the rules override people, as the tool does.
+// peopleHints returns the differences between the tool and rules that add labels when people change
+// labels. With sync there are none: the rules override people, as the tool does.
 func (s step) peopleHints(tool string, sync bool) findings {
 	if sync {
 		return nil

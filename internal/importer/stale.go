@@ -117,7 +117,7 @@ func staleStep(s step, later bool) (out part, dry bool) {
 	out = part{name: "actions/stale", from: s.node.Line, to: s.node.Line}
 	for i, r := range issues {
 		out.interval = out.interval || r.soon || prs[i].soon
-		// The same rule for both needs to stand there only once.
+		// A rule that is the same for both is written once.
 		if r.same(prs[i]) {
 			out.rules = append(out.rules, r.both(prs[i]).final("")...)
 			continue

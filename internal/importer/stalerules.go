@@ -158,8 +158,8 @@ func lowered(texts []string) []string {
 	return out
 }
 
-// moment is how long after the label a change belongs to it: the source takes times that are
-// nearer for the same.
+// moment is the time after the label within which the imported action treats a change as its own:
+// it takes both times for the same.
 const moment = ` + duration("15s")`
 
 // unmark returns the rule that removes the label after a change. The events only make it

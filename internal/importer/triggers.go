@@ -19,7 +19,7 @@ type triggers struct {
 	found  findings
 }
 
-// activities are those of the events that a workflow may name and a rule may listen to.
+// activities returns the activities of an event that a workflow may name and a rule may listen to.
 func activities(event string) []string {
 	both := []string{"opened", "edited", "closed", "reopened", "assigned", "unassigned", "labeled", "unlabeled", "locked", "unlocked", "milestoned", "demilestoned"}
 	switch event {

@@ -313,8 +313,8 @@ func (s step) guarded(p part) part {
 	return p
 }
 
-// listenTo returns the events of the workflow that belong to one of the names, or the
-// default when there is no workflow or none of them.
+// listenTo returns the events of the workflow that belong to one of the names. It returns the
+// default if there is no workflow, or the workflow has no such event.
 func (s step) listenTo(otherwise []string, names ...string) []string {
 	var out []string
 	for _, e := range s.events {

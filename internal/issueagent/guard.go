@@ -101,7 +101,7 @@ func (g *guard) stays(key string, summary *string, now time.Time) string {
 		if k != nil && k.commented.UTC().Format(time.DateOnly) == day.Format(time.DateOnly) {
 			return "" // we know the hour, and it is long enough ago
 		}
-		// It may have been the last minute of that day.
+		// Only the day of the reply is known: it may have been in the last minute of that day.
 		if now.Before(day.Add(24*time.Hour + g.window)) {
 			return recent
 		}

@@ -50,8 +50,8 @@ func keepPermitted(d *protocol.DecisionMessage, i issue) []protocol.ActionItem {
 	return list
 }
 
-// eventOf returns the event that a task is about: the one that its payload holds, or else
-// an issue that was opened, as harnesses tell it that poll.
+// eventOf returns the event that a task is about: the event in its payload or, without one, the
+// opening of the issue. Harnesses that poll send tasks without a payload of an event.
 func eventOf(task protocol.TaskMessage) (triage.Delivery, error) {
 	e, err := triage.ParseEvent(triage.EventSource{Repo: task.Repo, Payload: task.Payload})
 	if err == nil && e.Issue != nil {

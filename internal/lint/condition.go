@@ -15,8 +15,8 @@ const (
 	yes
 )
 
-// A condition is the "if" of a job or a step: an expression of GitHub's. Of what it may
-// ask only the event and the label are known.
+// A condition is the "if" of a job or a step: an expression of GitHub's. Only the event and the
+// label have known values in it.
 type condition struct {
 	tokens []token
 	texts  []string // that it holds

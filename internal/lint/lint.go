@@ -34,7 +34,7 @@ type checker struct {
 	config *config.Config
 	repo   *Repository
 	uses   []rules.LabelUse
-	// globs are those of the policy.
+	// globs are the label globs of the policy.
 	globs []policyGlob
 	agent *yamlfile.Problem // the place of the agent's section; nil: there is none
 	found yamlfile.Problems

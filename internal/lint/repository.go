@@ -114,7 +114,7 @@ func (r *Repository) each(ctx context.Context, files config.Files, folder string
 	return nil
 }
 
-// leaveOut warns of a file that the check does without.
+// leaveOut records a warning about a file or a folder that the check leaves out.
 func (r *Repository) leaveOut(name string, err error) {
 	p := yamlfile.Problem{File: name, Msg: sanitize.Log(err.Error())}
 	if ps, ok := errors.AsType[yamlfile.Problems](err); ok && len(ps) > 0 {

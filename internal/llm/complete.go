@@ -77,7 +77,7 @@ func (c *Client) repeat(ctx context.Context, body []byte) (string, error) {
 		}
 		wait := c.retryAfter(resp.Header, time.Duration(try)*time.Second)
 		if wait > maxWait-waited {
-			return "", fmt.Errorf("%w, and it would be a wait of %v", err, wait)
+			return "", fmt.Errorf("%w; not trying again, because that needs a wait of %v", err, wait)
 		}
 		waited += wait
 		if err := c.sleep(ctx, wait); err != nil {

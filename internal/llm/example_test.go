@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A model puts a summary into words; where it cannot be reached, the summary stays.
+// A model rewrites a summary; if the model is unavailable, the summary stays as it is.
 func Example() {
 	client, err := llm.New(llm.Options{
 		Provider: llm.Anthropic,

@@ -143,7 +143,7 @@ const (
 		"organization_spend_limit_exceeded organization_usage_limit_exceeded project_spend_limit_exceeded"
 )
 
-// A statusError is an answer that is not one: a status other than 200.
+// A statusError is an answer with a status other than 200.
 type statusError struct {
 	status int
 	words  []string

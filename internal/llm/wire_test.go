@@ -79,8 +79,8 @@ func TestMisbehaviour(t *testing.T) {
 		{"busy once", []llmtest.Answer{llmtest.Busy(429, 7), whole}, "All is well.", []time.Duration{7 * time.Second}},
 		{"busy twice", []llmtest.Answer{llmtest.Busy(529, 0), llmtest.Fail(503, "server_is_overloaded"), whole}, "All is well.", []time.Duration{0, 2 * time.Second}},
 		{"busy for ever", []llmtest.Answer{llmtest.Fail(529, "overloaded_error")}, "error: status 529 (overloaded_error)", []time.Duration{time.Second, 2 * time.Second}},
-		{"busy for long", []llmtest.Answer{llmtest.Busy(429, 21)}, "error: status 429 (rate_limit_error), and it would be a wait of 21s", nil},
-		{"busy for long in all", []llmtest.Answer{llmtest.Busy(429, 20), llmtest.Busy(429, 1)}, "error: status 429 (rate_limit_error), and it would be a wait of 1s", []time.Duration{20 * time.Second}},
+		{"busy for long", []llmtest.Answer{llmtest.Busy(429, 21)}, "error: status 429 (rate_limit_error); not trying again, because that needs a wait of 21s", nil},
+		{"busy for long in all", []llmtest.Answer{llmtest.Busy(429, 20), llmtest.Busy(429, 1)}, "error: status 429 (rate_limit_error); not trying again, because that needs a wait of 1s", []time.Duration{20 * time.Second}},
 		{"busy, then broken", []llmtest.Answer{llmtest.Busy(429, 1), llmtest.Fail(400, "invalid_request_error")}, "error: status 400 (invalid_request_error)", []time.Duration{time.Second}},
 		{"no money", []llmtest.Answer{llmtest.Fail(429, "insufficient_quota")}, "error: status 429 (insufficient_quota)", nil},
 	}

@@ -13,9 +13,9 @@ type Fault struct {
 	Path   string // the requests whose escaped path matches this pattern of [path.Match]; empty: all
 	Query  string // the requests whose query has this name=value; empty: all
 
-	// Nth is the first request to be hit, from 1, counted among those that match since
-	// the fault was added; Times is how many are hit from there on, negative: all.
-	// Both 0: every one; Times alone 0: just the n-th; Nth alone 0: the first ones.
+	// Nth is the number of the first request that fails, from 1, among the matching requests since
+	// the fault was added. Times is the number of requests that fail from there on; negative: all.
+	// Both 0: every request fails. Only Times 0: the n-th alone. Only Nth 0: the first ones.
 	Nth, Times int
 
 	// Status, when set, is answered instead of serving the request, with Header and

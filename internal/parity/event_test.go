@@ -27,7 +27,8 @@ type event struct {
 	On     string  `json:"on"`              // such as "issues.opened"
 	Number int     `json:"issue,omitempty"` // 0: 1
 
-	// The first event of an issue has what it was before; later ones what changes.
+	// In the first event of an issue these are its values before the event; in later ones, its
+	// changes.
 	Title  string   `json:"title,omitempty"`
 	Body   string   `json:"body,omitempty"`
 	Author string   `json:"author,omitempty"` // empty: mona
@@ -283,7 +284,7 @@ func (w *world) state(n int) string {
 	return strings.Join(parts, "; ")
 }
 
-// marker is how Foreman knows its own comments.
+// marker matches the hidden line by which Foreman recognizes its own comments.
 var marker = regexp.MustCompile(`<!-- foreman.*?-->`)
 
 // plain returns a comment without our marker.

@@ -9,7 +9,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// A flow is what matters of a workflow: when it runs, and the steps that use the tool.
+// A flow is the part of a workflow that a test needs: its triggers, and the steps that use the
+// tool.
 type flow struct {
 	on    map[string][]string // event to its types; nil types: GitHub's choice
 	env   map[string]string

@@ -38,7 +38,8 @@ type settings struct {
 	quick    bool   // a tenth of the calls, one turn
 }
 
-// calls returns how many calls a load of n has, and how many tasks are there before.
+// calls returns the number of calls of a load of n, and the number of tasks that the queue has
+// before.
 func (s settings) calls(n int) int {
 	if s.quick {
 		return max(n/10, 64)

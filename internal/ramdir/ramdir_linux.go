@@ -5,8 +5,8 @@ import "golang.org/x/sys/unix"
 // memory is where Linux systems have a file system in memory for all users.
 const memory = "/dev/shm"
 
-// usable reports whether a folder is in memory, has enough of it, may be written, and may contain
-// programs.
+// usable reports whether a folder is in memory, has enough free space, is writable, and can contain
+// programs that run.
 func usable(dir string) bool {
 	var s unix.Statfs_t
 	if unix.Statfs(dir, &s) != nil || s.Type != unix.TMPFS_MAGIC {

@@ -68,8 +68,8 @@ const (
 	cachePath     = "/cache"
 )
 
-// caches are the variables that lead tools to the volume for caches. A root that is read-only
-// has no other place for them.
+// caches returns the variables that make tools use the volume for caches. They cannot write
+// elsewhere, because the root file system is read-only.
 func caches() []string {
 	return []string{
 		"CI=1",

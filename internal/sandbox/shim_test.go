@@ -92,7 +92,7 @@ func (e engine) calls(t *testing.T) string {
 	return regexp.MustCompile(`--cidfile \S+/(\S+)`).ReplaceAllString(calls, "--cidfile …/$1")
 }
 
-// options are those of a session on the engine.
+// options returns the options of a session on the engine.
 func (e engine) options(t *testing.T) sandbox.Options {
 	t.Helper()
 	return sandbox.Options{

@@ -89,7 +89,8 @@ func ofGit(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return strings.EqualFold(part, ".git") })
 }
 
-// local returns a path without detours, which does not leave the directory.
+// local returns a name without "." and ".." parts. A name that leads out of the directory is an
+// error.
 func local(name string) (string, error) {
 	clean := path.Clean(name)
 	if !filepath.IsLocal(filepath.FromSlash(clean)) || strings.ContainsRune(clean, 0) {

@@ -23,8 +23,7 @@ func seed(f *testing.F) {
 	f.Add("\xff@\xffoctocat\x00\r\n")
 }
 
-// FuzzComment holds Comment against what it promises, with checks that know nothing
-// of how it works.
+// FuzzComment checks the promises of Comment, without the code of package sanitize.
 func FuzzComment(f *testing.F) {
 	seed(f)
 	own := func(host string) bool { return host == "example.com" }
@@ -121,7 +120,7 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// checkPosted is what holds for every text that is posted.
+// checkPosted checks a text that is posted.
 func checkPosted(t *testing.T, in, got string) {
 	t.Helper()
 	checkText(t, in, got)
@@ -130,7 +129,7 @@ func checkPosted(t *testing.T, in, got string) {
 	}
 }
 
-// checkText is what holds for every result.
+// checkText checks any result of the sanitizer.
 func checkText(t *testing.T, in, got string) {
 	t.Helper()
 	if !utf8.ValidString(got) {
@@ -145,7 +144,7 @@ func checkText(t *testing.T, in, got string) {
 }
 
 var (
-	// noCode matches what ends all trust in code.
+	// noCode matches texts after which no code span of a line is certain.
 	noCode = regexp.MustCompile("<[A-Za-z/!?]|\\\\`|\\$\\$")
 	acting = []*regexp.Regexp{
 		regexp.MustCompile(`(?:^|[^A-Za-z0-9])@[A-Za-z0-9]`),
@@ -158,7 +157,7 @@ var (
 	comment = regexp.MustCompile(`<!--`)
 )
 
-// alive finds what GitHub would act upon in a text.
+// alive returns the parts of a text on which GitHub would act.
 func alive(s string) []string {
 	found := comment.FindAllString(s, -1)
 	if !noCode.MatchString(strings.ReplaceAll(s, zwsp, "")) {

@@ -150,7 +150,7 @@ func (c golden) options() Options {
 
 var spelt16 = regexp.MustCompile(`⟦[0-9A-F]{4,6}⟧`)
 
-// show spells what cannot be seen.
+// show writes invisible characters as ⟦200B⟧.
 func show(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -132,10 +132,10 @@ func (a address) permits(allow func(string) bool) bool {
 // passes is how often defuseLinks reads a text at most: two or three times are usual.
 const passes = 8
 
-// defuseLinks shows every address whose host is not allowed as code, without its scheme. It is
-// repeated until nothing changes: without its angle brackets, a text may turn out to hold
-// certain code, and a fence whose info string held an address is none any more. When that does
-// not end, the rest is parted by zero width spaces.
+// defuseLinks shows every address whose host is not allowed as code, without its scheme. It reads
+// the text again until nothing changes, because a replacement can start or end a code span or a
+// fenced code block. If the text still changes after several passes, zero width spaces break the
+// remaining addresses.
 func defuseLinks(s string, allow func(string) bool) string {
 	for range passes {
 		lines := strings.Split(s, "\n")

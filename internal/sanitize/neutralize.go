@@ -139,9 +139,9 @@ func isTicket(s string, i int) bool {
 		i+1 < len(s) && isDigit(s[i+1])
 }
 
-// isCommand reports whether what follows the slash that a line begins with makes it a
-// command to a bot: a word. In code, where absolute paths are common, nothing but a
-// space may follow that.
+// isCommand reports whether a line that begins with a slash is a command to a bot; rest is the text
+// after the slash, which must begin with a word. In code, where absolute paths are common, only a
+// space may follow the word.
 func isCommand(rest string, inCode bool) bool {
 	end := strings.TrimLeftFunc(rest, word("-_"))
 	if len(end) == len(rest) || !isLetter(rest[0]) {

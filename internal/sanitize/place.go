@@ -129,8 +129,7 @@ func nested(s string) bool {
 	return true
 }
 
-// footnote matches what the definition of a footnote begins with, and label what that of a link
-// does.
+// footnote matches the beginning of a footnote's definition, and label that of a link's definition.
 const (
 	footnote = `\[\^[^\]\s]+\]:`
 	label    = `(?m:^) {0,3}\[(?:[^\]^][^\]]*|\^(?:[^\]]*\s[^\]]*)?)?\]:`

@@ -11,7 +11,7 @@ import (
 // read. Texts of up to three letters are in almost every sentence.
 const MinLength = 4
 
-// mask stands where a secret stood.
+// mask replaces a secret.
 const mask = "***"
 
 // Redact replaces every secret in a text that others wrote, and ignores those that are shorter

@@ -43,8 +43,9 @@ type Decoder struct {
 	Variables *Variables
 	// Lenient accepts a text for the number, the duration or the boolean that it spells.
 	Lenient bool
-	// Secret is the type of secret texts: no message repeats them, nor a text in place of a list
-	// or a mapping, which may also be a secret. Nil: messages repeat all values.
+	// Secret is the type of secret texts, which no message repeats. A text where a list or a
+	// mapping belongs may be a secret too, so messages do not repeat it either. Nil: messages
+	// repeat all values.
 	Secret reflect.Type
 }
 

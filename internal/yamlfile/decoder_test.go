@@ -44,8 +44,8 @@ func TestDecoder(t *testing.T) {
 		{"texts", `{port: " 81 ", ratio: "0.5", on: "No", wait: " 3s ", workers: "0"}`, "localhost 81 0.5 false 3s 4  9"},
 		{"booleans", `{on: 0}`, "localhost 80 0 false 1m0s 4  9"},
 		{"variables", `{host: "a-${NAME}", port: "${PORT}", key: "${NAME}${}"}`, "a-web 82 0 true 1m0s 4 web${} 9"},
-		{"not the type", `{port: "${NAME}", on: "${NAME}", wait: "${NAME}", ratio: x}`, "port: want a whole number, and its variables hold something else\n" +
-			"on: want true or false, and its variables hold something else\nwait: want a duration, and its variables hold something else\n" +
+		{"not the type", `{port: "${NAME}", on: "${NAME}", wait: "${NAME}", ratio: x}`, "port: want a whole number, but the values of its variables have another type\n" +
+			"on: want true or false, but the values of its variables have another type\nwait: want a duration, but the values of its variables have another type\n" +
 			`ratio: want a number, got the text "x"`},
 		{"not set", `{host: "${NONE}${NOR}"}`, "NONE is not set\nNOR is not set"},
 		{"not a name", `{host: "${a secret}"}`, "a variable is written ${NAME}, with letters, digits and '_'"},

@@ -145,8 +145,9 @@ func offset(value string, line, col int) int {
 	return n
 }
 
-// step skips the source of the next characters of the value and returns their number: an escape
-// is one, a line break one or more, an escaped line break none.
+// step reads one element of the source, such as a character or an escape, and returns the number of
+// characters that it adds to the value: 1 for an escape, 1 or more for a line break, 0 for an
+// escaped line break.
 func (c *cursor) step(quote rune) int {
 	if c.blankRest() {
 		return c.fold()

@@ -42,7 +42,7 @@ func (d Decoder) scalar(n *yaml.Node, v reflect.Value, to target) {
 	switch {
 	case err == nil:
 	case resolved: // the value may be a secret
-		d.File.Problemf(n, "%swant %s, and its variables hold something else", to.prefix(), wanted(v))
+		d.File.Problemf(n, "%swant %s, but the values of its variables have another type", to.prefix(), wanted(v))
 	case errors.Is(err, duration.ErrTooLong):
 		d.File.Problemf(n, "%s%v, got %s", to.prefix(), err, Kind(n))
 	default:

@@ -22,8 +22,8 @@ func TestFileAgenda(t *testing.T) {
 	})
 }
 
-// TestFileAgendaStrangers puts things beside the records that are none: only a record
-// that cannot be read makes the list incomplete.
+// TestFileAgendaStrangers puts files that are not records, and unreadable records, into the folder.
+// Only a record that may contain a closing and cannot be read makes the list incomplete.
 func TestFileAgendaStrangers(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -55,7 +55,7 @@ func replace(root *os.Root, name string, data []byte) error {
 	if err := makeDir(root, dir); err != nil {
 		return err
 	}
-	// One name for all attempts: the next one overwrites what a killed one left.
+	// All attempts use one name, so that the next one overwrites the file of a killed one.
 	temp := name + ".tmp"
 	file, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {

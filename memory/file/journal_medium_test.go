@@ -144,7 +144,7 @@ func TestFileJournalNotRegular(t *testing.T) {
 			if err := j.Mark(t.Context(), sampleKey, entry(0, triage.Done)); err == nil {
 				t.Error("Mark: got no error")
 			}
-			// It may succeed or not, but stays inside.
+			// These calls may fail, but must not write outside of the folder.
 			_ = j.Begin(t.Context(), memorytest.SampleLedger(sampleKey))
 			_ = j.Mark(t.Context(), sampleKey, entry(0, triage.Done))
 			if diff := cmp.Diff(before, tree(t, outside)); diff != "" {

@@ -67,7 +67,7 @@ func entry(index int, s triage.State) memory.Entry {
 	return e
 }
 
-// states tells the states of the sample ledger in a journal.
+// states returns the states of the sample ledger's entries in a journal.
 func states(t testing.TB, j memory.Journal) string {
 	t.Helper()
 	l, err := j.Ledger(t.Context(), sampleKey)

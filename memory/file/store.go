@@ -141,7 +141,8 @@ func (s *Store) update(ctx context.Context, create bool, f func(*os.Root) error)
 	return f(root)
 }
 
-// makeRoom compares revisions, and sets a broken file aside. The lock is held.
+// makeRoom checks that r may replace the stored record: their revisions must be equal. It renames a
+// broken file, so that a first record can be saved. The caller holds the lock.
 func makeRoom(root *os.Root, key string, r memory.Record) error {
 	old, err := load(root, key, r.Repo, r.Issue)
 	switch {

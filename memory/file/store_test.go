@@ -257,7 +257,7 @@ func TestFileLeftover(t *testing.T) {
 func TestFileReadOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	// A file in the place of the directory fails for root too.
+	// A file in place of the directory makes writes fail, also for root.
 	write(t, filepath.Join(dir, "org"), "")
 	err := open(t, dir).Save(t.Context(), memorytest.Sample("org/repo", 7))
 	if err == nil || !strings.HasPrefix(err.Error(), "save memory org/repo/7.json: ") {

@@ -141,7 +141,8 @@ func wrongMarks(t *testing.T, j memory.Journal) {
 	checkLedger(t, j, want)
 }
 
-// longMarks marks with a text that is too long for an entry: the entry is cut, and can be read.
+// longMarks marks an entry with texts that are too long: the journal shortens them, and the entry
+// stays readable.
 func longMarks(t *testing.T, j memory.Journal) {
 	want := SampleLedger(SampleKey("org/repo", 7))
 	begin(t, j, want)

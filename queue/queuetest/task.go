@@ -213,7 +213,7 @@ func (t *task) requeue(now time.Time) bool {
 	return true
 }
 
-// retry takes up a failed or held back task, with nothing counting towards the limits.
+// retry makes a failed or held back task ready again, and resets its counts towards the limits.
 func (t *task) retry(now time.Time) error {
 	switch {
 	case t.held(now):

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/action"
 )
 
-// expectActions takes the actions as "then" has them, but without expressions.
+// expectActions reads a list of actions in the form of "then", without expressions.
 func (d expectDecoder) expectActions(n *yaml.Node) meeting {
 	if n.Kind != yaml.SequenceNode {
 		d.f.Problemf(n, "actions: want a list of actions, got %s", yamlfile.Kind(n))

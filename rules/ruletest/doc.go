@@ -10,15 +10,15 @@
 // to a file.
 //
 // Omitted fields default to an open issue 1 of octo-org/hello without title, text and labels. A
-// user octocat, whose association is NONE, opened it at 2026-01-01T12:00:00Z, which is also
-// now; another now lets that issue grow older. The fields of issue, comment, actor, pr and
+// user octocat, whose association is NONE, opened it at 2026-01-01T12:00:00Z, which is also the
+// default of now. A later "now" makes the issue older. The fields of issue, comment, actor, pr and
 // memory are those that conditions see. "event" is a name that "on" takes; the default is
 // issues.opened. "label", "assignee" and "milestone" are the subject of such an event, and the
 // issue then has them. The actor is by default the author of the comment, or else of the issue;
-// their permission (actor.permission) is admin for an OWNER, write for a MEMBER or
-// COLLABORATOR, else read. "pr.files" lists changed files. "past" lists the events, the oldest
-// first: {event: labeled, label: bug, at: 2025-12-24, by: hubot, as: human}, where "as" is
-// human, bot or us. Omitted fields are empty.
+// their permission (actor.permission) is admin for an OWNER, write for a MEMBER or COLLABORATOR,
+// else read. "pr.files" lists changed files. "past" lists the events, the oldest first: {event:
+// labeled, label: bug, at: 2025-12-24, by: hubot, as: human}, where "as" is human, bot or us.
+// Omitted fields are empty.
 //
 // Only the keys that "expect" has are compared: "fired", all rules that fire, in order;
 // "labels", those of the issue afterwards, in any order and case; "comments", their number,

@@ -78,7 +78,7 @@ func (d expectDecoder) expect(n *yaml.Node) (list []expectation, fired []string)
 	case len(list) == 0:
 		d.f.Problemf(n, "expect is empty, so that the test always passes; add an expectation, such as fired: []")
 	case keys.Error != nil && len(list) > 1:
-		d.f.Problemf(keys.Error, "error stands alone: when a condition fails no rule acts")
+		d.f.Problemf(keys.Error, "error cannot be combined with other expectations: when a condition fails, no rule acts")
 	}
 	return list, fired
 }
@@ -92,7 +92,7 @@ func (d expectDecoder) rules(key string, n *yaml.Node) []string {
 			d.f.Problemf(n.Content[i], "%s: there is no rule %q%s", key, text.Shorten(id, text.Quoted), yamlfile.DidYouMean(id, d.ids))
 		}
 		if slices.Contains(want[:i], id) {
-			d.f.Problemf(n.Content[i], "%s: %s stands twice; a rule counts once", key, text.Shorten(id, text.Quoted))
+			d.f.Problemf(n.Content[i], "%s: %s is listed twice; list each rule once", key, text.Shorten(id, text.Quoted))
 		}
 	}
 	return want

@@ -74,7 +74,7 @@ func defaultURL(f facts.Facts) string {
 // defaultPull is a pull request with the defaults of a test.
 func defaultPull() triage.PullRequest { return triage.PullRequest{Head: "patch-1", Base: "main"} }
 
-// defaultContrib is how an issue suits contributors.
+// defaultContrib returns the defaults of the section contrib.
 func defaultContrib() facts.Contrib { return facts.Contrib{DuplicateEvidence: "low"} }
 
 // defaultPermission is the usual permission of people of an association.

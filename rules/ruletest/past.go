@@ -131,7 +131,7 @@ func (d decoder) past(n *yaml.Node, f facts.Facts) []facts.Change {
 		return nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		d.f.Problemf(n, "past: want a list of what happened, got %s", yamlfile.Kind(n))
+		d.f.Problemf(n, "past: want a list of events, got %s", yamlfile.Kind(n))
 		return nil
 	}
 	var list []facts.Change
@@ -145,7 +145,7 @@ func (d decoder) past(n *yaml.Node, f facts.Facts) []facts.Change {
 		case c.At.After(f.Now):
 			d.f.Problemf(keys.At, "at: this is after the test's now, %s", f.Now.Format("2006-01-02T15:04:05Z07:00"))
 		case len(list) > 0 && c.At.Before(list[len(list)-1].At):
-			d.f.Warnf(keys.At, "at: this is before what stands above it; the oldest comes first")
+			d.f.Warnf(keys.At, "at: this is earlier than the event above; list the oldest event first")
 		}
 		list = append(list, c)
 	}

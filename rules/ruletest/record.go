@@ -18,10 +18,10 @@ import (
 // errInexact is the error of an item that does not read back as the event.
 var errInexact = errors.New("the event contains values that a test cannot express")
 
-// Record returns an item for a file's tests: the facts of an event, what f.Lookup told when rules
-// asked, and what the rules make of it today. The texts of the issue are in it as they are;
-// defaults are left out. It fails when a lookup fails, and when the item would not read back as
-// exactly these facts: a text is not UTF-8, or a value one that no event has.
+// Record returns an item for a file's tests: the facts of an event, the results of f.Lookup that
+// the rules used, and the decision that the rules make today. The texts of the issue are in it as
+// they are; defaults are left out. It fails when a lookup fails, and when the item would not read
+// back as exactly these facts: a text is not UTF-8, or a value one that no event has.
 func Record(s *rules.Set, name string, f facts.Facts) (string, error) {
 	w := &recordedLookup{Lookup: f.Lookup, facts: f}
 	f.Lookup = w

@@ -93,7 +93,7 @@ func terms(query string) []term {
 	return list
 }
 
-// joins reports whether a term joins others otherwise than by "and".
+// joins reports whether a term is an operator of GitHub's search, or contains a parenthesis.
 func (t term) joins() bool {
 	return t.key == "" && !t.quoted && slices.Contains([]string{"OR", "AND", "NOT"}, t.text) || !t.quoted && strings.ContainsAny(t.text, "()")
 }

@@ -36,9 +36,8 @@ func decide(s *rules.Set, f facts.Facts, by map[string]string) issueState {
 	return a
 }
 
-// undo takes back the labels that are the work of rules which take back what they did, and
-// the closing to come. As in a run, what the decision itself adds stays, and what somebody
-// else touched since.
+// undo reverts the labels and the scheduled close of rules that revert their own changes. As in a
+// run, it keeps changes of this decision, and labels that somebody else changed later.
 func (a *issueState) undo(s *rules.Set, f facts.Facts, by map[string]string) {
 	if len(a.result.Undone) == 0 || a.result.Message.Decision == protocol.Escalate || f.Lookup == nil {
 		return

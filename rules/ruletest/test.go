@@ -220,7 +220,7 @@ func (d decoder) subject(key string, n *yaml.Node, out *string, e triage.Event) 
 	case n == nil && wanted:
 		d.f.Problemf(d.node, "a test of %s.%s needs %s", e.Name, e.Action, key)
 	case n != nil && !wanted:
-		d.f.Problemf(n, "%s: only %s have one; what the issue has stands under issue", key, strings.Join(has, " and "))
+		d.f.Problemf(n, "%s: only %s have one; the values of the issue itself belong under issue", key, strings.Join(has, " and "))
 	case n != nil:
 		d.f.DecodeKey(key, n, out)
 	}

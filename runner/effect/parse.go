@@ -116,8 +116,8 @@ func BareKey(key string) string { return strings.TrimPrefix(key, agentKeys) }
 
 const agentKeys = "agent/"
 
-// SameOnce reports whether a marker's word once is the one of a comment. Comments of agents
-// that were posted when theirs were not told from those of rules count too.
+// SameOnce reports whether the "once" of a marker matches that of a comment. It also matches
+// comments of agents from a time when markers did not distinguish agents from rules.
 func SameOnce(posted, once string) bool {
 	return posted == once || posted == BareKey(once)
 }

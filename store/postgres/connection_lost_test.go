@@ -30,7 +30,7 @@ type cutter struct {
 	after bool   // the database has carried the statement out, and its answer is dropped
 }
 
-// newCutter returns one before the database of a URL.
+// newCutter starts a cutter before the database of a URL.
 func newCutter(t *testing.T, target string) *cutter {
 	t.Helper()
 	u, err := url.Parse(target)

@@ -149,7 +149,7 @@ func (n *notifier) receive(ctx context.Context, heard func(...queue.Change)) {
 		if ctx.Err() != nil {
 			return
 		}
-		n.log.WarnContext(ctx, "connection for changes by other processes lost; reconnecting", "error", err, "again_in", pause)
+		n.log.WarnContext(ctx, "connection that receives changes by other processes lost; reconnecting", "error", err, "again_in", pause)
 		_ = wait.For(ctx, pause)
 		pause = min(2*pause, lastPause)
 	}

@@ -80,7 +80,7 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 		return nil, medium(ctx, err)
 	}
 	if pooled {
-		o.Log.InfoContext(ctx, "the database is behind a pooler; changes by other processes are polled for", "database", nameOf(config.ConnConfig))
+		o.Log.InfoContext(ctx, "the database is behind a pooler; polling for changes by other processes", "database", nameOf(config.ConnConfig))
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {

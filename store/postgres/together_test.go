@@ -71,7 +71,7 @@ func (*trips) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryDat
 // TraceBatchEnd implements pgx.BatchTracer.
 func (*trips) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// A waiter is the context of a call, and tells when the call waits for its result.
+// A waiter is the context of a call. It signals that the call waits for its result.
 type waiter struct {
 	context.Context
 

@@ -26,7 +26,7 @@ type mute struct {
 	url    string
 }
 
-// newMute returns one before the database of a URL.
+// newMute starts a mute before the database of a URL.
 func newMute(t *testing.T, target string) *mute {
 	t.Helper()
 	u, err := url.Parse(target)
@@ -115,8 +115,8 @@ func (m *mute) serve(t *testing.T, client net.Conn) {
 	wg.Wait()
 }
 
-// TestSilent lets a database stop answering without a word: no call waits for ever, and when
-// it answers again, all goes on, the news of other processes too.
+// TestSilent lets a database stop answering without a word: no call waits for ever. When it answers
+// again, calls succeed, and changes by other processes arrive.
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	direct := schema(t)
@@ -168,7 +168,7 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// told reports whether news of an agent come soon.
+// told reports whether a change of an agent's tasks arrives soon.
 func told(changes <-chan queue.Change, agent string) bool {
 	timer := time.NewTimer(time.Second / 2)
 	defer timer.Stop()

@@ -66,7 +66,8 @@ func TestWatchOthers(t *testing.T) {
 	}
 }
 
-// TestWatchReconnects cuts the connections off: changes are heard of again.
+// TestWatchReconnects closes the connections of a watcher: it reconnects, and receives changes
+// again.
 func TestWatchReconnects(t *testing.T) {
 	t.Parallel()
 	url := database(t)

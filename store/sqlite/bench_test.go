@@ -118,8 +118,8 @@ func oneCycle(b *testing.B, s *sqlite.Store, n int64, times *[5][]time.Duration)
 	return err
 }
 
-// resident is the memory of this process in megabytes, that of the tasks that are being
-// made included; 0 where the system does not tell.
+// resident returns the memory of this process in megabytes, including the tasks that are being
+// made; 0 if the system does not report it.
 func resident(b *testing.B) float64 {
 	b.Helper()
 	data, err := os.ReadFile("/proc/self/statm")

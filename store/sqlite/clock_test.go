@@ -166,8 +166,8 @@ func TestHoldsAfterBoot(t *testing.T) {
 	}
 }
 
-// TestLeadAfterBoot: a leader that was turned off with its machine does not keep others from
-// leading when the clock was set back meanwhile.
+// TestLeadAfterBoot: the machine of a leader is turned off, and its clock set back. The lease of
+// that leader ends all the same, and another one leads.
 func TestLeadAfterBoot(t *testing.T) {
 	t.Parallel()
 	d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")

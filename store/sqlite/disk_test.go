@@ -175,7 +175,7 @@ func (h *handle) WriteAt(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
-// size is that of all files. The lock is held.
+// size returns the size of all files together. The lock is held.
 func (d *disk) size() int {
 	n := 0
 	for _, f := range d.files {

@@ -204,7 +204,7 @@ func (e *engine) copyTo(ctx context.Context, path string) error {
 // has it open.
 func (e *engine) rescue(ctx context.Context, path string) error {
 	if e.files.overwritten.Load() && !e.intact() {
-		return errors.New("a part of it was overwritten; the rest, the log, is kept beside it under the name of the database with .log- and the time")
+		return errors.New("a part of it was overwritten; its write-ahead log is kept in the same folder, under the name of the database with .log- and the time")
 	}
 	request := &rescueRequest{path: path, done: make(chan error, 1)}
 	select {

@@ -46,8 +46,8 @@ const settled = 3 * time.Second
 // suffixes of the path are the names of the files.
 var suffixes = [3]string{"", "-wal", "-shm"}
 
-// newFiles returns the files of a path, whose release must be called. Until remember they are
-// not checked.
+// newFiles returns the files of a path. They are checked after a call of remember. The caller must
+// call release.
 func newFiles(path string) *files {
 	return &files{path: path, index: inProcess.use(path + suffixes[2]), gone: make(chan struct{})}
 }

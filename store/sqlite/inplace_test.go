@@ -263,7 +263,8 @@ func TestReplacedIdle(t *testing.T) {
 	}
 }
 
-// TestReplacedLog leaves the log of another database alone, which has the name of its own.
+// TestReplacedLog: the store does not touch the log of another database that was put in place of
+// its own.
 func TestReplacedLog(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "queue.db")

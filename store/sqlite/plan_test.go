@@ -57,7 +57,7 @@ func TestPlans(t *testing.T) {
 // merged are the parts of a list, which were found already.
 var merged = regexp.MustCompile(`SCAN s\d+\n`)
 
-// statements are those of all that is kept, by their names.
+// statements returns the SQL statements of the queue and the memory, by their names.
 func statements() map[string]string {
 	d := sqlstore.SQLite()
 	all := sqlqueue.Statements(d)

@@ -34,8 +34,8 @@ func TestPreparedOnce(t *testing.T) {
 	}
 }
 
-// A raw is a connection that is not the driver's, which does not tell how often a statement
-// was compiled.
+// A raw is a connection made without the driver, because the driver does not report how often a
+// statement was compiled.
 type raw struct {
 	tls *libc.TLS
 	db  uintptr

@@ -211,7 +211,7 @@ func timeOf(text string, otherwise time.Time) time.Time {
 // recorded the time of a poll after it had read the list.
 const missed = 2 * time.Minute
 
-// takeCursors takes over how far the poller came, in the form that ours writes.
+// takeCursors converts the poller's cursors to the form that our poller writes.
 func takeCursors(tx sqlstore.Tx) error {
 	cursors := map[string]time.Time{}
 	err := tx.Query("SELECT CAST(repo AS TEXT), CAST(last_polled AS TEXT) FROM poll_state", func(r sqlstore.Row) error {

@@ -105,7 +105,7 @@ func TestPublishedGoesOn(t *testing.T) {
 	}
 }
 
-// TestPublishedAgain lets the published harness go on with a file that was taken over.
+// TestPublishedAgain lets the published harness continue with a converted file.
 func TestPublishedAgain(t *testing.T) {
 	t.Parallel()
 	path := published(t, "published_queue.sql")

@@ -55,7 +55,7 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-// A journal can be opened again by the suite.
+// A journal is a store that the suite can close and open again.
 type journal struct {
 	*sqlite.Store
 

@@ -90,7 +90,8 @@ func (d *database) Maintain() {
 	}
 }
 
-// Close implements groupcommit.Database. It leaves a foreign file open.
+// Close implements groupcommit.Database. It does not close a file that another process put in place
+// of ours.
 func (d *database) Close() error {
 	if d.files.foreign() {
 		return nil

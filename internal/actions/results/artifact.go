@@ -185,7 +185,7 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 	if changed && made.due.IsZero() {
 		// An announced close that its record does not contain has no effect.
 		if err := a.announce(ctx, job, r.Issue, time.Time{}); err != nil {
-			a.uploads.log.Warn("removing the announcement of a cancelled closing failed", "issue", r.Issue, "error", err.Error())
+			a.uploads.log.Warn("removing the announcement of a cancelled scheduled close failed", "issue", r.Issue, "error", err.Error())
 		}
 	}
 	return nil

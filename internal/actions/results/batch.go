@@ -60,8 +60,8 @@ func (a *Artifact) Settle(ctx context.Context) (lost []int, err error) {
 	return lost, errors.Join(errs...)
 }
 
-// settle looks for a competing artifact among the newest of all names. Where they do not tell,
-// those of its own name are listed.
+// settle looks for a competing artifact in the list of the newest artifacts of all names. If that
+// list is not conclusive, it lists the artifacts of its own name.
 func (d deferred) settle(ctx context.Context, newest []Info, whole bool) error {
 	all := named(newest, d.name)
 	has := func(id int64) bool { return slices.ContainsFunc(all, func(i Info) bool { return i.ID == id }) }

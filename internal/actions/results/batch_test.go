@@ -134,8 +134,8 @@ func TestBatchLost(t *testing.T) {
 	}
 }
 
-// TestBatchUnsure looks for each record by itself where there are too many artifacts to list, and
-// goes on when the list cannot be had.
+// TestBatchUnsure: a batch looks for each record separately if there are too many artifacts to
+// list, and it continues if it cannot get the list.
 func TestBatchUnsure(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -183,8 +183,9 @@ func TestListsAge(t *testing.T) {
 	}
 }
 
-// TestBatchBaseTakenBack takes a record back that was made from one that its maker took back
-// since, unless that one is old: it was deleted by hand, or expired.
+// TestBatchBaseTakenBack: a batch removes a new record if the writer of the record it is based on
+// has removed that one. If the earlier record is old, it was deleted by hand or expired, and the
+// new record stays.
 func TestBatchBaseTakenBack(t *testing.T) {
 	t.Parallel()
 	for age, want := range map[time.Duration]int{time.Minute: 1, 2 * time.Hour: 0} {

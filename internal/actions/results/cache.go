@@ -185,9 +185,9 @@ func (s *Cache) newest(ctx context.Context, issue int) (int, rpc.SignedURL, erro
 	if !errors.Is(err, errOddKey) {
 		return number, from, err
 	}
-	s.log.Warn("skipped a cache entry with a foreign key", "prefix", prefix(issue))
+	s.log.Warn("skipped a cache entry: its key has no number", "prefix", prefix(issue))
 	odd := broken(err)
-	// All of our keys go on with a zero.
+	// Every key of ours continues with a zero, so a longer prefix excludes keys of others.
 	number, from, err = s.find(ctx, prefix(issue)+"0", issue)
 	if errors.Is(err, errOddKey) || errors.Is(err, memory.ErrNotFound) {
 		return 0, rpc.SignedURL{}, odd

@@ -13,7 +13,8 @@ import (
 // closingPrefix begins the names of the artifacts that announce closings.
 const closingPrefix = "foreman-closing-i"
 
-// dueLayout is the form of the time in such a name, in UTC; noneDue stands for none.
+// dueLayout is the form of the time in such a name, in UTC; noneDue means that no close is
+// scheduled.
 const (
 	dueLayout = "20060102T150405Z"
 	noneDue   = "none"

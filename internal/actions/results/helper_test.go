@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// options are those of a new job of the server, whose waits take no time.
+// options returns the options of a new job of the server. Its waits take no time.
 func options(s *resultstest.Server) results.Options {
 	return optionsOf(s, s.RuntimeToken(resultstest.Job{}))
 }
@@ -83,7 +83,7 @@ func record(revision int) memory.Record {
 	return r
 }
 
-// encode is what a program of an earlier run stored.
+// encode returns a record as a program of an earlier run stored it.
 func encode(t *testing.T, r memory.Record) []byte {
 	t.Helper()
 	data, err := memory.Encode(r)
@@ -137,8 +137,8 @@ func methods(s *resultstest.Server) string {
 	return strings.Join(out, "\n")
 }
 
-// archives runs a test for each txtar archive and compares, or rewrites, the file
-// "want" with what it returns.
+// archives runs a test for each txtar archive and compares its result with the file "want", or
+// rewrites that file.
 func archives(t *testing.T, pattern string, test func(t *testing.T, files map[string]string) string) {
 	t.Helper()
 	list, err := filepath.Glob(pattern)

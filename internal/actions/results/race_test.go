@@ -136,8 +136,8 @@ func put(t *testing.T, store memory.Store, id string) {
 	}
 }
 
-// TestBaseTakenBack: the record that ours was made from is taken back by its maker
-// before we have finished. Ours is taken back too.
+// TestBaseTakenBack: another job removes its record, on which ours is based, before we have
+// finished. Our record is removed too.
 func TestBaseTakenBack(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})

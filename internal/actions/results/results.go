@@ -31,9 +31,9 @@ var (
 	// permission, the mode of the cache, or the reason that the service gave. Nothing
 	// was stored.
 	ErrDenied = errors.New("denied")
-	// ErrTaken means that this run of the workflow already has an artifact of the name
-	// that the service neither shows nor lets us replace, as after an attempt that was
-	// killed halfway. Nothing was stored.
+	// ErrTaken means that this run of the workflow already has an artifact with that name. The
+	// service does not list it and refuses to replace it, as after an attempt that was killed
+	// halfway. Nothing was stored.
 	ErrTaken = errors.New("the name is taken in this run of the workflow")
 	// ErrUnavailable means that the service does not exist here: the runner gave no
 	// address or no token for it.

@@ -106,7 +106,8 @@ type trip func(*http.Request) (*http.Response, error)
 
 func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestSecrets: a transport that tells everything it knows, in its errors.
+// TestSecrets uses a transport whose errors contain the whole request: none of its secrets may
+// show.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})

@@ -71,7 +71,7 @@ func TestSameRunTakenBack(t *testing.T) {
 	}
 }
 
-// A duel is that of two jobs of a run about the record of issue 7.
+// A duel has two jobs of a run save the record of issue 7.
 type duel struct {
 	s             *resultstest.Server
 	first, second memory.Store

@@ -11,9 +11,8 @@ import (
 	"github.com/org/foreman-action/memory/memorytest"
 )
 
-// TestSuite holds the stores against the suite of all memory stores. Two wrappers
-// stand between, for what a medium cannot be: a store of this package keeps one
-// repository, and artifacts have no compare-and-swap.
+// TestSuite runs the suite of all memory stores. Two wrappers add properties that a medium lacks: a
+// store of this package keeps one repository, and artifacts have no compare-and-swap.
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	stores := map[string]func(t *testing.T, s *resultstest.Server) memory.Store{

@@ -205,7 +205,7 @@ func check(f *yamlfile.File, c *Config) {
 	case c.Sandbox == Docker && c.Image == "":
 		f.Problemf(at("sandbox"), "sandbox: docker needs image, the image that the commands run in")
 	case c.Sandbox == NoSandbox && c.Image != "":
-		f.Problemf(at("image"), "an image is for sandbox: docker; commands run without one here")
+		f.Problemf(at("image"), "image needs sandbox: docker; without it commands run on this machine")
 	case c.Sandbox == Docker:
 		if err := sandbox.CheckImage(c.Image); err != nil {
 			f.Problemf(at("image"), "%v", err)

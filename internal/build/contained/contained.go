@@ -39,7 +39,7 @@ type Runner struct {
 // for.
 var ErrBroken = errors.New("the sandbox failed")
 
-// Back is which files come back into the worktree after a command.
+// Back selects the files that are copied back into the worktree after a command.
 type Back struct {
 	All  bool     // the worktree becomes the command's folder
 	Only []string // else these, by their paths with slashes; none: nothing comes back

@@ -83,7 +83,7 @@ func atLeast(s, other handoff.Severity) bool {
 	return slices.Index(order, s) <= slices.Index(order, other)
 }
 
-// A Check is how one of the consumer's commands ended.
+// A Check is the result of one check command.
 type Check struct {
 	Name     string `json:"name"`
 	Required bool   `json:"required"`
@@ -111,12 +111,13 @@ type State struct {
 	Round int   `json:"round"` // from 1
 	// Attempt counts the runs of the present agent in this round, from 1.
 	Attempt int `json:"attempt"`
-	// Objections are why the last attempt did not count, for the next one's prompt.
+	// Objections are the reasons why the last attempt did not count. The prompt of the next attempt
+	// repeats them.
 	Objections []handoff.Problem `json:"objections,omitempty"`
 	// Summary and Complexity are from the Builder's last report.
 	Summary    string `json:"summary,omitempty"`
 	Complexity string `json:"complexity,omitempty"`
-	// Checks are how this round's checks ended.
+	// Checks are the results of this round's checks.
 	Checks []Check `json:"checks,omitempty"`
 	// Issues and Tasks are the last findings: for the Builder in the next round, and for
 	// the Inspector to see again. Failed are the required checks that opened this round.
@@ -156,7 +157,7 @@ type SetupDone struct{}
 // SetupStopped is a setup that failed.
 type SetupStopped struct{ Problem handoff.Problem }
 
-// A Verdict is how one run of an agent ended, in the order of the checks.
+// A Verdict is the outcome of one run of an agent. The machine tests for them in the order below.
 type Verdict string
 
 // The verdicts.

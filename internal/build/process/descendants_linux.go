@@ -22,7 +22,7 @@ func killDescendants(group int) (left, survived int) {
 		if len(alive) == 0 {
 			return len(killed) - 1, 0
 		}
-		// Who is stopped cannot start others while the rest is killed.
+		// A stopped process cannot start others while the rest is killed.
 		for _, pid := range alive {
 			signal(pid, syscall.SIGSTOP)
 		}

@@ -28,9 +28,9 @@ type Command struct {
 	Dir   string
 	Env   []string  // as [os.Environ] returns it; nil: empty
 	Stdin io.Reader // nil: empty
-	// Output receives the standard output and the standard error as they are written, from
-	// one goroutine, until LogBytes are through; an error of it ends the command. nil: the
-	// output is dropped.
+	// Output receives the standard output and the standard error as they are written, from one
+	// goroutine, until it has received LogBytes. If a write to it fails, the command is ended. nil:
+	// the output is dropped.
 	Output io.Writer
 	// LogBytes is how much of the output is passed on; the rest is read and dropped.
 	// 0: no limit.

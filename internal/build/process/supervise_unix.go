@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// refuse is for somebody who started the supervisor by hand.
+// refuse prints a message to a user who started the supervisor by hand.
 func refuse(out io.Writer) int {
 	fmt.Fprintln(out, "foreman: this command is for the program's own use; foreman build run starts agents")
 	return 2
 }
 
-// Supervise runs the command in args as a child of this process, and ends all of its processes.
-// It is for a process that [Runner.Run] started. The first argument is the grace in milliseconds,
-// the second "--", the command follows. The command gets the standard streams of the process
-// itself; out takes a message for somebody who started it by hand. It returns the exit code for
-// the process.
+// Supervise runs the command in args as a child of this process, and ends all of its processes. It
+// is for a process that [Runner.Run] started. The first argument is the grace in milliseconds, the
+// second "--", the command follows. The command gets the standard streams of the process itself;
+// Supervise writes to out only if a user started it by hand. It returns the exit code for the
+// process.
 func Supervise(out io.Writer, args []string) int {
 	if len(args) < 3 || args[1] != "--" {
 		return refuse(out)

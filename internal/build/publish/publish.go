@@ -39,7 +39,7 @@ type Options struct {
 	GitHub  *github.Client // with the same token
 }
 
-// A Status is the kind of a result.
+// A Status says whether a publication succeeded, and why not.
 type Status string
 
 // The statuses.

@@ -513,7 +513,7 @@ func (g *Guard) restoreFile(ctx context.Context, files *os.Root, name, saved str
 	if err := removeAll(files, path); err != nil {
 		return err
 	}
-	// It was as the index has it, or not there.
+	// The file was equal to its version in the index, or it did not exist.
 	listed, err := r.git.Run(ctx, append([]string{"ls-files", "-z", "--"}, literal([]string{path})...)...)
 	if err != nil || string(listed) != path+"\x00" {
 		return err

@@ -88,8 +88,8 @@ func (p place) settleFiles() error {
 	return restore(root, p.admin+"/HEAD", head)
 }
 
-// unfinished reports whether a file or folder of git belongs to a command that goes on: a
-// merge, a rebase, a cherry-pick, a bisection, or any that holds a lock.
+// unfinished reports whether a file or folder of git belongs to an unfinished command: a merge, a
+// rebase, a cherry-pick, a bisection, or any command with a lock.
 func unfinished(name string) bool {
 	for _, prefix := range []string{"MERGE_", "BISECT_", "rebase-"} {
 		if strings.HasPrefix(name, prefix) {

@@ -190,7 +190,7 @@ func (w *Worktree) Commit(ctx context.Context, start string, by Author, message 
 		return "", unfit(ctx, err)
 	}
 	if len(without) > 0 {
-		// Back to what they are at the start, which may be nothing.
+		// Reset these paths to the start commit, which may lack them.
 		reset := append([]string{"reset", "--quiet", start, "--"}, literal(without)...)
 		if _, err := w.git.Run(ctx, reset...); err != nil {
 			return "", err

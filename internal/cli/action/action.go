@@ -220,7 +220,7 @@ func publish(rt *actions.Runtime, res report.Result, version string, err error) 
 	return errors.Join(errs...)
 }
 
-// noConfigNotice is for somebody who has just added the step.
+// noConfigNotice tells a user who has just added the step how to go on.
 const noConfigNotice = "there is no " + config.DefaultPath + " and no agent, so nothing was decided; " +
 	"the job summary holds a rule file to start with, and foreman init writes one"
 

@@ -76,7 +76,7 @@ func (p *pull) push(t *testing.T, lines int) string {
 	return s.Log()
 }
 
-// labels are those of the pull request.
+// labels returns the labels of the pull request.
 func (p *pull) labels() string {
 	list := slices.Sorted(slices.Values(p.gh.Issue(p.service.Repo(), 7).Labels))
 	return strings.Join(list, " ")

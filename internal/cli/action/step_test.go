@@ -25,7 +25,7 @@ func TestScope(t *testing.T) {
 		index int
 		want  string
 	}{
-		// As comments and journals have it that were written before scopes knew of a matrix.
+		// The scopes without a matrix must not change, because comments and journals contain them.
 		{one, 0, "daf0aac3"}, {one, 2, "daf0aac3.2"}, {two, 0, "368a233d"}, {actions.Env{}, 0, ""}, {actions.Env{}, 2, ""},
 	}
 	for _, tt := range tests {

@@ -81,7 +81,7 @@ lines that the repository has already. The workspace and its index are not chang
 		writes:     true,
 		configured: true,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&builderResult, "builder-result", "", "the `file` that the Builder handed over")
+			f.StringVar(&builderResult, "builder-result", "", "the `file` with the Builder's result")
 		},
 		run: func(ctx context.Context, s session.Session, _ []string) (any, error) {
 			if err := diff.AcceptBuilder(s, builderResult); err != nil {

@@ -204,7 +204,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// whole runs a checkout that must make a clean workspace, and leave nothing else.
+// whole runs a checkout, and checks that it makes a clean workspace and leaves no temporary
+// folders.
 func (k *killed) whole(args ...string) {
 	k.t.Helper()
 	if w := k.must(args...); w["clean"] != true {

@@ -26,7 +26,7 @@ if the review gate still passes and the contribution did not change since.`,
 			f.StringVar(&o.BodyFile, "body-file", "", "add this `file` to the body")
 			f.StringVar(&o.Base, "base", "", "the `branch` to merge into; default: the one that was checked out")
 			f.StringArrayVar(&o.Accept, "accept", nil, "accept a `check` that failed: sensitive_files, duplicate_content or patch_size; may be repeated")
-			f.StringVar(&o.InspectorResult, "inspector-result", "", "the `file` that the Inspector handed over")
+			f.StringVar(&o.InspectorResult, "inspector-result", "", "the `file` with the Inspector's result")
 		},
 		check: func([]string) error {
 			if !isDraft {

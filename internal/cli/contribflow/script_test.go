@@ -92,8 +92,8 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("STANDIN", filepath.Join(e.WorkDir, "standin"))
 			e.Setenv("NO_PROXY", "127.0.0.1")
-			// The time stands still for the program: what it remembers for a minute does not end
-			// while a script waits for a processor.
+			// The clock of the program does not advance, so that its cache of a minute does not
+			// expire while a script waits for a processor.
 			e.Setenv("CLOCK", time.Now().Format(time.RFC3339Nano))
 			for name, value := range gitVariables(e.WorkDir) {
 				e.Setenv(name, value)
@@ -167,7 +167,7 @@ func standIn() {
 	os.Exit(1)
 }
 
-// fits reports whether arguments are those of an answer.
+// fits reports whether arguments match the words of a recorded answer.
 func fits(words, args string) bool {
 	if end, ok := strings.CutPrefix(words, "... "); ok {
 		return strings.HasSuffix(" "+args, " "+end)

@@ -29,7 +29,7 @@ lockfile may use the network. No code of the repository runs outside of the cont
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&o.Run, "run", false, "run the commands; needs --sandbox docker")
 			f.StringVar(&o.Sandbox, "sandbox", "", "where commands run: `docker`")
-			f.StringVar(&o.Only, "only", "", "run this `command` alone; it opens no gate")
+			f.StringVar(&o.Only, "only", "", "run only this `command`; a pull request needs a run of all of them")
 			f.StringArrayVar(&o.Accept, "accept", nil, "confirm that a person reviewed this part of the patch: `lockfile`")
 		},
 		check: func([]string) error {

@@ -49,8 +49,8 @@ func Read(ctx context.Context, env process.Env, access remote.Access, r Request)
 		return triage.Delivery{}, command.Usage(err)
 	}
 	if e.Name == triage.EventSchedule && e.Issue == nil {
-		return triage.Delivery{}, command.Usagef("a scheduled run looks for its issues, which only the action does; " +
-			"--issue OWNER/REPO#N --event-name schedule shows the decision on one")
+		return triage.Delivery{}, command.Usagef("only the action searches for the issues of a scheduled run; " +
+			"to see the decision on one issue, use --issue OWNER/REPO#N --event-name schedule")
 	}
 	if r.File != "" && action != "" && action != e.Action {
 		return triage.Delivery{}, command.Usagef("--event-name is %s, but the payload's action is %q", r.Name, e.Action)

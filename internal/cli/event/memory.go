@@ -30,8 +30,8 @@ func (n *notes) warn(format string, args ...any) {
 	n.warnings = append(n.warnings, fmt.Sprintf(format, args...))
 }
 
-// remembered returns the memory that the configuration asks for, or else that of the
-// settings. One that is not to be had is as good as empty: its content is on the issue.
+// remembered returns the memory that the configuration asks for, or else that of the settings. A
+// memory that cannot be opened counts as empty, because its content is on the issue too.
 func remembered(s Settings, c config.Config, asks bool) (runner.Memory, notes) {
 	var n notes
 	asked := c.Memory.Store != ""
@@ -74,8 +74,8 @@ func openMemory(s Settings, c config.Memory) (runner.Memory, error) {
 		return runner.Memory{Store: store, Agenda: store, Journal: store}, err
 	case "artifact":
 		store, err := results.NewArtifact(service(s))
-		// An artifact counts when its run is one of the default branch. That of a pull request
-		// is of its author's branch.
+		// Only artifacts of runs on the default branch count. A run for a pull request is on its
+		// author's branch, so it only reads.
 		return runner.Memory{Store: store, Agenda: store, Batch: store, ReadOnly: s.Event.Pull != nil}, err
 	case "cache":
 		store, err := results.NewCache(service(s))

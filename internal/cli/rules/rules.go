@@ -23,7 +23,7 @@ func Command(env process.Env) *cobra.Command {
 		Use:   "rules",
 		Short: "Check rule files, try them, and list their permissions",
 		Long: "Works on configuration and rule files; without FILE on " + config.DefaultPath + ".\n" +
-			"Nothing is written on GitHub. It is read (GITHUB_TOKEN, GITHUB_API_URL) when an issue\nor a repository is named, and when a file extends another.",
+			"Writes nothing to GitHub, and reads from it (GITHUB_TOKEN, GITHUB_API_URL) if the arguments\nname an issue or a repository, or a file extends another.",
 	}, env)
 	c.AddCommand(check.Command(env), test.Command(env), record.Command(env), explain.Command(env),
 		backtest.Command(env), imports.Command(env), permissions.Command(env), schema.Command(env))

@@ -22,7 +22,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// labels are those of a repository; nil names: they are not known.
+// labels are the labels of a repository; nil names: they are not known.
 type labels struct {
 	names []string
 	notes []string

@@ -73,7 +73,7 @@ func Command(env process.Env) *cobra.Command {
 			}
 			for _, name := range []string{"labels", "repository", "comments"} {
 				if c.Flags().Changed(name) {
-					return command.Usagef("--%s has no meaning beside --agents", name)
+					return command.Usagef("--%s cannot be used with --agents", name)
 				}
 			}
 			return RunAgents(o)

@@ -228,7 +228,7 @@ func candidates(cfg *config.Config, text string) []example {
 	return list
 }
 
-// samples are the values of examples.
+// samples are the sample values that the proposed tests use.
 type samples struct {
 	labels, files, branches, texts []string
 

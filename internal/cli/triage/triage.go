@@ -73,7 +73,7 @@ func Command(env process.Env) *cobra.Command {
 	var described draft.Issue
 	c := &cobra.Command{
 		Use:     "triage (OWNER/REPO#N | URL | --title TITLE | --event FILE)",
-		Short:   "Decide on one issue from here, and print or apply the plan",
+		Short:   "Decide on one issue, and print the plan or carry it out",
 		Long:    help,
 		Example: example,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -99,7 +99,7 @@ func clone(ctx context.Context, s session.Session, o workspace.Source) (*workspa
 	}
 	if _, err := os.Lstat(s.Controller.Abs(o.Files.Workspace)); err == nil {
 		if found, err := s.Controller.Read(o.Files.WorkspaceState, new(contract.Workspace)); err != nil || !found {
-			return nil, errors.Join(err, contract.Fail(contract.CodeWorkspaceMismatch, "%s was not made by checkout; move it away", o.Files.Workspace).
+			return nil, errors.Join(err, contract.Fail(contract.CodeWorkspaceMismatch, "%s was not made by checkout; rename it or move it elsewhere", o.Files.Workspace).
 				With(contract.Instruct(contract.ActionCheckout, "Move "+o.Files.Workspace+" away, then run: contribflow checkout "+o.Issue.String()+" --json")))
 		}
 	}

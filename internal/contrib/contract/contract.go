@@ -25,7 +25,7 @@ func (t Time) MarshalText() ([]byte, error) {
 // UnmarshalText reads a moment in RFC 3339.
 func (t *Time) UnmarshalText(b []byte) error { return (*time.Time)(t).UnmarshalText(b) }
 
-// A CommandKind is how a recommended command is meant.
+// A CommandKind tells a reader whether a recommended command can be run.
 type CommandKind string
 
 // The kinds of recommended commands. Only those of KindCommand can be run as they are.
@@ -103,7 +103,7 @@ func Actions() []Action {
 	}
 }
 
-// A State is where a contribution stands.
+// A State is the progress of a contribution.
 type State string
 
 // The states, in the order in which a contribution passes them.

@@ -6,7 +6,7 @@ import "fmt"
 type Problem struct {
 	Code Code
 	Err  error // must not be nil
-	// Next is the recommended next step; empty: to read the message.
+	// Next is the recommended next step; empty: the message describes it.
 	Next Next
 }
 

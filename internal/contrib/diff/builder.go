@@ -9,9 +9,9 @@ import (
 // maxResult is how many bytes of a Builder's result are read.
 const maxResult = 1 << 20
 
-// AcceptBuilder records the result of the Builder that edited the workspace: a file by
-// its path, which is needed where the configuration has the pipeline on. A Builder that
-// could not work has no change to look at, and is an error.
+// AcceptBuilder records the result of the Builder that edited the workspace. name is the path of
+// its file; it may be empty unless the configuration sets "pipeline". The result of a Builder that
+// failed is an error, because there is no change to review.
 func AcceptBuilder(s session.Session, name string) error {
 	if name == "" {
 		if !s.Config.Pipeline {

@@ -156,8 +156,8 @@ func (r *run) sift(found []hub.Found) []*candidate {
 	return kept
 }
 
-// suppress returns the counter of the reason why an issue is left out; nil: it is not.
-// Always means that no flag brings it back.
+// suppress returns the counter of the reason why an issue is left out; nil: it is not. always means
+// that no flag includes it.
 func (r *run) suppress(f hub.Found) (reason *int, always bool) {
 	s, i := &r.doc.Suppressed, f.Issue
 	switch {

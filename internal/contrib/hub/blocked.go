@@ -54,8 +54,9 @@ func (e *BlockedError) Document(issue string) contract.BlockedLookup {
 	return contract.BlockedLookup{Status: contract.Blocked, Issue: issue, Blocked: e.Throttle, Next: e.Next(), Reason: e.Reason()}
 }
 
-// throttle reports whether an answer refuses a read for its rate. go-github knows this only
-// for 403, and takes the reset of the other limit for the pause of a secondary one.
+// throttle reports whether an answer refuses a read because of a rate limit. go-github detects that
+// only for status 403, and for a secondary limit it takes the wait from the headers of the primary
+// one.
 func throttle(a *rest.AnswerError, now time.Time) (contract.Throttle, bool) {
 	if a.Status != http.StatusForbidden && a.Status != http.StatusTooManyRequests {
 		return contract.Throttle{}, false

@@ -84,7 +84,7 @@ type read struct {
 	issue bool   // it reads the issue itself, which must be there
 }
 
-// name is how a throttle names the read.
+// name returns the name of the read in a throttle.
 func (r read) name() string {
 	if r.query != "" {
 		return r.query

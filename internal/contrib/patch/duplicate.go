@@ -25,8 +25,8 @@ const (
 	minWords    = 3
 	maxProbes   = 50
 	maxFindings = 10
-	// maxPlaces is in how many places a line may stand before it is an idiom of the
-	// repository rather than a duplicate.
+	// maxPlaces is the number of places from which on a repeated line counts as an idiom of the
+	// repository, not as a duplicate.
 	maxPlaces = 5
 	block     = 3  // so many lines in a row are not a coincidence
 	maxRows   = 10 // of one file
@@ -122,7 +122,7 @@ type capped struct {
 	full bool
 }
 
-var errEnough = errors.New("enough")
+var errEnough = errors.New("the output has reached its limit")
 
 func (c *capped) Write(p []byte) (int, error) {
 	n := min(len(p), c.left)

@@ -1,5 +1,6 @@
-// Package state is where a contribution stands. It is derived from files, digests and the
-// workspace on every call, never stored, so that an edit after a step undoes the step.
+// Package state derives the progress of a contribution from its files. It is derived from files,
+// digests and the workspace on every call, never stored, so that an edit after a step undoes the
+// step.
 package state
 
 import (
@@ -18,9 +19,10 @@ type Facts struct {
 
 	Checkout bool // the workspace exists
 	Changed  bool // the workspace differs from its base: changes, or commits
-	// Digest is that of the workspace as it is now; documents with another one are stale.
+	// Digest is the digest of the workspace as it is now; documents with another one are stale.
 	Digest string
-	// WorkspaceProblem is why the workspace cannot be compared with its base; nil: it can.
+	// WorkspaceProblem is the reason why the workspace cannot be compared with its base; nil: it
+	// can be compared.
 	WorkspaceProblem *contract.Problem
 
 	PatchDigest string // of the patch artifact; empty: none
@@ -69,7 +71,7 @@ const (
 // CommandCheckout is the command that checks an issue out.
 func CommandCheckout(issue string) string { return "contribflow checkout " + issue + " --json" }
 
-// Derive returns where a contribution stands: the first row of the table that fits, with the
+// Derive returns the progress of a contribution: the first row of the table that fits, with the
 // document that cannot be read.
 func Derive(f Facts) Position {
 	p := derive(f)

@@ -1,4 +1,4 @@
-// Package status reports where a contribution stands.
+// Package status reports the progress of a contribution.
 package status
 
 import (

@@ -1,7 +1,7 @@
 // Package app lets the client of package github work in the name of a GitHub App: it
 // signs, and gets and keeps the tokens of the App's installations.
 //
-// It stands alone so that programs which get their token from elsewhere do without the
+// It is a package of its own so that programs with another token do not contain the code for
 // signing.
 package app
 

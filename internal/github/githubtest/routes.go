@@ -148,7 +148,7 @@ func onIssue(h handler) handler {
 }
 
 func moved(in *input) answer {
-	// What stands below the issue's path is kept.
+	// The rest of the path, after the issue, is kept.
 	parts := strings.SplitN(in.r.URL.EscapedPath(), "/", 7)
 	to := "http://" + in.r.Host + in.issue.Transferred
 	if len(parts) == 7 {

@@ -73,7 +73,7 @@ func New(o Options) (*Caller, error) {
 type Call struct {
 	Method, Path string
 	In, Out      any
-	// ETag is that of the earlier answer to the same read; empty: there was none.
+	// ETag is the ETag of an earlier answer to the same read; empty: there was none.
 	ETag string
 	// GraphQL sends In, a [Query], to the GraphQL API; Method and Path are not used. Errors in its
 	// answer are an [AnswerError], and a query that may have been carried out has an unknown

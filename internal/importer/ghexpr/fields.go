@@ -2,7 +2,7 @@ package ghexpr
 
 import "strings"
 
-// A field is the counterpart of a path.
+// A field is our expression for a path of GitHub's contexts, and its type.
 type field struct {
 	text string
 	kind fieldKind

@@ -30,7 +30,7 @@ const (
 	maxDepth  = 50   // brackets and operators inside each other
 )
 
-var errSyntax = errors.New("syntax")
+var errSyntax = errors.New("the expression is malformed")
 
 // A parser reads tokens from left to right.
 type parser struct {

@@ -98,7 +98,7 @@ func digits(in []rune, at int) atom {
 	return a.whole(at)
 }
 
-// whole refuses halves of characters.
+// whole refuses a surrogate, which is half of a character.
 func (a atom) whole(at int) atom {
 	if utf16.IsSurrogate(a.char) || a.char > unicode.MaxRune {
 		a = a.problem(at, "half of a character has no counterpart in RE2")

@@ -113,7 +113,7 @@ func (t *translator) survey() {
 	}
 }
 
-// term translates what stands at t.pos outside of classes.
+// term translates the term at t.pos, outside of classes.
 func (t *translator) term() {
 	c := t.in[t.pos]
 	t.pos++

@@ -11,8 +11,8 @@ func Lines(src []byte) []string {
 	return strings.Split(text, "\n")
 }
 
-// Excerpt returns the lines of the source from one number to another, both from 1, as
-// far as they are few.
+// Excerpt returns the lines of the source from one number to another, both counted from 1. It
+// shortens a long excerpt.
 func Excerpt(lines []string, from, to int) []string {
 	if from == 0 || from > len(lines) {
 		return nil

@@ -89,8 +89,8 @@ func folders(s string) (string, string) {
 	return strings.Join(parts, "/"), ""
 }
 
-// braces returns the globs that one with {a,b} stands for; ok is false when they are
-// more than most.
+// braces expands a glob with {a,b} to globs without braces; ok is false if that gives more than
+// most of them.
 func braces(s string, most int) (list []string, ok bool) {
 	list = []string{""}
 	for s != "" {

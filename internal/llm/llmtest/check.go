@@ -108,7 +108,8 @@ func (anthropic) parse(r *Request) error {
 	return r.fill(body.Model, body.MaxTokens, body.Messages)
 }
 
-// completions is chat completions: of OpenAI with a key, of Ollama without need of one.
+// completions checks requests for chat completions: those to OpenAI have a key, those to Ollama
+// need none.
 type completions struct{ keyed bool }
 
 func (completions) path() string { return "/v1/chat/completions" }

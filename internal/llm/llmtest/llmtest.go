@@ -46,11 +46,10 @@ type Server struct {
 	http *loopback.Server
 }
 
-// New starts a service with the protocol of a provider. answer returns the answer to
-// each correct request; nil: the text "Yes." Any other request gets the status and the
-// error body that the provider would send. answer may be called concurrently and must
-// return: an [Answer] is what holds bytes back. The service stops with the
-// test, and what it still holds back is cut off.
+// New starts a service with the protocol of a provider. answer returns the answer to each correct
+// request; nil: the text "Yes." Any other request gets the status and the error body that the
+// provider would send. answer may be called concurrently and must return: an [Answer] is what holds
+// bytes back. The service stops with the test, and cuts off answers that are not finished.
 func New(tb testing.TB, provider string, answer func(r Request) Answer) *Server {
 	tb.Helper()
 	w, ok := wireOf(provider)

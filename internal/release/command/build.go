@@ -30,8 +30,8 @@ func images() []imageName {
 
 func (o *options) layout(name string) string { return filepath.Join(o.out, "images", name) }
 
-// build makes what a release contains besides archives and packages: the programs, their
-// checksums, the manual and, for the platforms that have one, the images.
+// build makes the parts of a release other than archives and packages: the programs, their
+// checksums, the manual and, for platforms with an image, the images.
 func build(ctx context.Context, env Env, o *options, _ string) error {
 	platforms := entry.Platforms()
 	if o.platforms != "all" {
@@ -106,7 +106,7 @@ func (o *options) again(ctx context.Context, b program.Builder, platforms []stri
 	return errors.Join(mistakes...)
 }
 
-// release returns what the commit decides about an image.
+// release returns the values of an image that depend on the commit.
 func (o *options) release(ctx context.Context) (image.Release, error) {
 	cmd := exec.CommandContext(ctx, "git", "show", "-s", "--format=%H %cI", "HEAD")
 	cmd.Dir = o.root

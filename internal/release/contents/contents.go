@@ -122,7 +122,7 @@ func (d *Dist) kind(name, magic string) error {
 	return err
 }
 
-// sbom checks that a list of modules names some.
+// sbom checks that an SBOM lists at least one module.
 func (d *Dist) sbom(name string) error {
 	if d.files[name] == "" {
 		return fmt.Errorf("the SBOM %s is missing", name)

@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/foremand"
 )
 
-// Shells returns the shells with a completion: the names of the files' ends.
+// Shells returns the shells with a completion. They are also the extensions of its files.
 func Shells() []string { return []string{"bash", "fish", "ps1", "zsh"} }
 
 // Write writes completions/PROGRAM.SHELL and man/PROGRAM/*.1 below a folder. The pages bear the

@@ -36,7 +36,7 @@ type Pins struct {
 	Exists func(ctx context.Context, image, digest string) error
 }
 
-// A Checked is a commit whose release no check refused.
+// A Checked is a commit that has passed all checks of a release.
 type Checked struct {
 	Version version.Version
 	Commit  string // to release
@@ -137,7 +137,7 @@ func (r Repository) Tag(ctx context.Context, tag string, p Pins) (string, error)
 	return commit, nil
 }
 
-// pin returns the new contents of the two files by their paths.
+// pin returns the new contents of the pinned files, by their paths.
 func (r Repository) pin(ctx context.Context, tag string, p Pins) (map[string]string, error) {
 	var mistakes []error
 	note := func(err error) bool {

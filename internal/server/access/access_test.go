@@ -17,7 +17,8 @@ import (
 	"github.com/org/foreman-action/internal/server/access"
 )
 
-// TestCheckLocal has what the API and the dashboard answer unasked, and what not.
+// TestCheckLocal lists the requests that the API and the dashboard answer without a credential, and
+// those that they refuse.
 func TestCheckLocal(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -73,7 +73,7 @@ func (w window) at(now time.Time) window {
 	return w
 }
 
-// A lane has the turns of one address.
+// A lane limits how many requests of one address wait or are checked at a time.
 type lane struct {
 	turns chan struct{}
 	users int

@@ -30,8 +30,9 @@ func ClientAddr(r *http.Request) string {
 // clientKey is the key of a client's address in the context of its request.
 type clientKey struct{}
 
-// Proxies are the networks of the proxies that are trusted: what they add to X-Forwarded-For
-// or Forwarded is the address of the client. From other senders these headers mean nothing.
+// Proxies are the networks of the proxies that are trusted: the address that they add to
+// X-Forwarded-For or Forwarded is that of the client. These headers are ignored in requests of
+// other senders.
 type Proxies []netip.Prefix
 
 // ParseProxies returns the proxies of a configuration: networks such as 10.0.0.0/8, and

@@ -17,8 +17,8 @@ import (
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
-// TestChecks makes sure that each check of the wire that is about HTTP has a line in
-// testdata/checks.txt, and that what the line names is there.
+// TestChecks checks that each requirement of the wire about HTTP has a line in testdata/checks.txt,
+// and that the test which the line names exists.
 func TestChecks(t *testing.T) {
 	t.Parallel()
 	table, err := os.ReadFile("testdata/checks.txt")
@@ -63,7 +63,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestGzip has a client that decompresses by itself, and one that takes what it gets.
+// TestGzip has one client that accepts gzip, and one that does not.
 func TestGzip(t *testing.T) {
 	t.Parallel()
 	q := queuetest.New(queuetest.Options{})

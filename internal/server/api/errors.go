@@ -59,7 +59,7 @@ func (e errorWriter) warn(r *http.Request, answer *response.Error) {
 	case warning == response.NoSpool && e.warnings.Allow("spool"):
 		e.log.LogAttrs(ctx, slog.LevelError, "storing a long body failed; check the folder of the database, or TMPDIR with PostgreSQL", path, slog.Any("error", answer.Cause))
 	case warning == response.TooManyBodies && e.warnings.Allow("bodies"):
-		e.log.LogAttrs(ctx, slog.LevelWarn, "request refused: too many bodies at once; further ones in this minute are not logged", path, remote)
+		e.log.LogAttrs(ctx, slog.LevelWarn, "request refused: too many request bodies at once; further ones in this minute are not logged", path, remote)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
-// A rig is a server and what it stands on.
+// A rig is a server with its queue, its clock and its log.
 type rig struct {
 	archive *txtar.Archive
 	clock   *queuetest.Clock

@@ -163,7 +163,7 @@ func TestNew(t *testing.T) {
 	}{
 		{"no queue", api.Options{}, "api: Queue is not set"},
 		{"lease", api.Options{Queue: q, Lease: -1}, "api: want a claim duration of 0 or more, got -1ns"},
-		{"no intake", api.Options{Queue: q, WebhookSecrets: []secret.Text{"hush"}}, "api: there are secrets of a webhook, and no Intake"},
+		{"no intake", api.Options{Queue: q, WebhookSecrets: []secret.Text{"hush"}}, "api: the webhook has secrets, but Intake is not set"},
 		{"empty secret", api.Options{Queue: q, Intake: in, WebhookSecrets: []secret.Text{"hush", ""}}, "api: a secret of the webhook is empty"},
 	}
 	for _, tt := range tests {

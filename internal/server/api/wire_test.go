@@ -272,7 +272,7 @@ func (r *rig) answerText(t *testing.T, res *http.Response) string {
 	return b.String()
 }
 
-// tasks lists what the queue keeps.
+// tasks lists the tasks in the queue.
 func (r *rig) tasks(t *testing.T) string {
 	t.Helper()
 	list, err := r.queue.List(t.Context(), queue.Filter{})

@@ -1,6 +1,5 @@
-// Package background runs what the server does without being asked: packages executor,
-// dispatch and maintenance on one queue. They wake each other, and changes of the queue wake
-// them.
+// Package background runs the loops of the server: packages executor, dispatch and maintenance on
+// one queue. They wake each other, and changes of the queue wake them.
 //
 // The tests here are those of all the services together, with a fake GitHub and agents.
 package background

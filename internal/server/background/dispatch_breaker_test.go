@@ -415,8 +415,8 @@ func TestAbsenceKept(t *testing.T) {
 		time.Sleep(time.Hour)
 		r.is(1, queue.Failed)
 		stop()
-		// While no server is there, it comes back. What waits long is not given up for a
-		// moment of a later day.
+		// The agent recovers while no server runs. A task that waits for more than a day does not
+		// fail because of a short outage on the next day.
 		p.is(404, nil)
 		r.enqueue(2)
 		r.enqueue(3, func(task *queue.Task) { task.Wait = 30 * time.Hour })

@@ -26,9 +26,9 @@ func (r *rig) ask(issue int, actions ...string) {
 	time.Sleep(time.Minute)
 }
 
-// TestAskAgain asks again about a task that is done: what the second decision wants is
-// written once, although the first decision had actions of the same kinds, and what holds
-// already is not written again.
+// TestAskAgain asks again about a done task. The executor writes the changes of the second decision
+// once, although the first one had actions of the same kinds. It skips changes that the issue
+// already has.
 func TestAskAgain(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(r *rig) {

@@ -161,7 +161,7 @@ func TestUnreadable(t *testing.T) {
 	}{
 		{"message", func(task *queue.Task) { task.Message = []byte(`{"task_id":`) }, nil, "the task cannot be read"},
 		{"not our message", func(task *queue.Task) { task.Message = []byte(`{"hello":"world"}`) }, nil, "the task cannot be read"},
-		{"origin", func(task *queue.Task) { task.Origin = []byte(`[]`) }, nil, "where the task came from cannot be read"},
+		{"origin", func(task *queue.Task) { task.Origin = []byte(`[]`) }, nil, "the origin of the task cannot be read"},
 		{"unheard-of event", func(task *queue.Task) { task.Origin = []byte(`{"event":"push"}`) }, nil, "the event of the task cannot be read"},
 		{"another issue", other, nil, "the event is about octo/hello#1, the task about octo/hello#9"},
 		{"another repository", func(task *queue.Task) { task.Repo = "octo/other" }, nil, "the event is about octo/hello#1, the task about octo/other#1"},
@@ -249,7 +249,7 @@ func TestSettings(t *testing.T) {
 	})
 }
 
-// TestPanic is an error of one decision alone.
+// TestPanic: a panic fails one decision, and the executor carries out the others.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {

@@ -76,7 +76,7 @@ func unhealthy(d *background.Services) string {
 	return strings.Join(list, "; ")
 }
 
-// TestLoops survive errors and panics, tell which of them it is, and go on.
+// TestLoops: a loop logs an error or a panic under its own name, and continues.
 func TestLoops(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -130,8 +130,8 @@ func (ahead) shift(data []byte, by time.Duration) []byte {
 	return at.Add(by).AppendFormat(nil, time.RFC3339Nano)
 }
 
-// TestPresenceSkewed takes away what a dead agent claimed, though the clocks of two servers
-// differ by more than agents may be silent.
+// TestPresenceSkewed requeues the tasks of a dead agent, although the clocks of two servers differ
+// by more than the duration of a claim.
 func TestPresenceSkewed(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{2 * time.Minute, -time.Hour} {

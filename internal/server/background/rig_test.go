@@ -111,7 +111,7 @@ func onRig(t *testing.T, test, change func(r *rig)) {
 	})
 }
 
-// options are those of the rig's services.
+// options returns the options of the rig's services.
 func (r *rig) options() background.Options {
 	r.t.Helper()
 	o := r.o
@@ -193,7 +193,7 @@ func (r *rig) start() (d *background.Services, stop func()) {
 	return d, stop
 }
 
-// id is that of the task about an issue.
+// id returns the id of the task about an issue.
 func id(issue int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", issue) }
 
 // message is the task about an issue that was just opened.

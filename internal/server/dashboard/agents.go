@@ -71,7 +71,7 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d h", int(d.Hours()))
 }
 
-// agentRows are those of the agents that have open tasks or ended some lately, sorted. Tasks
+// agentRows returns the sorted rows of the agents that have open tasks or ended tasks lately. Tasks
 // without an agent are the server's own.
 func agentRows(open []queue.AgentStats, recent []queue.Info) []agentRow {
 	rows, records := map[string]agentRow{}, map[string]*record{}

@@ -187,8 +187,8 @@ func TestLoginRefused(t *testing.T) {
 	}
 }
 
-// TestLoginLimited tries wrong secrets: further ones are slowed down, and the right one
-// passes, for it may come from behind the same proxy.
+// TestLoginLimited signs in with wrong secrets until the dashboard refuses more of them for a
+// while. The right secret still works, because its user may share a proxy with the attacker.
 func TestLoginLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

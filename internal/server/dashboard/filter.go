@@ -31,7 +31,7 @@ func parseFilter(q url.Values) (queue.Filter, error) {
 	if s := q.Get("before"); s != "" {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || n < 1 {
-			return queue.Filter{}, errors.New("before must be a number")
+			return queue.Filter{}, errors.New("the parameter before must be a number")
 		}
 		f.Before = n
 	}

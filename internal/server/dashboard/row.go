@@ -38,7 +38,7 @@ type button struct {
 	Asks   bool // it takes a reason
 }
 
-// buttons are those of a task, by its state.
+// buttons returns the buttons for a task in its state.
 func buttons(i queue.Info) []button {
 	ask, retry := button{Verb: "ask-again", Text: "Ask again", Asks: true}, button{Verb: "retry", Text: "Carry out again", First: true}
 	if i.Agent == "" {

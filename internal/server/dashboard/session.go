@@ -13,7 +13,7 @@ const (
 	maxSessions = 1000 // beyond it, the oldest one is ended
 )
 
-// sessions are those of operators who signed in by the form. They are only in memory: a
+// sessions are the sessions of operators who signed in by the form. They are only in memory: a
 // restart signs everybody out. It is safe for concurrent use.
 type sessions struct {
 	now    func() time.Time
@@ -23,7 +23,7 @@ type sessions struct {
 	open map[string]session // by their id
 }
 
-// A session is that of one browser.
+// A session is one operator's session in one browser.
 type session struct {
 	operator string
 	expires  time.Time

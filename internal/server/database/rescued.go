@@ -28,13 +28,13 @@ type savedCopy struct {
 // advice returns what an operator should do.
 func (c savedCopy) advice() string {
 	if c.log {
-		return "is the log of a database that was overwritten: it has the last writes, which SQLite alone cannot read; move it away"
+		return "is the write-ahead log of an overwritten database: it contains the last writes, and SQLite cannot read it without the database; move it to another folder"
 	}
-	return "is the copy of a lost database: put it in the place of the database while the server is stopped, or move it away"
+	return "is the copy of a lost database: restore it while the server is stopped, or move it to another folder"
 }
 
-// keepCopies returns the copies beside the databases that have not been restored or removed,
-// and logs them. Beyond a number of them it deletes those in the middle.
+// keepCopies returns the copies beside the databases, and logs them. If there are too many, it
+// keeps the oldest and the newest, and deletes those in between.
 func keepCopies(ctx context.Context, at Locations, log *slog.Logger) (all []savedCopy) {
 	for _, location := range slices.Compact([]string{at.Queue, at.Memory}) {
 		path, ok := File(location)
@@ -49,9 +49,9 @@ func keepCopies(ctx context.Context, at Locations, log *slog.Logger) (all []save
 			for _, path := range list {
 				c := savedCopy{path, kind == sqlite.SavedLog}
 				if !c.log {
-					log.WarnContext(ctx, "found a copy of a lost database: restore it while the server is stopped, or move it away", "copy", c.path)
+					log.WarnContext(ctx, "found a copy of a lost database: restore it while the server is stopped, or move it to another folder", "copy", c.path)
 				} else {
-					log.WarnContext(ctx, "found the log of an overwritten database: SQLite alone cannot read it; move it away", "copy", c.path)
+					log.WarnContext(ctx, "found the write-ahead log of an overwritten database: SQLite cannot read it without the database; move it to another folder", "copy", c.path)
 				}
 				all = append(all, c)
 			}
@@ -75,8 +75,8 @@ func target(path string) string {
 	return link
 }
 
-// surplus returns the copies that are too many, of those of one kind, the oldest first. One that
-// somebody has opened, which leaves files beside it, is none.
+// surplus returns the copies to delete, given those of one kind from the oldest to the newest. It
+// keeps every copy that a person has opened, which has left files beside it.
 func surplus(copies []string) []string {
 	untouched := slices.DeleteFunc(slices.Clone(copies), func(path string) bool {
 		_, err := os.Lstat(path + "-wal")
@@ -91,7 +91,7 @@ func surplus(copies []string) []string {
 // deleteCopy deletes a copy, logs that, and reports whether it is gone.
 func deleteCopy(ctx context.Context, path string, log *slog.Logger) bool {
 	if err := os.Remove(path); err != nil {
-		log.ErrorContext(ctx, "a copy of a lost database cannot be deleted, and there are too many", "copy", path, "error", err)
+		log.ErrorContext(ctx, "deleting a copy of a lost database failed; there are too many copies", "copy", path, "error", err)
 		return false
 	}
 	log.ErrorContext(ctx, "a copy of a lost database was deleted, because there are too many: find out what removes or overwrites the database",
@@ -99,8 +99,8 @@ func deleteCopy(ctx context.Context, path string, log *slog.Logger) bool {
 	return true
 }
 
-// findCopies returns the copies of one kind of the database at a path, the oldest first. One that
-// somebody has renamed is that person's.
+// findCopies returns the copies of one kind of the database at a path, the oldest first. It skips
+// renamed copies, because a person keeps them.
 func findCopies(path, kind string) (copies []string) {
 	entries, _ := os.ReadDir(filepath.Dir(path)) // opening the database reports an error; sorted by name
 	for _, e := range entries {

@@ -79,7 +79,8 @@ func TestCopiesAreBounded(t *testing.T) {
 	}
 }
 
-// TestCopiesBesideTheTarget finds copies beside the file that a link leads to, where they are.
+// TestCopiesBesideTheTarget: if the database is a symbolic link, the copies are beside the file
+// that it leads to.
 func TestCopiesBesideTheTarget(t *testing.T) {
 	t.Parallel()
 	dir, links := t.TempDir(), t.TempDir()

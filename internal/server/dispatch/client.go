@@ -34,7 +34,7 @@ const statusOK = "ok"
 const notConfigured = "it is not configured"
 
 // errUnusableAddress means that no request can be made to the agent's address.
-var errUnusableAddress = errors.New("it cannot be asked")
+var errUnusableAddress = errors.New("its address cannot be used")
 
 // A client sends requests to agents.
 type client struct {
@@ -107,7 +107,7 @@ func request(ctx context.Context, a Agent, method, path string, body []byte) (*h
 	}
 	req, err := http.NewRequestWithContext(ctx, method, base+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, errors.New("no request can be made to it")
+		return nil, errors.New("no HTTP request can be made for it")
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", userAgent)

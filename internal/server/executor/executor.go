@@ -198,7 +198,7 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 	return rep, err
 }
 
-// settle records the result of an attempt in the queue, and then in the log. err is that of
+// settle records the result of an attempt in the queue, and then in the log. err is the error of
 // the attempt.
 func (e *Executor) settle(ctx context.Context, dec queue.Decision, rep runner.Report, err error, took time.Duration) {
 	d := makeRetryDecision(err, dec.Tries, e.o.MaxTries, e.o.Random)

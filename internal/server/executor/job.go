@@ -56,7 +56,7 @@ func parse(dec queue.Decision) (job, error) {
 	}
 	if len(dec.Origin) > 0 {
 		if err := json.Unmarshal(dec.Origin, &origin); err != nil {
-			return j, fmt.Errorf("where the task came from cannot be read: %w", err)
+			return j, fmt.Errorf("the origin of the task cannot be read: %w", err)
 		}
 	}
 	if origin.Event == "" { // of a published queue: only the issue is known

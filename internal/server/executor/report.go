@@ -76,8 +76,8 @@ func NewReport(rep runner.Report) Report {
 	return r
 }
 
-// Encode returns the report as JSON. Of one that is too large, what the actions were is
-// left out, and then more.
+// Encode returns the report as JSON. If it is too large, Encode leaves out the details of the
+// actions, and then more.
 func (r Report) Encode() ([]byte, error) {
 	for _, shorten := range []func(){
 		func() {},

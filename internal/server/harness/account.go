@@ -142,15 +142,15 @@ func (a *account) probe(ctx context.Context, repo string) error {
 	return err
 }
 
-// checkLogin warns when the configured login is not the one under which writes appear: the
-// server would take its own writes for somebody else's. A token that may not ask for its
-// login, such as that of a workflow, is accepted.
+// checkLogin warns when the configured login is not the one under which writes appear: the server
+// would treat its own writes as those of another user. It accepts a token that cannot read its own
+// login, such as the token of a workflow.
 func (a *account) checkLogin(ctx context.Context, log *slog.Logger) {
 	got, err := a.ask(ctx)
 	switch {
 	case ctx.Err() != nil:
 	case rest.StatusOf(err) == http.StatusUnauthorized:
-		log.Warn("GitHub refuses the credentials: replace those of identity in the configuration, and restart the server", "github_user", a.login, "error", err)
+		log.Warn("GitHub refuses the credentials: replace them under identity in the configuration, and restart the server", "github_user", a.login, "error", err)
 	case err != nil:
 		log.Warn("GitHub did not return the owner of the credentials; using identity.github_user", "github_user", a.login, "error", err)
 	case !strings.EqualFold(got, a.login):

@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/internal/server/managed"
 )
 
-// An inbound is where requests come in, and who may send them.
+// An inbound holds the listeners of requests and the permissions of their senders.
 type inbound struct {
 	credentials *access.Credentials
 	listeners   []net.Listener      // the first one is the server's own

@@ -14,8 +14,8 @@ type part struct {
 	run  func(ctx context.Context) error
 }
 
-// runAll runs parts until ctx ends. If a part ends before, the others depend on it and are
-// stopped, and runAll returns an error, even if the part returned nil.
+// runAll runs parts until ctx ends. They depend on each other: if a part ends earlier, runAll stops
+// the others and returns an error, even if the part returned nil.
 func runAll(ctx context.Context, log *slog.Logger, parts []part) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -25,7 +25,7 @@ func runAll(ctx context.Context, log *slog.Logger, parts []part) error {
 		wg.Go(func() {
 			err := p.run(ctx)
 			if err == nil && ctx.Err() == nil {
-				err = errors.New("it ended without a stop")
+				err = errors.New("it returned although it was not asked to stop")
 			}
 			if err != nil && (ctx.Err() == nil || !errors.Is(err, context.Canceled)) {
 				errs[i] = fmt.Errorf("%s: %w", p.name, err)

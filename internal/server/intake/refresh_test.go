@@ -196,8 +196,8 @@ func (a always) ClaimNext(context.Context, string, queue.ClaimOptions) (queue.Cl
 	return a.claim, nil
 }
 
-// BenchmarkRefresh measures what a claim costs more than the queue's own: of a task that is new,
-// and of one that waited, whose summary changed or did not.
+// BenchmarkRefresh measures the cost that the summary adds to a claim: for a new task, and for a
+// task that waited, with and without a change of the summary.
 func BenchmarkRefresh(b *testing.B) {
 	now := time.Now()
 	for name, waited := range map[string]bool{"new": false, "waited": true} {

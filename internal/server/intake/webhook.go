@@ -61,7 +61,7 @@ const turnTimeout = time.Minute
 // folder dir, see [request.OpenSpool].
 func NewWebhook(in *Intake, secrets []secret.Text, dir string) (*Webhook, error) {
 	if in == nil && len(secrets) > 0 {
-		return nil, errors.New("there are secrets of a webhook, and no Intake")
+		return nil, errors.New("the webhook has secrets, but Intake is not set")
 	}
 	h := &Webhook{
 		intake: in, bodies: request.NewSpoolLimiter(maxShort),

@@ -101,7 +101,8 @@ func (g *Group) join(agent string) *waiter {
 	return w
 }
 
-// leave removes a waiter. If it was woken and did not try, the next one does.
+// leave removes a waiter. If the waiter was woken and has not tried to claim, leave wakes the next
+// one instead.
 func (g *Group) leave(w *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

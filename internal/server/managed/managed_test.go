@@ -96,7 +96,7 @@ type journal struct {
 	told func(state, reason string)
 }
 
-// newJournal returns a log that calls told for each change of a state.
+// newJournal returns a log that calls told for each logged change of an agent's state.
 func newJournal(told func(state, reason string)) *slog.Logger {
 	return slog.New(journal{slog.DiscardHandler, told})
 }

@@ -49,7 +49,7 @@ func (c Cause) advice(named bool) string {
 	case named:
 		return "the App was suspended or removed there, or lost its access to the repository: install it again with its permissions; decisions there wait, and go on by themselves"
 	}
-	return "the credentials expired, were revoked or lost their access: replace those of identity in the configuration, and restart the server; decisions wait until then"
+	return "the credentials expired, were revoked or lost their access: replace them under identity in the configuration, and restart the server; decisions wait until then"
 }
 
 // An Error is an outage that goes on.
@@ -95,7 +95,7 @@ type Monitor struct {
 	accounts map[string]*incident
 }
 
-// everywhere stands for a repository where credentials are refused for all.
+// everywhere is used as the repository when GitHub refuses the credentials for all repositories.
 const everywhere = ""
 
 // An incident is an outage of an account.
@@ -142,9 +142,9 @@ func (m *Monitor) Err() error {
 	return errors.Join(errs...)
 }
 
-// Run calls probe, which sends a request to GitHub about a repository, empty: any, during an
-// outage in which no other such request was sent for a while, until ctx ends: the end of an outage
-// shows also where nothing waits.
+// Run calls probe during an outage if no other request was sent for a while, until ctx ends. So it
+// notices the end of an outage although no task waits. probe sends a request to GitHub about a
+// repository; an empty name means any repository.
 func (m *Monitor) Run(ctx context.Context, probe func(ctx context.Context, repo string) error) error {
 	for wait.For(ctx, probeInterval) == nil {
 		m.forget(ctx)
@@ -197,7 +197,7 @@ func (m *Monitor) forget(ctx context.Context) {
 	defer m.mu.Unlock()
 	for repo, s := range m.refused {
 		if repo != everywhere && s.outage && time.Since(s.used) >= unusedAfter {
-			m.o.Log.WarnContext(ctx, "GitHub outage dropped: the repository is no longer used", "repository", repo)
+			m.o.Log.WarnContext(ctx, "GitHub outage no longer counted: requests to the repository have stopped", "repository", repo)
 			m.end(ctx, repo, *s)
 			delete(m.refused, repo)
 		}

@@ -398,8 +398,8 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestForget removes the App from one repository on purpose: the outage ends a day after the last
-// request that was not a probe.
+// TestForget removes the App from a repository: its outage ends a day after the last request that
+// was not a probe.
 func TestForget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

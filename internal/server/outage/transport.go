@@ -87,7 +87,7 @@ func (b *body) end(err error) {
 	b.ended = nil
 }
 
-// An answer is a request of which the body was read to its end.
+// An answer is a request whose response was read to the end.
 type answer struct {
 	begin time.Time // of the request
 	size  int64     // of the body

@@ -11,8 +11,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// More issues change within the overlap than are read in one turn, as in an import. What
-// changes after them is found all the same, and polling comes to rest.
+// More issues change within the overlap than are read in one turn, as in an import. The poller
+// still finds the changes after them, and later polls are short again.
 func TestBulk(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"after the first poll", "before it"} {

@@ -173,7 +173,7 @@ func TestLeaders(t *testing.T) {
 			t.Errorf("poll %d: got %v, want %s", n, s.made, want)
 		}
 	}
-	// Both at once, and the slower one saves an older cursor.
+	// Both poll at the same time, and the slower one saves an older cursor.
 	s.step("issue 9 mona")
 	s.step("pass 1m")
 	before, err := s.kept.Cursor(t.Context(), repo)

@@ -270,7 +270,7 @@ func line(c githubtest.Call) string {
 	return fmt.Sprintf("%s %d", text, c.Status)
 }
 
-// kept are cursors of a test.
+// kept keeps cursors in memory. It can fail at a save, as if the process were killed there.
 type kept struct {
 	poller *repoPoller
 	mu     sync.Mutex

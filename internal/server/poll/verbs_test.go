@@ -28,7 +28,7 @@ func actions() map[string]func(s *story, args []string) {
 				s.gh.Repo(repo).AddIssue(githubtest.Issue{Number: s.number(a[1]) + k, Author: "mona"})
 			}
 		},
-		// touch 250 10: somebody labels as many, from #10 on, now.
+		// touch 250 10: a user labels 250 issues now, from #10 on.
 		"touch": func(s *story, a []string) {
 			for k := range s.number(a[0]) {
 				s.gh.Repo(repo).LabelAs("carol", s.number(a[1])+k, "bug")

@@ -17,7 +17,7 @@ const (
 	taskIDs = 30
 )
 
-// allCalls are all calls at the same time, about few tasks of few issues.
+// allCalls makes all calls at the same time, with few tasks of few issues.
 type allCalls struct {
 	*store
 

@@ -235,8 +235,9 @@ func Await(changes <-chan queue.Change, want queue.Change) error {
 	}
 }
 
-// slot takes slots, of the account "bot" with limits a minute and an hour, through the handles by
-// turns: as many as it names waits, and, for the field "full", one more, which is refused.
+// slot takes slots of the account "bot", with the limits per minute and per hour, alternating
+// between the handles. It takes one for each wait that the line names; with the field "full" it
+// asks for one more, which the queue must refuse.
 func slot(c *call) (outcome, error) {
 	r := queue.SlotRequest{Identity: c.args.text("identity", "bot"), Within: c.args.duration("within", 0)}
 	if _, err := fmt.Sscanf(c.words[0], "%d/%d", &r.PerMinute, &r.PerHour); err != nil {

@@ -193,7 +193,7 @@ func (c compiler) param(f *yamlfile.File, spec protocol.ActionSpec, p protocol.P
 func (c compiler) textParam(f *yamlfile.File, n *yaml.Node, out *param) {
 	var s string
 	if n.Kind == yaml.SequenceNode && out.spec.Name == "label" {
-		f.Problemf(n, "label: want one name, got a list; add_labels takes a list, remove_label stands once for each name")
+		f.Problemf(n, "label: want one name, got a list; add_labels takes a list, and remove_label is repeated for each name")
 		return
 	}
 	if !f.DecodeKey(out.spec.Name, n, &s) {

@@ -102,7 +102,7 @@ func (a Action) Constants() []string {
 	return list
 }
 
-// Adds reports whether the action adds a label, as far as its text tells.
+// Adds reports whether the action adds a label. It is false for labels that an expression computes.
 func (a Action) Adds(label string) bool {
 	adds := a.spec.Name == protocol.ActionAddLabel || a.spec.Name == protocol.ActionAddLabels
 	return adds && slices.ContainsFunc(a.Constants(), func(name string) bool { return strings.EqualFold(name, label) })

@@ -64,7 +64,7 @@ func TestDocsFiles(t *testing.T) {
 	}
 }
 
-// docsFacts are those of an empty issue and an event.
+// docsFacts returns the facts of an event on an empty issue.
 func docsFacts(name, action string) facts.Facts {
 	return facts.Facts{
 		Issue: triage.Issue{Number: 1, Author: "octocat", State: "open", CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},

@@ -268,7 +268,7 @@ func now(args ...any) (any, error) {
 	return t, nil
 }
 
-// The functions that stand for form.name in a patched tree.
+// The functions by which resolve.go replaces form.name in the tree.
 
 func formTextOf(args ...any) (any, error) { return formOf(args).Text, nil }
 

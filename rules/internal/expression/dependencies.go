@@ -29,8 +29,8 @@ func (x *Expression) OnlyIssues() bool {
 	return err == nil && onlyIssues(tree.Node)
 }
 
-// onlyIssues reports it of a part that has to be true: "not issue.pull_request", or "and"
-// with it.
+// onlyIssues reports whether a part of a condition is false for every pull request: it is "not
+// issue.pull_request", or joins that to other parts with "and".
 func onlyIssues(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
@@ -41,9 +41,9 @@ func onlyIssues(n ast.Node) bool {
 	return false
 }
 
-// dependencies returns the labels that a part of a condition asks for, where the condition
-// is helped when the part has the value there. each is the list of the present loop, as
-// [source] names it. What may ask for a label both ways is left out.
+// dependencies returns the labels that a part of a condition tests for. there is the value of the
+// part with which the condition can be true. each is the list of the present loop, as [source]
+// names it. It leaves out labels that the condition may need both present and absent.
 func dependencies(n ast.Node, there bool, each string) []LabelDependency {
 	switch n := n.(type) {
 	case *ast.UnaryNode:

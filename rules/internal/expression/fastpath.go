@@ -11,10 +11,10 @@ import (
 	"github.com/org/foreman-action/rules/internal/match"
 )
 
-// A fastPath evaluates a condition without a program, as far as its first operands decide
-// it: most conditions are false, and most of those at their first comparison. sure is
-// false where it cannot tell; then the program runs from the start. Where it is sure, the
-// program would yield the same value and not fail.
+// A fastPath evaluates a condition without a program, as far as its first operands decide it: most
+// conditions are false, and most of those at their first comparison. sure is false if those
+// operands do not decide it; then the program runs from the start. If sure is true, the program
+// would yield the same value and not fail.
 type fastPath func(*env) (value, sure bool)
 
 // newFastPath returns the fast path of a tree whose types are known and that is not charged

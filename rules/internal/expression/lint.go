@@ -155,9 +155,9 @@ func rowDefault(table reflect.Type) string {
 	return "0"
 }
 
-// FieldValues returns the possible values of a field that has few, as conditions and as tests
-// name it; nil for other fields. The sets are those of GitHub's OpenAPI description; "" stands
-// where an event may not tell. The values of event.name, event.action and event.key are in
+// FieldValues returns the possible values of a field that has few, as conditions and as tests name
+// it; nil for other fields. The sets are those of GitHub's OpenAPI description; "" is among them if
+// an event may lack the field. The values of event.name, event.action and event.key are in
 // [linter.checkEvent].
 func FieldValues(field string) []string {
 	switch field {

@@ -51,8 +51,8 @@ func (r *run) timeline() (facts.Timeline, error) {
 	return p, err
 }
 
-// newest returns the newest change that matches, and the timeline back to it, or as far as it can
-// be had.
+// newest returns the newest change that matches, and the timeline back to it. Without a match it
+// returns the timeline as far back as it can be read.
 func (r *run) newest(match func(facts.Change) bool) (c facts.Change, found bool, p facts.Timeline, err error) {
 	l, err := r.lookup()
 	if err != nil {
@@ -144,7 +144,7 @@ func pulled(args ...any) (any, error) {
 	return *r.pull.env, nil
 }
 
-// draft is pr.draft, which every event on a pull request tells.
+// draft is pr.draft, which every event on a pull request contains.
 func draft(args ...any) (any, error) {
 	if f := arg[*run](args, 0).facts; f.Pull == nil {
 		return f.Issue.Draft, nil
@@ -210,7 +210,7 @@ func labelAge(args ...any) (any, error) {
 	return r.since(r.facts.Issue.CreatedAt)
 }
 
-// since is how long ago a time was; never less than nothing.
+// since returns how long ago a time was; 0 for a time in the future.
 func (r *run) since(t time.Time) (any, error) {
 	if r.facts.Now.IsZero() {
 		return nil, errNow

@@ -49,7 +49,7 @@ func (x *Expression) References(names *symbols.Table) ([]LabelReference, []Table
 	return c.labels, c.tables
 }
 
-// ResultReferences returns the labels that an expression yields, as far as its text tells.
+// ResultReferences returns the labels that an expression yields, if its source names them.
 func (x *Expression) ResultReferences(names *symbols.Table) []LabelReference {
 	c := collector{names: names, x: x}
 	if c.open() {
@@ -280,15 +280,15 @@ func (c *collector) values(t symbols.Rows) {
 	}
 }
 
-// UsesCommand reports whether an expression asks for a command: by its name, or by a name
-// that only the event tells.
+// UsesCommand reports whether an expression asks for a command: by its name, or by a name that is
+// only known with the event.
 func (x *Expression) UsesCommand(command string) bool {
 	tree, err := x.parse()
 	return err == nil && asksCommand(tree.Node, command)
 }
 
-// asksCommand reports whether an expression asks for a command: by its name, or by one
-// that only the event tells.
+// asksCommand reports whether an expression asks for a command: by its name, or by one that is only
+// known with the event.
 func asksCommand(n ast.Node, command string) bool {
 	if c, ok := n.(*ast.CallNode); ok && len(c.Arguments) == 1 {
 		callee, named := c.Callee.(*ast.IdentifierNode)

@@ -152,8 +152,8 @@ func checkVersions(n *ast.BinaryNode, vars map[string]*forms.Field) error {
 	return nil
 }
 
-// asksNil replaces, in a resolved tree, the comparison of a form's field with nil
-// and its default with "??"; others stay. vars holds the variables that are a field.
+// asksNil returns the replacement for a comparison of a form's field with nil, or for its default
+// with "??"; nil for other nodes. vars holds the variables whose value is a field.
 func asksNil(n *ast.BinaryNode, vars map[string]*forms.Field) ast.Node {
 	left, right := operand(n.Left, vars), operand(n.Right, vars)
 	switch n.Operator {

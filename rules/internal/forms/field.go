@@ -83,7 +83,8 @@ func (d *Field) decode(f *yamlfile.File, n *yaml.Node) {
 	d.Type = typ
 }
 
-// headingFor is the heading that a scalar in the place of a mapping most likely is.
+// headingFor returns the heading for the suggestion in a message: the scalar that stands in place
+// of a mapping, if it looks like a heading.
 func headingFor(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && n.Value != "" && !strings.ContainsAny(n.Value, "\n{}[],:#") {
 		return text.Shorten(n.Value, text.Quoted)

@@ -56,7 +56,7 @@ const maxPrefix = 64
 // blankLines matches blank lines.
 var blankLines = regexp.MustCompile(`\n(?:[ \t]*\n)+`)
 
-// tabInTag matches a tab behind the name of a tag.
+// tabInTag matches a tab after the name of a tag.
 var tabInTag = regexp.MustCompile(`(</?[A-Za-z][A-Za-z0-9]*)\t`)
 
 // maxTags is how many open tags are kept, and how many lines are looked at that may begin a
@@ -80,7 +80,7 @@ type plainWalker struct {
 	lines     []string
 }
 
-// block takes in a block of the document itself.
+// block reads a top-level block of the document.
 func (w *plainWalker) block(n ast.Node) {
 	switch n.(type) {
 	case *ast.Paragraph, *ast.Heading:

@@ -54,8 +54,7 @@ func charsOf(re *syntax.Regexp) charSet {
 	return nil
 }
 
-// lastChars returns the characters that may be the last that re takes; nil when
-// they are not known.
+// lastChars returns the characters with which a match of re may end; nil when they are not known.
 func lastChars(re *syntax.Regexp) charSet {
 	re = bare(re)
 	if re.Op == syntax.OpLiteral {

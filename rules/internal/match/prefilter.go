@@ -21,7 +21,7 @@ type prefilter struct {
 // when it contains one of them with the boundaries that the pattern asks for.
 type words struct {
 	list []word
-	// folded is whether case makes no difference.
+	// folded means that case is ignored.
 	folded        bool
 	before, after syntax.EmptyOp // at the start and at the end of a word
 }

@@ -24,8 +24,8 @@ const (
 	maxDigits  = 18  // of a part of the core
 )
 
-// Parse reads a version as people write it: space around it, a "v" before it
-// and a missing minor or patch are taken.
+// Parse reads a version as people write it: it accepts space around it, a "v" before it, and a
+// missing minor or patch number.
 func Parse(s string) (Version, bool) {
 	s = strings.TrimSpace(s)
 	if len(s) > MaxVersion {

@@ -11,7 +11,8 @@ const (
 	leastWord = 3    // characters; shorter words tell nothing
 )
 
-// Of returns how many of the words of both texts together are in both, from 0 to 1.
+// Of returns the Jaccard similarity of the texts' words: the number of words in both texts, divided
+// by the number of words in either. It is from 0 to 1.
 func Of(a, b string) float64 {
 	one, other := wordSet(a), wordSet(b)
 	both := 0

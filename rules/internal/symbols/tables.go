@@ -51,7 +51,7 @@ func (t *Table) declareTables(f *yamlfile.File, n *yaml.Node) {
 	})
 }
 
-// A cell is the value of a row with what it is called.
+// A cell is a value of a row, with its name.
 type cell struct {
 	value any
 	kind  string

@@ -104,10 +104,10 @@ type templatePart struct {
 // such as a reference to another issue.
 type Escape func(value string, after bool) string
 
-// Compile compiles the value of the scalar n. Mistakes are recorded in f, and the
-// result is nil then. escape returns what the value of a {{ }} part is escaped with: line and
-// col are those of the part in the scalar's text, and before is that text up to it, with "x" in
-// place of other values.
+// Compile compiles the value of the scalar n. Mistakes are recorded in f, and the result is nil
+// then. escape returns the function that escapes the value of a {{ }} part: line and col are those
+// of the part in the scalar's text, and before is that text up to it, with "x" in place of other
+// values.
 func Compile(c *expression.Compiler, f *yamlfile.File, n *yaml.Node, escape func(before string, line, col int) Escape) *Template {
 	spans, offset, err := split(n.Value)
 	if err != nil {
@@ -146,8 +146,8 @@ func (t *Template) Constant() (string, bool) {
 	return "", false
 }
 
-// References returns the label that the template renders, as far as its text tells. file is
-// the one that contains it.
+// References returns the label that the template renders, if its source names it. file is the one
+// that contains it.
 func (t *Template) References(file *yamlfile.File, names *symbols.Table) []expression.LabelReference {
 	if len(t.parts) == 1 && t.parts[0].expr != nil {
 		return t.parts[0].expr.ResultReferences(names)

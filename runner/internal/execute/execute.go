@@ -277,7 +277,7 @@ func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*p
 		left, rerr = x.missing(ctx, left)
 		switch {
 		case rerr != nil:
-			return left, fmt.Errorf("%w; and it could not be looked up: %w", err, rerr)
+			return left, fmt.Errorf("%w; and looking up the result failed: %w", err, rerr)
 		case len(left) == 0:
 			return nil, nil
 		case try == maxTries:

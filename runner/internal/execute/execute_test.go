@@ -369,7 +369,7 @@ func (c *applyCase) apply(t *testing.T, p plan.Plan, resumed bool) execute.Outco
 	return execute.Run(t.Context(), p, reviewed, target)
 }
 
-// read reads what a review needs next.
+// read reads the data that a review needs next.
 func (c *applyCase) read(ctx context.Context, n plan.Need, seen *plan.Snapshot) error {
 	ref := c.target.Identity.Ref
 	var err error

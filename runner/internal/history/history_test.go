@@ -39,7 +39,8 @@ var (
 	labelGone  = effect.Outcome{Thing: effect.Label, Name: "bug"}
 )
 
-// TestRemovedBefore tells whether a label or an assignee must not be put there.
+// TestRemovedBefore checks which labels and assignees must not be added, because a person removed
+// them.
 func TestRemovedBefore(t *testing.T) {
 	t.Parallel()
 	login := effect.Outcome{Thing: effect.Assignee, Name: "mona", There: true}
@@ -77,7 +78,8 @@ func TestRemovedBefore(t *testing.T) {
 	}
 }
 
-// TestAddedBack tells whether a label must stay; what a form added with the issue need not.
+// TestAddedBack checks which labels must stay, because a person added them again. Labels that a
+// form added with the issue may be removed.
 func TestAddedBack(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -440,7 +442,7 @@ func TestRevertWords(t *testing.T) {
 	}
 }
 
-// TestUndoneByCommand tells a person's undo from our other reverts.
+// TestUndoneByCommand distinguishes a person's undo from our other reverts.
 func TestUndoneByCommand(t *testing.T) {
 	t.Parallel()
 	const added = "2 github-actions[bot] labeled bug; 3 github-actions[bot] unlabeled bug"

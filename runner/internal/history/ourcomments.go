@@ -22,9 +22,8 @@ type Identity struct {
 	// letters, digits, '.', '_' and '-'. May be empty. The part behind the last '.'
 	// distinguishes executors of the same role, such as the jobs of a matrix.
 	Scope string
-	// Nonce is a secret of this run, letters and digits, new for each: by it a comment is
-	// recognized whichever account the token turns out to post as. Empty: only comments by
-	// Login are.
+	// Nonce is a random secret of this run, of letters and digits. A comment with it is ours, under
+	// whatever login the token posts. Empty: only comments by Login are ours.
 	Nonce string
 	// Earlier are the ids of earlier decisions on the same event.
 	Earlier []string

@@ -30,10 +30,10 @@ func (h History) Human(e triage.TimelineEvent) bool {
 	return !h.Ours(e) && e.ActorType != "Bot" && !strings.HasSuffix(e.Actor, "[bot]")
 }
 
-// fromForm reports whether an event came with the issue, applied by a form or a template.
-// GitHub names the author for it, also one who may not label or assign. An author who may could
-// have chosen it, except on an issue that was opened through a form: its labels and assignees
-// are the form's, whoever the event names.
+// fromForm reports whether an event came with the issue, applied by a form or a template. GitHub
+// names the author as its actor, even if the author has no permission to label or assign. An author
+// with that permission may have chosen it, except on an issue that was opened through a form: the
+// form sets its labels and assignees.
 func (h History) fromForm(e triage.TimelineEvent) bool {
 	switch e.Kind {
 	case "labeled", "assigned", "milestoned", "issue_type_added":

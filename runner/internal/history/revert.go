@@ -79,7 +79,8 @@ func (m Made) kept(r memory.Record) bool {
 	return planned && !c.Vetoed && c.Task == m.Task
 }
 
-// A Reversal is the actions that revert outcomes, and why others are left.
+// A Reversal contains the actions that revert outcomes, and the reasons why other outcomes are not
+// reverted.
 type Reversal struct {
 	Items []protocol.ActionItem
 	Made  []Made   // one for each item

@@ -595,11 +595,12 @@ func (r *reviewer) reviewSchedule(rec memory.Record, s *Step) {
 	}
 }
 
-// lostAfter is how long a scheduled close may be overdue: scheduled runs come more often.
+// lostAfter is how long a scheduled close may be overdue until it counts as lost. Scheduled runs
+// are more frequent, so one of them would have closed the issue.
 const lostAfter = 48 * time.Hour
 
-// Lost reports whether no scheduled run seems to find a close: an artifact that announces it
-// expires. Scheduled anew, it is announced anew.
+// Lost reports whether scheduled runs no longer find a close, because the artifact that announces
+// it expired. The close is then scheduled again, which makes a new artifact.
 func Lost(c memory.ScheduledClose, now time.Time) bool {
 	return !c.Vetoed && now.Sub(c.Due) > lostAfter
 }

@@ -108,7 +108,7 @@ func ClosedUnrecorded(h history.History, r memory.Record, due []memory.Scheduled
 // id.
 type Reactions func(ctx context.Context, comment int64) ([]triage.Reaction, error)
 
-// Vetoed returns the people's veto against a close; empty: there is none.
+// Vetoed returns a description of a person's veto against a close; empty: there is no veto.
 func Vetoed(ctx context.Context, h history.History, c memory.ScheduledClose, read Reactions) (string, error) {
 	if !h.Complete && (len(h.Events) == 0 || !h.Events[0].At.Before(c.At)) {
 		return "the timeline of the issue is too long to decide whether people stand against it", nil

@@ -24,8 +24,8 @@ const (
 	maxPatience = 5 * time.Millisecond
 )
 
-// An Engine is that of a database, and joins calls if it is a [Writer] too. It is safe for
-// concurrent use.
+// An Engine is the engine of a database. It runs calls together if that engine is also a [Writer].
+// It is safe for concurrent use.
 type Engine struct {
 	sqlstore.Engine
 
@@ -58,7 +58,8 @@ func (e Engine) Waiting() int {
 	return len(e.batcher.waiting)
 }
 
-// A batcher joins calls.
+// A batcher collects the calls that wait and runs them together in one flight, which is one
+// transaction.
 type batcher struct {
 	writer Writer
 

@@ -117,8 +117,8 @@ func stored(state queue.State) string {
 // sameRepo is the condition for the repository in a parameter, as the indexes have it.
 func sameRepo(param string) string { return "lower(repo) = lower(" + param + ")" }
 
-// repoSources are those of the tasks of a repository. Those that have not ended come from one
-// index, without regard to their state.
+// repoSources returns the sources of a repository's tasks. One index has all tasks that have not
+// ended, whatever their state.
 func repoSources(state queue.State, named string) (list []source) {
 	open := false
 	for _, n := range storedStates(state) {
@@ -134,8 +134,8 @@ func repoSources(state queue.State, named string) (list []source) {
 	return list
 }
 
-// agentSources are those of the tasks in a state, or of the agent in a parameter; empty text:
-// any. Tasks that have not ended come from the index of their state. Where that has another
+// agentSources returns the sources of the tasks in a state, or of the agent in a parameter; empty
+// text: any. Tasks that have not ended come from the index of their state. Where that has another
 // order they are sorted.
 func agentSources(state queue.State, agent string) (list []source) {
 	indexed, filtered := "", ""

@@ -85,7 +85,7 @@ func (s *caches) finish(e *entry) {
 
 func goodKey(key string) bool { return key != "" && len(key) <= 512 && !strings.Contains(key, ",") }
 
-// methods are those of version 2 of the service.
+// methods returns the methods of version 2 of the service.
 func (s *caches) methods() map[string]method {
 	return map[string]method{
 		"CacheService/CreateCacheEntry":         decoded(s.create),

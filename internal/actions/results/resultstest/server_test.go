@@ -237,7 +237,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestBlobs: an address is good for what it was given for, and without a token.
+// TestBlobs: a signed address works without a token, and only for its own operation.
 func TestBlobs(t *testing.T) {
 	t.Parallel()
 	c := start(t, resultstest.Config{})

@@ -53,7 +53,7 @@ func Command(env process.Env) *cobra.Command {
 	o := Options{Env: env}
 	c := &cobra.Command{
 		Use:     "check URL [-- COMMAND [ARG…]]",
-		Short:   "Report the mistakes of an agent, in any language",
+		Short:   "Check an agent, written in any language, and report its mistakes",
 		Long:    help,
 		Example: example,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -69,7 +69,7 @@ func Command(env process.Env) *cobra.Command {
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&o.Check.Wire, "wire", "", "`FORM` of the wire: queue or sync (default: detected)")
+	fl.StringVar(&o.Check.Wire, "wire", "", "`PROTOCOL` of the agent: queue or sync (default: detected)")
 	fl.StringVar(&o.Check.Listen, "listen", "", "`ADDRESS` for the kit's harness (default: a free port of 127.0.0.1)")
 	fl.StringVar(&o.Check.Harness, "harness", "", "`URL` under which the agent reaches the kit's harness, if it differs from --listen")
 	fl.DurationVar(&o.Check.Patience, "patience", agentcheck.DefaultPatience, "how long the agent may take to start, and for one task")

@@ -72,7 +72,7 @@ func Command(env process.Env) *cobra.Command {
 	}
 	fl := c.Flags()
 	fl.StringVar(&o.Listen, "listen", "127.0.0.1:8000", "`ADDRESS` to listen on")
-	fl.StringVar(&o.Config, "config", "", "configuration `FILE`, for its rules or its llm")
+	fl.StringVar(&o.Config, "config", "", "configuration `FILE` with rules or an llm section")
 	fl.StringArrayVar(&o.Rules, "rules", nil, "rule `FILE` or glob; may be repeated")
 	fl.StringVar(&o.Provider, "provider", "", "`NAME` of the model's provider: anthropic, openai or ollama")
 	fl.StringVar(&o.Model, "model", "", "`NAME` of the model")
@@ -81,7 +81,7 @@ func Command(env process.Env) *cobra.Command {
 	fl.DurationVar(&o.Window, "window", issueagent.DefaultWindow, "how long an issue is skipped after a reply; 0: never")
 	fl.DurationVar(&o.Wait, "wait", 30*time.Second, "how long the harness may hold a request for a task")
 	fl.IntVar(&o.Concurrency, "concurrency", 1, "tasks at a time")
-	fl.BoolVar(&o.Sync, "sync", false, "answer whole tasks too, also with a harness that has a queue")
+	fl.BoolVar(&o.Sync, "sync", false, "also answer requests that contain a whole task (a harness without a queue sends them)")
 	c.MarkFlagsMutuallyExclusive("rules", "model")
 	return c
 }
@@ -151,7 +151,7 @@ func newWorker(env process.Env, harness string, wait time.Duration, o agent.Work
 	return agent.NewWorker(o)
 }
 
-// serve serves until ctx ends, or one of the two gives up.
+// serve runs the HTTP server and the worker until ctx ends or one of them fails.
 func serve(ctx context.Context, l net.Listener, h http.Handler, worker *agent.Worker) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

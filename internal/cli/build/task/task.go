@@ -54,7 +54,7 @@ func (f *Flags) RegisterText(c *cobra.Command) {
 	c.Flags().StringVar(&f.Prompt, "prompt", "", "the task")
 	c.Flags().StringVar(&f.PromptFile, "prompt-file", "", "file with the task; - is standard input")
 	c.Flags().StringVar(&f.Issue, "issue", "", "issue that describes it, owner/repo#N or its address")
-	c.Flags().StringVar(&f.Event, "event", "", "payload of the event; its issue is taken as it was then")
+	c.Flags().StringVar(&f.Event, "event", "", "file with the payload of an event; the issue is read from it as it was at that time")
 	c.Flags().StringVar(&f.Base, "base", "", "branch or commit on which the run starts (default: origin's default branch, else HEAD)")
 }
 

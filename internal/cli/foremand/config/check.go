@@ -26,7 +26,7 @@ func checkCommand(env process.Env) *cobra.Command {
 	o := checkOptions{Env: env}
 	c := &cobra.Command{
 		Use:   "check --config FILE",
-		Short: "Report all mistakes in a configuration, and what it sets up",
+		Short: "Report all mistakes in a configuration, or describe the server that it sets up",
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return runCheck(c.Context(), o) },
 	}

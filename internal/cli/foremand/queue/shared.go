@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// sharedOptions are those of all commands for the queue.
+// sharedOptions are the options that all commands for the queue have.
 type sharedOptions struct {
 	Env    process.Env
 	Config string // configuration file; empty: none

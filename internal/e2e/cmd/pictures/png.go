@@ -9,7 +9,7 @@ import (
 	"hash/crc32"
 )
 
-// keyword is that of the text in a picture with the digest of its page.
+// keyword is the PNG keyword of the text that contains the digest of a picture's page.
 const keyword = "Source-SHA256"
 
 // ihdrEnd is where the first chunk of a PNG ends: behind the signature, and length, name,

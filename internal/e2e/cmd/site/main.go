@@ -75,7 +75,8 @@ func run(args []string, getenv func(string) string, stdout io.Writer) error {
 	return serveOn(*serve, *out, stdout)
 }
 
-// output runs a command in a directory, with more variables.
+// output runs a command in a directory with additional environment variables, and returns its
+// output.
 func output(dir string, env []string, name string, args ...string) ([]byte, error) {
 	var stderr bytes.Buffer
 	cmd := exec.Command(name, args...)

@@ -224,8 +224,9 @@ func (b *Breaker) close() {
 	}
 }
 
-// open opens the breaker. Only news of the agent makes the interval grow, and results of
-// requests from before an earlier failure are none. The caller holds b.mu.
+// open opens the breaker. news means that the result is new information about the agent; only that
+// makes the interval grow. The result of a request that began before an earlier failure is not new.
+// The caller holds b.mu.
 func (b *Breaker) open(p Permit, news bool) {
 	if news && p.generation == b.generation {
 		b.failures, b.generation, b.limit = b.failures+1, b.generation+1, 1

@@ -269,7 +269,7 @@ func (w *Writer) commit(group []*op) {
 }
 
 // errApart means that each operation of a group has to run in a transaction of its own.
-var errApart = errors.New("apart")
+var errApart = errors.New("run each operation in its own transaction")
 
 // together runs the operations of a group in one transaction.
 func (w *Writer) together(group []*op) error {

@@ -12,7 +12,7 @@ func (r *Repository) happened(i *Record, e Event) {
 	i.Updated = e.At
 }
 
-// AddLabel lets somebody add a label, which is made when it is missing.
+// AddLabel adds a label as the user actor. It creates a label that the repository lacks.
 func (r *Repository) AddLabel(i *Record, actor, name string) {
 	l := r.EnsureLabel(name)
 	if i.Has(name) {
@@ -48,7 +48,7 @@ func (r *Repository) SetType(i *Record, actor, name string) {
 	r.happened(i, e)
 }
 
-// SetMilestone lets somebody set the milestone; the empty title takes it off.
+// SetMilestone sets the milestone as the user actor; an empty title removes it.
 func (r *Repository) SetMilestone(i *Record, actor, title string) {
 	if i.Milestone == title {
 		return
@@ -62,7 +62,7 @@ func (r *Repository) SetMilestone(i *Record, actor, title string) {
 	}
 }
 
-// Unlock lets somebody unlock an issue.
+// Unlock unlocks an issue as the user actor.
 func (r *Repository) Unlock(i *Record, actor string) {
 	if i.Locked {
 		i.Locked, i.LockReason = false, ""
@@ -70,12 +70,12 @@ func (r *Repository) Unlock(i *Record, actor string) {
 	}
 }
 
-// Push lets somebody push a commit of that date to a pull request.
+// Push adds a commit by a user with that name and date to a pull request.
 func (r *Repository) Push(i *Record, name string, at time.Time) {
 	r.happened(i, Event{Kind: "committed", Actor: name, Dated: at})
 }
 
-// Review lets somebody review a pull request.
+// Review adds a review by the user actor to a pull request.
 func (r *Repository) Review(i *Record, actor, body string) {
 	i.Reviewers = slices.DeleteFunc(i.Reviewers, Same(actor))
 	r.happened(i, Event{Kind: "reviewed", Actor: actor, Body: body})
@@ -121,7 +121,7 @@ func (r *Repository) SetState(i *Record, actor, state, reason string) {
 	r.happened(i, Event{Kind: "reopened", Actor: actor})
 }
 
-// Rename lets somebody change an issue's title.
+// Rename changes an issue's title as the user actor.
 func (r *Repository) Rename(i *Record, actor, title string) {
 	from := i.Title
 	i.Title = title
@@ -140,7 +140,7 @@ func (r *Repository) Assign(i *Record, actor string, logins []string) {
 	}
 }
 
-// Unassign lets somebody take assignees off.
+// Unassign removes assignees as the user actor.
 func (r *Repository) Unassign(i *Record, actor string, logins []string) {
 	for _, login := range logins {
 		k := slices.IndexFunc(i.Assignees, Same(login))
@@ -152,7 +152,7 @@ func (r *Repository) Unassign(i *Record, actor string, logins []string) {
 	}
 }
 
-// Lock lets somebody lock an issue. A second lock changes nothing, also not the reason.
+// Lock locks an issue as the user actor. A second lock changes nothing, not even the reason.
 func (r *Repository) Lock(i *Record, actor, reason string) {
 	if !i.Locked {
 		i.Locked, i.LockReason = true, reason

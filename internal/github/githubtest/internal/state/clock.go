@@ -16,7 +16,7 @@ func NewClock(now func() time.Time) *Clock { return &Clock{now: now, lastID: 100
 // Now is the time with the precision that GitHub keeps.
 func (c *Clock) Now() time.Time { return c.now().Add(c.ahead).UTC().Truncate(time.Second) }
 
-// Advance moves the clock on, by more than what it was moved before.
+// Advance moves the clock forward by d, in addition to earlier calls.
 func (c *Clock) Advance(d time.Duration) { c.ahead += d }
 
 // ID returns a new id.

@@ -157,10 +157,10 @@ func keywords() []string {
 
 // nameOf returns a name of a field for conditions, which it adds to the used ones.
 func nameOf(heading string, used map[string]bool) string {
-	const most = 30
+	const longest = 30
 	name := strings.Trim(noName.ReplaceAllString(strings.ToLower(heading), "_"), "_")
-	if len(name) > most {
-		name = strings.Trim(name[:most], "_")
+	if len(name) > longest {
+		name = strings.Trim(name[:longest], "_")
 	}
 	if name == "" || name[0] >= '0' && name[0] <= '9' || slices.Contains(keywords(), name) {
 		name = strings.TrimSuffix("field_"+name, "_")

@@ -115,10 +115,6 @@ func (s *Server) check(f file) {
 	}
 }
 
-// minSecret is the number of characters from which a secret cannot be guessed, and wrong ones of
-// others never delay it.
-const minSecret = 32
-
 // check checks the name and the secret of an entry. The names of all entries differ.
 func (o Operator) check(f file, at *yaml.Node, section string, seen map[string]bool) {
 	name := strings.ToLower(o.Name)
@@ -137,7 +133,7 @@ func (o Operator) check(f file, at *yaml.Node, section string, seen map[string]b
 	switch {
 	case o.Secret == "":
 		f.Problemf(at, "%s: the secret is empty", section)
-	case len(o.Secret) < minSecret:
-		f.File.Warnf(at, "%s: the secret has less than %d characters; make one with: openssl rand -hex 32", section, minSecret)
+	case len(o.Secret) < secret.Long:
+		f.File.Warnf(at, "%s: the secret has less than %d characters; make one with: openssl rand -hex 32", section, secret.Long)
 	}
 }

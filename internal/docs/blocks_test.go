@@ -24,10 +24,57 @@ import (
 
 type docsPage = docs.Page
 
-// testedElsewhere has the markers of blocks with a test beside the code that they are about.
-var testedElsewhere = map[string]string{
-	"run": "readme_test.go", "run output": "readme_test.go", "test": "readme_test.go",
-	"walk": "cmd/foremand/walk_test.go", "walk output": "cmd/foremand/walk_test.go", "unit": "cmd/foremand/unit_test.go",
+// testedElsewhere has, by page, the markers of blocks with a test beside the code that they are
+// about.
+var testedElsewhere = map[string]map[string]string{
+	"README.md": {"run": "readme_test.go", "run output": "readme_test.go", "test": "readme_test.go"},
+	"docs/server.md": {
+		"walk": "cmd/foremand/walk_test.go", "walk output": "cmd/foremand/walk_test.go", "unit": "cmd/foremand/unit_test.go",
+	},
+}
+
+// markerKnown reports whether some test reads the blocks of a page with a marker.
+func markerKnown(page string, b docs.Block) bool {
+	return b.Marker == "" || testedElsewhere[page][b.Marker] != "" || compared(b) || b.Marker == "go output" || b.Marker == emptyFolder ||
+		strings.HasPrefix(b.Marker, "not run: ") || strings.HasPrefix(b.Marker, "file ")
+}
+
+// TestMarkerKnown accepts a marker only on the page that its test reads.
+func TestMarkerKnown(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		page, marker string
+		want         bool
+	}{
+		{"README.md", "run", true},
+		{"docs/server.md", "run", false},
+		{"docs/server.md", "walk", true},
+		{"README.md", "walk", false},
+		{"docs/rules.md", "unit", false},
+		{"docs/rules.md", "not run: it needs a token", true},
+		{"docs/rules.md", "rum", false},
+	}
+	for _, tt := range tests {
+		if got := markerKnown(tt.page, docs.Block{Marker: tt.marker}); got != tt.want {
+			t.Errorf("%s on %s: got %v, want %v", tt.marker, tt.page, got, tt.want)
+		}
+	}
+}
+
+// TestTestedElsewhere has no page or test that does not exist.
+func TestTestedElsewhere(t *testing.T) {
+	t.Parallel()
+	for page, markers := range testedElsewhere {
+		src, ok := pages(t)[page]
+		for marker, test := range markers {
+			if !ok || !strings.Contains(string(src), "<!-- "+marker+" -->") {
+				t.Errorf("%s has no marker %q", page, marker)
+			}
+			if _, err := os.Stat(filepath.Join("../..", test)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
 }
 
 // parts has the blocks of YAML that are no whole file: a word of each, and its test.
@@ -42,8 +89,7 @@ func TestBlocks(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, name string, _ []byte, page docsPage) {
 		for _, b := range page.Blocks {
-			if b.Marker != "" && testedElsewhere[b.Marker] == "" && !compared(b) && b.Marker != "go output" &&
-				b.Marker != emptyFolder && !strings.HasPrefix(b.Marker, "not run: ") && !strings.HasPrefix(b.Marker, "file ") {
+			if !markerKnown(name, b) {
 				t.Errorf("%s: unknown marker %q; package docs lists them", at(name, b), b.Marker)
 			}
 			var err error

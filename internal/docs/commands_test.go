@@ -69,7 +69,7 @@ func TestCommands(t *testing.T) {
 				continue
 			}
 			reason, ok := strings.CutPrefix(b.Marker, "not run: ")
-			if testedElsewhere[b.Marker] == "" && (!ok || reason == "") {
+			if testedElsewhere[name][b.Marker] == "" && (!ok || reason == "") {
 				t.Errorf("%s: a block of commands has the marker %q, want none, %q or not run: REASON", at(name, b), b.Marker, emptyFolder)
 			}
 			if _, problems := parseCommands(t, bin, b.Text); problems != "" {

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +10,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -362,6 +365,88 @@ func TestPlaygroundWatchdog(t *testing.T) {
 	b.fill(map[string]string{"rules": sound})
 	if got := b.text("summary"); got != "1 of 1 rule fires · 1 action" {
 		t.Errorf("after the second restart: %q", got)
+	}
+}
+
+// withFile serves a site in which one file has another content; nil: it is missing. The count is
+// of the requests for the file.
+func withFile(site, name string, content []byte, count *atomic.Int32) http.Handler {
+	files := http.FileServer(http.Dir(site))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != "/"+name:
+			files.ServeHTTP(w, r)
+		case content == nil:
+			count.Add(1)
+			http.NotFound(w, r)
+		default:
+			count.Add(1)
+			_, _ = w.Write(content)
+		}
+	})
+}
+
+// TestPlaygroundStartFails reports an engine that does not start, after a second attempt and no more.
+func TestPlaygroundStartFails(t *testing.T) {
+	var empty bytes.Buffer // a module of WebAssembly without any content
+	z := gzip.NewWriter(&empty)
+	if _, err := z.Write([]byte("\x00asm\x01\x00\x00\x00")); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name, file string
+		content    []byte
+		requests   int32
+	}{
+		{"a file of the worker is missing", "wasm_exec.js", nil, 2},
+		{"the engine is empty", "engine.bin", empty.Bytes(), 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var count atomic.Int32
+			server := httptest.NewServer(withFile(playgroundSite(t), tt.file, tt.content, &count))
+			t.Cleanup(server.Close)
+			b := newTab(t)
+			for _, part := range []string{"404", "wasm_exec.js", "an exception", "worker"} {
+				b.expect(part)
+			}
+			b.run(chromedp.Navigate(server.URL + "/"))
+			b.until(`/^The rule engine did not start: .*Reload the page/.test(document.getElementById("summary").textContent)`)
+			b.do(`document.getElementById("title").dispatchEvent(new Event("input", { bubbles: true }))`)
+			if got := count.Load(); got != tt.requests {
+				t.Errorf("%d requests for %s, want %d", got, tt.file, tt.requests)
+			}
+		})
+	}
+}
+
+// TestPlaygroundLarge keeps the page small where many tests fail under a large condition.
+func TestPlaygroundLarge(t *testing.T) {
+	b, _ := newPlayground(t, 1400)
+	var rules strings.Builder
+	rules.WriteString("version: 1\nrules:\n  - {id: a, on: issues.opened, when: 'issue.number > 0")
+	for i := range 50 {
+		fmt.Fprintf(&rules, " and issue.number != %d", -i-1)
+	}
+	rules.WriteString("', then: [{add_label: x}]}\ntests:\n")
+	for i := range 40 {
+		fmt.Fprintf(&rules, "  - {name: t%d, issue: {title: b}, expect: {fired: []}}\n", i)
+	}
+	b.fill(map[string]string{"rules": rules.String()})
+	if got := b.text("summary"); !strings.HasSuffix(got, "40 of 40 tests failed") {
+		t.Fatalf("summary: %q", got)
+	}
+	if got := eval[int](b, `document.querySelectorAll("#results .parts li").length`); got == 0 || got > 3000 {
+		t.Errorf("%d parts of conditions are drawn, want some, and at most 3000", got)
+	}
+	if got := eval[int](b, `document.querySelectorAll("#tests .test").length`); got != 40 {
+		t.Errorf("%d tests are drawn, want 40", got)
+	}
+	if got := strings.Count(b.text("results"), "The first 3000 rules and parts"); got != 1 {
+		t.Errorf("the page says %d times that it is cut, want once", got)
 	}
 }
 

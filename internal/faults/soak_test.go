@@ -5,6 +5,7 @@ package faults_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -72,8 +73,9 @@ func TestSoak(t *testing.T) {
 		for finished < asked && len(s.gh.Issue(repo, finished+1).Comments) >= 2 {
 			finished++
 		}
-		if finished*soakSamples/events > before*soakSamples/events {
-			memory = append(memory, sample{finished, s.resident("server0"), s.resident("agent")})
+		if n := samplesDue(before, finished, events); n > 0 {
+			now := sample{finished, s.resident("server0"), s.resident("agent")}
+			memory = append(memory, slices.Repeat([]sample{now}, n)...)
 		}
 		if finished == before {
 			wait(ctx, 20*time.Millisecond)
@@ -92,10 +94,13 @@ func TestSoak(t *testing.T) {
 	if !finished || last != events || lost+doubled > 0 {
 		t.Errorf("%d issues, %d lost, %d doubled, all finished: %v\n%s", last, lost, doubled, finished, s.logs())
 	}
-	if most := faults.total(); most < events/50 {
-		t.Errorf("only %d faults on %d events", most, events)
+	if total := faults.total(); total < events/50 {
+		t.Errorf("only %d faults on %d events", total, events)
 	}
-	if before, after, ok := growth(memory); ok && after > before*5/4+8<<10 {
+	switch before, after, err := growth(memory); {
+	case err != nil:
+		t.Logf("the memory is not judged: %v", err)
+	case after > before*5/4+8<<10:
 		t.Errorf("the server has %d kB in the last quarter, %d in the second", after, before)
 	}
 }
@@ -103,17 +108,61 @@ func TestSoak(t *testing.T) {
 // A sample is the memory of the processes at a time, in kB.
 type sample struct{ finished, server, agent int }
 
-// growth returns the most memory of the server in the second and in the last quarter. It is not
-// ok when there are too few samples.
-func growth(memory []sample) (before, after int, ok bool) {
-	quarter := len(memory) / 4
-	if len(memory) < soakSamples*3/4 || memory[0].server == 0 {
-		return 0, 0, false
+// samplesDue returns how many of the soakSamples thresholds were passed when the number of
+// finished events grew: issues that finish together pass several, and each counts.
+func samplesDue(before, finished, events int) int {
+	return finished*soakSamples/events - before*soakSamples/events
+}
+
+// growth returns the most memory of the server in the second and in the last quarter. The error
+// is the reason why they cannot be compared.
+func growth(memory []sample) (before, after int, err error) {
+	switch n := len(memory); {
+	case n < soakSamples:
+		return 0, 0, fmt.Errorf("%d samples, want %d", n, soakSamples)
+	case slices.ContainsFunc(memory, func(m sample) bool { return m.server == 0 }):
+		return 0, 0, errors.New("the memory of the process cannot be read on this system")
 	}
-	most := func(part []sample) int {
+	quarter := len(memory) / 4
+	peak := func(part []sample) int {
 		return slices.MaxFunc(part, func(a, b sample) int { return a.server - b.server }).server
 	}
-	return most(memory[quarter : 2*quarter]), most(memory[3*quarter:]), true
+	return peak(memory[quarter : 2*quarter]), peak(memory[3*quarter:]), nil
+}
+
+func TestSamplesDue(t *testing.T) {
+	t.Parallel()
+	for _, steps := range [][]int{{200}, {1, 200}, {99, 100, 101, 200}, {199, 200}} {
+		sum, before := 0, 0
+		for _, finished := range steps {
+			sum += samplesDue(before, finished, 200)
+			before = finished
+		}
+		if sum != soakSamples {
+			t.Errorf("%d samples when %v of 200 events are finished, want %d", sum, steps, soakSamples)
+		}
+	}
+	if n := samplesDue(0, 4, 200); n != 0 {
+		t.Errorf("%d samples before the first threshold", n)
+	}
+}
+
+func TestGrowth(t *testing.T) {
+	t.Parallel()
+	memory := make([]sample, soakSamples)
+	for i := range memory {
+		memory[i] = sample{i * 5, 1000 + i, 1}
+	}
+	if before, after, err := growth(memory); err != nil || before != 1019 || after != 1039 {
+		t.Errorf("got %d, %d, %v", before, after, err)
+	}
+	if _, _, err := growth(memory[:15]); err == nil {
+		t.Error("15 samples are judged")
+	}
+	memory[soakSamples-1].server = 0
+	if _, _, err := growth(memory); err == nil {
+		t.Error("a sample without a memory is judged")
+	}
 }
 
 // resident returns the memory of a process in kB; 0: it cannot be read here.

@@ -64,6 +64,9 @@ type Response struct {
 	Tests *document.Tests `json:"tests"`
 }
 
+// unwritten is the response when no other can be written: it has all keys of a [Response].
+const unwritten = `{"version":1,"error":"the response cannot be written","problems":{"version":1,"problems":[],"notes":[]},"report":null,"explanation":null,"tests":null}`
+
 // AnswerJSON is [Engine.Answer] with the JSON of a request and of its response.
 func (e Engine) AnswerJSON(ctx context.Context, request string) string {
 	var in Request
@@ -78,7 +81,7 @@ func (e Engine) AnswerJSON(ctx context.Context, request string) string {
 		data, err = json.Marshal(Response{Version: 1, Problems: document.ProblemsOf(nil), Error: fmt.Sprintf("write the response: %v", err)})
 	}
 	if err != nil {
-		return `{"version":1,"problems":[],"error":"the response cannot be written"}`
+		return unwritten
 	}
 	return string(data)
 }

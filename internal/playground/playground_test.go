@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/internal/cli/document"
 	"github.com/org/foreman-action/internal/playground"
 )
 
@@ -153,5 +154,20 @@ func TestAnswerHostile(t *testing.T) {
 		if !strings.Contains(reason, want) {
 			t.Errorf("%s: got %q, want %q", condition, reason, want)
 		}
+	}
+}
+
+// TestUnwritten compares the response for want of any other with the form of a response.
+func TestUnwritten(t *testing.T) {
+	t.Parallel()
+	d := json.NewDecoder(strings.NewReader(playground.Unwritten))
+	d.DisallowUnknownFields()
+	var got playground.Response
+	if err := d.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	want := playground.Response{Version: 1, Error: "the response cannot be written", Problems: document.ProblemsOf(nil)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("response (-want +got):\n%s", diff)
 	}
 }

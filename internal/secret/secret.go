@@ -11,6 +11,10 @@ import (
 // stand-in. Convert it with string(t) where the text itself is needed.
 type Text string
 
+// Long is the length in bytes from which a secret cannot be guessed at any rate: 16 random bytes
+// in hexadecimal have it.
+const Long = 32
+
 const hidden = "[secret]"
 
 // String returns a stand-in, or nothing for an empty text.

@@ -102,6 +102,11 @@ func (d Dir) Create(name string, data []byte) error {
 	})
 }
 
+// Remove removes a file, or a link but not its target.
+func (d Dir) Remove(name string) error {
+	return d.in(name, func(root *os.Root, name string) error { return root.Remove(name) })
+}
+
 // create writes a file that must not be there. After an error there is none.
 func create(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 	file, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)

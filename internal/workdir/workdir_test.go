@@ -229,6 +229,32 @@ func TestCreate(t *testing.T) {
 	left(t, filepath.Dir(string(dir)))
 }
 
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	dir, secret := tree(t)
+	tests := []struct {
+		name string
+		err  error
+	}{
+		{"file.json", nil},
+		{"none.json", fs.ErrNotExist},
+		{"out.json", nil}, // the link itself
+		{"parent/secret.json", workdir.ErrEscape},
+		{"../secret.json", workdir.ErrEscape},
+	}
+	for _, tt := range tests {
+		if err := dir.Remove(tt.name); !matches(err, tt.err) {
+			t.Errorf("%s: got %v, want %v", tt.name, err, tt.err)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(string(dir), "file.json")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file is still there: %v", err)
+	}
+	if _, err := os.Stat(secret); err != nil {
+		t.Errorf("the target of a link: %v", err)
+	}
+}
+
 // TestRace swaps a folder for a link that leads out, again and again, while files in it are
 // read and written: nothing outside is read or changed, and no file is seen half-written.
 func TestRace(t *testing.T) {

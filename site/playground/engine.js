@@ -1,7 +1,11 @@
 // The rule engine in a worker, with a watchdog.
 
 // How long an answer may take, in milliseconds: longer on a slow machine, as its first answer shows.
-const patience = { least: 2000, most: 10_000, firsts: 10 };
+// As many milliseconds as timesFirst first answers, within bounds.
+const patience = { least: 2000, most: 10_000, timesFirst: 10 };
+
+// How long a worker may take to begin, in milliseconds, and how many in a row may fail at it.
+const start = { longest: 60_000, attempts: 2 };
 
 // The page's policy permits scripts by this policy alone: the worker's own file.
 const policy = window.trustedTypes?.createPolicy("playground", {
@@ -29,6 +33,7 @@ export class Engine {
   #timer = 0;
   #patience = patience.least;
   #count = 0;
+  #failures = 0; // workers in a row that failed before they were ready
 
   /** answered gets each response, ended the reason why there is none. */
   constructor({ answered, ended }) {
@@ -47,9 +52,14 @@ export class Engine {
       const compiled = await this.#module;
       const worker = new Worker(policy ? policy.createScriptURL("worker.js") : "worker.js");
       this.#worker = worker;
+      this.#timer = setTimeout(() => this.#failed(`it did not begin within ${start.longest / 1000} s`), start.longest);
       worker.onmessage = (message) => this.#receive(message.data);
       worker.onerror = (event) => {
         event.preventDefault();
+        if (!this.#ready) {
+          this.#failed(event.message || "its files could not be loaded");
+          return;
+        }
         const deep = /call stack|recursion/.test(event.message);
         const why = deep ? "these rules, or this event, are nested too deeply" : event.message || "its worker failed";
         this.#restart(`The rule engine stopped: ${why}. Change the text to try again.`);
@@ -72,10 +82,16 @@ export class Engine {
     this.#worker.postMessage({ id: this.#busy.id, request: JSON.stringify(this.#busy.request) });
   }
 
-  #receive({ ready, first, id, response }) {
+  #receive({ ready, first, failed, id, response }) {
+    if (failed !== undefined) {
+      this.#failed(failed);
+      return;
+    }
     if (ready) {
+      clearTimeout(this.#timer);
       this.#ready = true;
-      this.#patience = Math.min(Math.max(patience.least, patience.firsts * first), patience.most);
+      this.#failures = 0;
+      this.#patience = Math.min(Math.max(patience.least, patience.timesFirst * first), patience.most);
     } else if (this.#busy && id === this.#busy.id) {
       clearTimeout(this.#timer);
       const took = performance.now() - this.#busy.since;
@@ -85,12 +101,26 @@ export class Engine {
     this.#send();
   }
 
-  #restart(why) {
+  #stop() {
     clearTimeout(this.#timer);
     this.#worker.terminate();
     this.#ready = false;
     this.#busy = null;
+  }
+
+  #restart(why) {
+    this.#stop();
     this.ended(why);
     this.#start();
+  }
+
+  /** A worker failed before it was ready: the next one may do better, but not for ever. */
+  #failed(why) {
+    this.#stop();
+    if (++this.#failures < start.attempts) {
+      this.#start();
+    } else {
+      this.ended(`The rule engine did not start: ${why}. Reload the page to try again.`);
+    }
   }
 }

@@ -5,7 +5,7 @@ import { checked, decode, encode } from "./link.js";
 
 const $ = (id) => document.getElementById(id);
 const pause = 150; // milliseconds without a key before the engine is asked
-const maxShown = 3000; // parts of conditions
+const maxShown = 3000; // explained rules and parts of conditions, on the whole page
 
 /** element makes an element with properties and children; strings become text. */
 function element(name, properties, ...children) {
@@ -103,8 +103,9 @@ function show(r) {
   summarize(parts.join(" · ") || "No rules yet.", mistakes > 0 || r.error !== "" || (r.tests?.failed ?? 0) > 0 || r.report?.status === "failed");
   fill("mistakes", r.problems.problems.length > 0, () => [problemList(r.problems.problems)]);
   fill("plan", r.report !== null, () => plan(r.report));
-  fill("why", (r.explanation?.rules.length ?? 0) > 0, () => why(r.explanation.rules));
-  fill("tests", (r.tests?.tests.length ?? 0) > 0, () => r.tests.tests.map(test));
+  const budget = { left: maxShown };
+  fill("why", (r.explanation?.rules.length ?? 0) > 0, () => why(r.explanation.rules, budget));
+  fill("tests", (r.tests?.tests.length ?? 0) > 0, () => r.tests.tests.map((t) => test(t, budget)));
 }
 
 /** fill shows a part with its content, or hides it. */
@@ -163,18 +164,24 @@ function plan(report) {
 
 const outcomes = { matched: "fires", event: "does not listen to this event", condition: "its condition is false", stopped: "an earlier rule stopped", unreached: "an earlier rule failed" };
 
-function why(rules) {
-  const budget = { left: maxShown };
-  const list = rules.map((rule) => {
+/** why explains as many rules and parts of them as the page's budget still has. */
+function why(rules, budget) {
+  const list = [];
+  for (const rule of rules) {
+    if (budget.left <= 0) break;
+    budget.left--;
     const outcome = outcomes[rule.outcome] ?? "fails";
     const fired = rule.outcome === "matched";
-    return element("details", { open: fired || rule.error !== "", className: "rule" },
+    list.push(element("details", { open: fired || rule.error !== "", className: "rule" },
       element("summary", {}, element("b", {}, rule.id), " ", element("span", { className: fired ? "good" : rule.error ? "bad" : "faint" }, outcome)),
       rule.line > 0 ? place(rule.line, 0) : null,
       rule.error ? element("div", { className: "bad message" }, rule.error) : null,
-      rule.why ? element("ul", { className: "parts" }, part(rule.why, budget)) : null);
-  });
-  if (budget.left <= 0) list.push(element("p", { className: "faint" }, `The first ${maxShown} parts are shown.`));
+      rule.why && budget.left > 0 ? element("ul", { className: "parts" }, part(rule.why, budget)) : null));
+  }
+  if (budget.left <= 0 && !budget.noted) {
+    budget.noted = true;
+    list.push(element("p", { className: "faint" }, `The first ${maxShown} rules and parts of conditions are shown.`));
+  }
   return list;
 }
 
@@ -184,12 +191,16 @@ function part(p, budget) {
     element("span", { className: `value ${p.idle ? "faint" : p.error ? "bad" : p.value === "true" ? "good" : ""}` }, p.idle ? `(${value})` : value), " ",
     element("span", { className: "code" }, p.text));
   budget.left--;
-  const parts = p.parts.slice(0, Math.max(0, budget.left));
-  if (parts.length) item.append(element("ul", {}, ...parts.map((sub) => part(sub, budget))));
+  const parts = [];
+  for (const sub of p.parts) {
+    if (budget.left <= 0) break;
+    parts.push(part(sub, budget));
+  }
+  if (parts.length) item.append(element("ul", {}, ...parts));
   return item;
 }
 
-function test(t) {
+function test(t, budget) {
   const lines = t.mismatches.map((m) => element("div", { className: "step" },
     m.line > 0 ? place(m.line, m.column) : null, " ",
     element("b", {}, m.key || "a condition fails"),
@@ -198,7 +209,7 @@ function test(t) {
     if (s.missed) lines.push(element("div", { className: "warn" }, `the scan "${s.query}" does not find the issue: ${s.missed}`));
     if (s.unevaluated.length) lines.push(element("div", { className: "faint" }, `the scan "${s.query}" is evaluated in part; taken as met: ${s.unevaluated.join(", ")}`));
   }
-  if (t.rules.length) lines.push(...why(t.rules));
+  if (t.rules.length) lines.push(...why(t.rules, budget));
   return element("div", { className: "step test" },
     element("span", { className: `verdict ${t.passed ? "good" : "bad"}` }, t.passed ? "passed" : "failed"), " ",
     element("b", {}, t.name), " ", place(t.line, 0), ...lines);

@@ -3,13 +3,22 @@ importScripts("wasm_exec.js");
 
 // The first message is the compiled engine; each later one a request, answered in order.
 onmessage = async (start) => {
+  try {
+    await begin(start.data);
+  } catch (error) {
+    // An error within a promise is no error of the worker: the page would wait for ever.
+    postMessage({ failed: String(error?.message ?? error) });
+  }
+};
+
+async function begin(compiled) {
   const go = new Go();
-  const instance = await WebAssembly.instantiate(start.data, go.importObject);
+  const instance = await WebAssembly.instantiate(compiled, go.importObject);
   go.run(instance);
   // The engine's first answer is slow, as code and tables are made ready for it.
-  const begin = performance.now();
+  const since = performance.now();
   foremanAnswer(JSON.stringify({ rules: 'version: 1\nrules:\n  - {id: a, when: issue.title matches "(?i)a", then: [{add_label: a}]}\n' }));
-  const first = performance.now() - begin;
+  const first = performance.now() - since;
   onmessage = (message) => {
     const { id, request } = message.data;
     const response = foremanAnswer(request);
@@ -17,4 +26,4 @@ onmessage = async (start) => {
     postMessage({ id, response });
   };
   postMessage({ ready: true, first });
-};
+}

@@ -16,7 +16,7 @@ const (
 // warnings about files that were left out. A repository that cannot be read gets the
 // file that fits any.
 func propose(ctx context.Context, s Settings, client *github.Client) (text string, warnings []string) {
-	p, err := starter.Minimal()
+	p, err := starter.Minimal(ctx)
 	if err != nil {
 		return "", []string{"no rules to start with: " + err.Error()}
 	}
@@ -38,7 +38,7 @@ func propose(ctx context.Context, s Settings, client *github.Client) (text strin
 	if labels != nil {
 		repo.Labels = labels
 	}
-	p, err = starter.Propose(repo, starter.Options{})
+	p, err = starter.Propose(ctx, repo, starter.Options{})
 	switch {
 	case err != nil:
 		return minimal, append(warnings, "no rules to start with were made of this repository: "+err.Error())

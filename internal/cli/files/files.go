@@ -3,6 +3,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,11 +38,15 @@ func (f Folder) Read(_ context.Context, name string) ([]byte, error) {
 		return nil, Unreadable(err)
 	}
 	defer root.Close()
-	file, err := root.Open(filepath.FromSlash(name))
+	// Without O_NONBLOCK opening a named pipe waits for a writer.
+	file, err := root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, Unreadable(err)
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, command.Usage(cmp.Or(err, fmt.Errorf("read %s: it is not a regular file", name)))
+	}
 	data, err := ReadAll(file, name, MaxSize)
 	return data, Unreadable(err)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/starter"
 	"github.com/org/foreman-action/internal/cli/wiring"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/workdir"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -111,7 +112,7 @@ func Run(ctx context.Context, o Options) error {
 	if repo.Notes = append(repo.Notes, labels.notes...); labels.names != nil {
 		repo.Labels = labels.names
 	}
-	p, err := starter.Propose(repo, starter.Options{Comments: o.Comments})
+	p, err := starter.Propose(ctx, repo, starter.Options{Comments: o.Comments})
 	problems = append(problems, more...)
 	if ps, ok := errors.AsType[yamlfile.Problems](err); ok {
 		problems = append(problems, ps...)
@@ -139,20 +140,21 @@ type file struct {
 	data []byte
 }
 
-// write writes the files below the root, all or none.
+// write writes the files below the root, all or none. A link that leads out of the root is an
+// error: a repository's .github can be one.
 func write(root string, list []file) error {
+	dir := workdir.Dir(root)
 	for i, f := range list {
-		name := filepath.Join(root, f.name)
-		err := os.MkdirAll(filepath.Dir(name), 0o755)
-		if err == nil {
-			err = files.Create(name, f.data, false)
-		}
+		err := dir.Create(f.name, f.data)
 		if err == nil {
 			continue
 		}
 		err = fmt.Errorf("write %s: %w", f.name, err)
+		if errors.Is(err, workdir.ErrEscape) {
+			err = fmt.Errorf("%w; replace the symbolic link in its path by a folder", err)
+		}
 		for _, done := range list[:i] {
-			err = errors.Join(err, os.Remove(filepath.Join(root, done.name)))
+			err = errors.Join(err, dir.Remove(done.name))
 		}
 		return err
 	}

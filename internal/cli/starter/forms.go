@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,7 +12,8 @@ import (
 
 const (
 	maxFormRules = 10
-	maxOptions   = 50 // of a table
+	maxOptions   = 50  // of a table
+	maxHeading   = 100 // bytes of a field's label
 )
 
 // A field is a dropdown of issue forms whose options have labels.
@@ -28,12 +30,13 @@ type option struct{ text, label string }
 func (f field) table() string { return f.name + "_label" }
 
 // formRules returns the rules that label issues by the options that people choose in forms.
-func formRules(forms []lint.Form, labels []string) []proposed {
+func formRules(ctx context.Context, forms []lint.Form, labels labelIndex) ([]proposed, error) {
+	fields, err := fieldsOf(ctx, forms, labels)
+	if err != nil {
+		return nil, err
+	}
 	var list []proposed
-	for _, f := range fieldsOf(forms, labels) {
-		if len(list) == maxFormRules {
-			break
-		}
+	for _, f := range fields {
 		p := proposed{
 			id: strings.ReplaceAll(f.name, "_", "-"), from: fromForms, on: []string{"issues.opened", "issues.edited"}, field: &f,
 			when:  fmt.Sprintf("any(form.%s, # in tables.%s)", f.name, f.table()),
@@ -48,25 +51,27 @@ func formRules(forms []lint.Form, labels []string) []proposed {
 		}
 		list = append(list, p)
 	}
-	return list
+	return list, nil
 }
 
-// fieldsOf returns the dropdowns with options that have labels. Fields with the same heading
-// are one.
-func fieldsOf(forms []lint.Form, labels []string) []field {
+// fieldsOf returns the first maxFormRules dropdowns with options that have labels. Fields with
+// the same heading are one.
+func fieldsOf(ctx context.Context, forms []lint.Form, labels labelIndex) ([]field, error) {
 	options := map[string][]string{} // by heading
 	var headings []string
 	for _, form := range forms {
 		for _, f := range form.Fields {
-			if f.Type != "dropdown" || strings.ContainsFunc(f.Label, unprintable) || strings.Contains(f.Label, "{{") || len(f.Label) > 100 {
+			// A rule cannot name a label that begins with the mark of a heading.
+			if f.Type != "dropdown" || strings.HasPrefix(f.Label, "#") || strings.ContainsFunc(f.Label, unprintable) || strings.Contains(f.Label, "{{") || len(f.Label) > maxHeading {
 				continue
 			}
 			key := headingKey(f.Label)
-			if !slices.ContainsFunc(headings, func(h string) bool { return headingKey(h) == key }) {
+			if _, known := options[key]; !known {
 				headings = append(headings, f.Label)
+				options[key] = nil
 			}
 			for _, o := range f.Options {
-				if !slices.Contains(options[key], o) && len(options[key]) < maxOptions {
+				if len(options[key]) < maxOptions && !slices.Contains(options[key], o) {
 					options[key] = append(options[key], o)
 				}
 			}
@@ -75,38 +80,64 @@ func fieldsOf(forms []lint.Form, labels []string) []field {
 	var list []field
 	used := map[string]bool{}
 	for _, h := range headings {
-		f := field{heading: h, options: labelled(options[headingKey(h)], labels)}
+		if len(list) == maxFormRules {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		f := field{heading: h, options: labels.of(options[headingKey(h)])}
 		if len(f.options) == 0 {
 			continue
 		}
 		f.name = nameOf(h, used)
 		list = append(list, f)
 	}
-	return list
+	return list, nil
 }
 
 // headingKey is a heading as it is compared: without regard to case and spaces.
 func headingKey(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// labelled returns the options with a label of the same words. Of several such labels that of
-// the group with the most options counts.
-func labelled(options, labels []string) []option {
+// A labelIndex has the labels of a repository by their words, as core returns them.
+type labelIndex map[string][]string
+
+func indexOf(labels []string) labelIndex {
+	index := labelIndex{}
+	for _, l := range labels {
+		words := core(l)
+		index[words] = append(index[words], l)
+	}
+	return index
+}
+
+// same returns the labels with the words of an option.
+func (x labelIndex) same(option string) []string {
+	if words := core(option); words != "" {
+		return x[words]
+	}
+	return nil
+}
+
+// of returns the options with a label of the same words. Of several such labels that of the
+// group with the most options counts.
+func (x labelIndex) of(options []string) []option {
+	same := make([][]string, len(options))
 	votes := map[string]int{}
-	for _, o := range options {
-		for _, l := range labels {
-			if same(o, l) {
-				votes[group(l)]++
-			}
+	for i, o := range options {
+		same[i] = x.same(o)
+		for _, l := range same[i] {
+			votes[group(l)]++
 		}
 	}
 	var list []option
-	for _, o := range options {
+	for i, o := range options {
 		if strings.Contains(o, ",") || strings.ContainsFunc(o, unprintable) || strings.Contains(o, "{{") {
 			continue // GitHub writes commas between the chosen options
 		}
 		best := ""
-		for _, l := range labels {
-			if same(o, l) && (best == "" || votes[group(l)] > votes[group(best)]) {
+		for _, l := range same[i] {
+			if best == "" || votes[group(l)] > votes[group(best)] {
 				best = l
 			}
 		}
@@ -115,12 +146,6 @@ func labelled(options, labels []string) []option {
 		}
 	}
 	return list
-}
-
-// same reports whether an option and a label have the same words.
-func same(option, label string) bool {
-	o := core(option)
-	return o != "" && o == core(label)
 }
 
 var noName = regexp.MustCompile(`[^a-z0-9]+`)
@@ -132,10 +157,10 @@ func keywords() []string {
 
 // nameOf returns a name of a field for conditions, which it adds to the used ones.
 func nameOf(heading string, used map[string]bool) string {
-	const most = 30
+	const longest = 30
 	name := strings.Trim(noName.ReplaceAllString(strings.ToLower(heading), "_"), "_")
-	if len(name) > most {
-		name = strings.Trim(name[:most], "_")
+	if len(name) > longest {
+		name = strings.Trim(name[:longest], "_")
 	}
 	if name == "" || name[0] >= '0' && name[0] <= '9' || slices.Contains(keywords(), name) {
 		name = strings.TrimSuffix("field_"+name, "_")

@@ -32,18 +32,23 @@ type Repository struct {
 func (r Repository) usable() []string {
 	labels := r.Labels
 	if labels == nil {
+		seen := map[string]bool{}
 		for _, f := range r.Forms {
 			for _, l := range f.Labels {
-				if !slices.Contains(labels, l) {
+				if !seen[l] {
 					labels = append(labels, l)
 				}
+				seen[l] = true
 			}
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(labels), func(l string) bool {
-		return l == "" || strings.ContainsAny(l, "*?[]{}`\\\"") || strings.ContainsFunc(l, unprintable)
+		return l == "" || len(l) > maxLabel || strings.ContainsAny(l, "*?[]{}`\\\"") || strings.ContainsFunc(l, unprintable)
 	})
 }
+
+// maxLabel bounds the bytes of a label; GitHub permits 50 characters.
+const maxLabel = 200
 
 // A Limit bounds what [Read] reads.
 type Limit struct {

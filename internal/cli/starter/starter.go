@@ -34,14 +34,21 @@ type Proposal struct {
 }
 
 // Minimal returns the proposal for a repository without any data.
-func Minimal() (Proposal, error) { return Propose(Repository{}, Options{}) }
+func Minimal(ctx context.Context) (Proposal, error) {
+	return Propose(ctx, Repository{}, Options{})
+}
 
 // Propose returns the first files of a repository. The rules load, and their tests pass. The
 // error is a [yamlfile.Problems] when the configuration of a tool has mistakes, those of all
-// tools.
-func Propose(r Repository, o Options) (Proposal, error) {
+// tools. A label or a form that no rule can name has no rule.
+func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	labels := r.usable()
-	own := append(formRules(r.Forms, labels), wordRules(labels, o)...)
+	index := indexOf(labels)
+	own, err := formRules(ctx, r.Forms, index)
+	if err != nil {
+		return Proposal{}, err
+	}
+	own = append(own, wordRules(index, o)...)
 	imports, err := joined.Import(r.Tools, reserved(own))
 	if err != nil {
 		return Proposal{}, err
@@ -49,11 +56,14 @@ func Propose(r Repository, o Options) (Proposal, error) {
 	d := draft{labels: labels, imported: imports}
 	if imports.Count > 0 {
 		// Rules for labels that a tool's rules add would do the same job again.
-		cfg, err := load(d.render())
+		cfg, err := load(ctx, d.render())
 		if err != nil {
 			return Proposal{}, err
 		}
 		own = slices.DeleteFunc(own, func(p proposed) bool { return addsAny(cfg, p.labels) })
+	}
+	if own, err = d.loadable(ctx, own); err != nil {
+		return Proposal{}, err
 	}
 	// A rule that does not fire on its example is left out, as for an option that people cannot
 	// choose.
@@ -64,20 +74,40 @@ func Propose(r Repository, o Options) (Proposal, error) {
 			kept = 1
 		}
 		d.own, d.tests = own, nil
-		cfg, err := load(d.render())
+		cfg, err := load(ctx, d.render())
 		if err != nil {
 			return Proposal{}, err
 		}
-		if own, d.tests, err = tests(cfg, d); err != nil {
+		if own, d.tests, err = tests(ctx, cfg, d); err != nil {
 			return Proposal{}, err
 		}
 	}
-	cfg, err := load(d.render())
+	cfg, err := load(ctx, d.render())
 	if err != nil {
 		return Proposal{}, err
 	}
 	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg), Parts: d.parts(), Unmapped: imports.Unmapped}
-	return p, verify(string(p.Rules))
+	return p, verify(ctx, string(p.Rules))
+}
+
+// loadable returns the rules of ours that load beside the imported ones and each other: they
+// have the names of labels and forms, which may be ones that no rule file accepts.
+func (d draft) loadable(ctx context.Context, own []proposed) ([]proposed, error) {
+	d.own, d.tests = own, nil
+	if _, err := load(ctx, d.render()); err == nil {
+		return own, nil
+	}
+	d.own = nil
+	for _, p := range own {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		d.own = append(d.own, p)
+		if _, err := load(ctx, d.render()); err != nil {
+			d.own = d.own[:len(d.own)-1]
+		}
+	}
+	return d.own, nil
 }
 
 // reserved returns the ids of rules.
@@ -97,8 +127,8 @@ func addsAny(cfg *config.Config, labels []string) bool {
 }
 
 // load loads the text of a configuration with its tests.
-func load(text string) (*config.Config, error) {
-	cfg, err := config.Load(context.Background(), proposal(text), config.Spec{Path: config.DefaultPath, Tests: true})
+func load(ctx context.Context, text string) (*config.Config, error) {
+	cfg, err := config.Load(ctx, proposal(text), config.Spec{Path: config.DefaultPath, Tests: true})
 	if err != nil {
 		return nil, fmt.Errorf("load the proposed rules: %w", err)
 	}
@@ -118,8 +148,8 @@ func (p proposal) Read(_ context.Context, name string) ([]byte, error) {
 func (p proposal) Glob(context.Context, string) ([]string, error) { return nil, nil }
 
 // verify runs the tests of the proposed rules.
-func verify(text string) error {
-	cfg, err := load(text)
+func verify(ctx context.Context, text string) error {
+	cfg, err := load(ctx, text)
 	if err != nil {
 		return err
 	}

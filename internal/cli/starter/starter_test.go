@@ -2,7 +2,9 @@ package starter
 
 import (
 	"context"
+	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -10,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
@@ -57,7 +60,7 @@ func TestPropose(t *testing.T) {
 		if files["labels"] != nil {
 			repo.Labels = strings.Split(strings.TrimSpace(string(files["labels"])), "\n")
 		}
-		p, err := Propose(repo, Options{Comments: files["comments"] != nil})
+		p, err := Propose(t.Context(), repo, Options{Comments: files["comments"] != nil})
 		if ps, ok := err.(yamlfile.Problems); ok {
 			problems = append(problems, ps...)
 		} else if err != nil {
@@ -164,14 +167,14 @@ func proposeReal(t *testing.T, files tree, tools int) {
 	if err != nil || len(problems) > 0 || len(repo.Tools) < tools {
 		t.Fatalf("got %d tools, notes %q, %v, %v", len(repo.Tools), repo.Notes, problems, err)
 	}
-	p, err := Propose(repo, Options{})
+	p, err := Propose(t.Context(), repo, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if found := checked(t, files, repo, p); len(found) > 0 {
 		t.Errorf("%v\n%s\n%s", found, p.Rules, p.Workflow)
 	}
-	cfg, err := load(string(p.Rules))
+	cfg, err := load(t.Context(), string(p.Rules))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,4 +188,71 @@ func proposeReal(t *testing.T, files tree, tools int) {
 		t.Errorf("no rule fires in the tests:\n%s", p.Rules)
 	}
 	t.Logf("%d of %d rules fire in %d tests", len(fired), cfg.Rules.Len(), len(cfg.Tests))
+}
+
+// TestProposeOdd leaves out names that no rule file accepts, and proposes the others' rules.
+func TestProposeOdd(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 300)
+	repo := Repository{Labels: []string{"bug", "area/ui", "area/api", long}, Forms: []lint.Form{{File: "form.yml", Fields: []lint.Field{
+		{Label: "#", Type: "dropdown", Options: []string{"UI"}},
+		{Label: "# Area", Type: "dropdown", Options: []string{"UI", long}},
+		{Label: "Area", Type: "dropdown", Options: []string{"UI", long, "API"}},
+		{Label: "Part", Type: "dropdown", Options: []string{long}},
+	}}}}
+	p, err := Propose(t.Context(), repo, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"- id: area\n", "UI: area/ui", "API: area/api", "- id: crash\n"} {
+		if !strings.Contains(string(p.Rules), want) {
+			t.Errorf("no %q in\n%s", want, p.Rules)
+		}
+	}
+	if strings.Contains(string(p.Rules), long) {
+		t.Errorf("the long label is in\n%s", p.Rules)
+	}
+}
+
+// TestLoadable leaves out a rule that does not load.
+func TestLoadable(t *testing.T) {
+	t.Parallel()
+	good, odd := minimalRule(Options{}), minimalRule(Options{})
+	odd.id, odd.then = "odd", []string{"add_label: " + strings.Repeat("x", 300)}
+	got, err := draft{}.loadable(t.Context(), []proposed{odd, good, good})
+	if err != nil || len(got) != 1 || got[0].id != good.id {
+		t.Errorf("got %v, %v; want the good rule once", got, err)
+	}
+}
+
+// TestProposeMany proposes rules for as many labels and options as the files of a repository can
+// have: the time is not their product. It ends with its context.
+func TestProposeMany(t *testing.T) {
+	t.Parallel()
+	var repo Repository
+	for i := range 20_000 {
+		repo.Labels = append(repo.Labels, fmt.Sprintf("area/part %d", i))
+	}
+	for i := range 5 {
+		var form lint.Form
+		for n := range 20 {
+			field := lint.Field{Label: fmt.Sprintf("Field %d %d", i, n), Type: "dropdown"}
+			for o := range maxOptions {
+				field.Options = append(field.Options, fmt.Sprintf("option %d %d", n, o))
+			}
+			form.Fields = append(form.Fields, field)
+		}
+		repo.Forms = append(repo.Forms, form)
+	}
+	repo.Forms[4].Fields[19].Options[0] = "Part 7"
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	p, err := Propose(ctx, repo, Options{})
+	if err != nil || !strings.Contains(string(p.Rules), "area/part 7") {
+		t.Errorf("%v\n%s", err, p.Rules)
+	}
+	cancel()
+	if _, err := Propose(ctx, repo, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v after the context ended", err)
+	}
 }

@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -46,8 +47,11 @@ func (e example) text() string {
 // tests returns the rules of ours that fire on their examples, and the tests of a draft, of
 // which cfg is the configuration without them: those examples, tests that make imported rules
 // fire, and one of an ordinary issue.
-func tests(cfg *config.Config, d draft) (kept []proposed, list []example, err error) {
+func tests(ctx context.Context, cfg *config.Config, d draft) (kept []proposed, list []example, err error) {
 	for _, p := range d.own {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		e := example{name: p.test, issue: issueFields(p.title, p.body, nil)}
 		if err := e.settle(cfg); err != nil {
 			return nil, nil, err
@@ -61,7 +65,7 @@ func tests(cfg *config.Config, d draft) (kept []proposed, list []example, err er
 		kept, list = append(kept, p), append(list, e)
 	}
 	if d.imported.Count > 0 {
-		more, err := importedTests(cfg, d)
+		more, err := importedTests(ctx, cfg, d)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -129,7 +133,7 @@ func run(cfg *config.Config, t ruletest.Test) ruletest.Result {
 
 // importedTests returns tests that make imported rules fire. Rules that no example reaches
 // have none.
-func importedTests(cfg *config.Config, d draft) ([]example, error) {
+func importedTests(ctx context.Context, cfg *config.Config, d draft) ([]example, error) {
 	var list []example
 	covered := map[string]bool{}
 	for _, p := range d.own {
@@ -138,6 +142,9 @@ func importedTests(cfg *config.Config, d draft) ([]example, error) {
 	for i, e := range candidates(cfg, d.imported.Rules) {
 		if len(list) == maxTests || i == maxCandidates || len(covered) == cfg.Rules.Len() {
 			break
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		if err := e.settle(cfg); err != nil {
 			return nil, err

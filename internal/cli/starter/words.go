@@ -2,7 +2,6 @@ package starter
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -83,10 +82,10 @@ const tooShort = "len(trim(issue.body)) < 10"
 
 // wordRules returns the rules that label issues by their words, as far as the repository has
 // the labels.
-func wordRules(labels []string, o Options) []proposed {
+func wordRules(labels labelIndex, o Options) []proposed {
 	of := map[string]string{}
 	for _, k := range kinds() {
-		of[k.id] = labelOf(labels, k.names)
+		of[k.id] = labels.named(k.names)
 	}
 	var list []proposed
 	for _, k := range kinds() {
@@ -123,11 +122,11 @@ func minimalRule(o Options) proposed {
 	return p
 }
 
-// labelOf returns the label with one of the names, the first name that any label has.
-func labelOf(labels, names []string) string {
+// named returns the label with one of the names, the first name that any label has.
+func (x labelIndex) named(names []string) string {
 	for _, name := range names {
-		if i := slices.IndexFunc(labels, func(l string) bool { return core(l) == name }); i >= 0 {
-			return labels[i]
+		if list := x[name]; len(list) > 0 {
+			return list[0]
 		}
 	}
 	return ""

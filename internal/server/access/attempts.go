@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/wait"
 )
 
@@ -20,9 +21,9 @@ const (
 	Pause       = time.Second // that a turn takes
 )
 
-// LongSecret is the length in bytes from which a secret cannot be guessed at any rate: 16 random
-// bytes in hexadecimal have it.
-const LongSecret = 32
+// LongSecret is the length in bytes from which a secret is accepted at once, however many wrong
+// ones are tried meanwhile.
+const LongSecret = secret.Long
 
 const (
 	maxTotal       = 600              // wrong secrets of all senders within a window, before all wait for turns

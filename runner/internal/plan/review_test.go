@@ -36,6 +36,7 @@ const maxReads = 6
 //	          ledger INDEX STATE [VALUE…]   what the journal of an earlier attempt has
 //	          rules ID…                     those that exist, for the journal
 //	          scope NAME, nonce NAME
+//	          earlier TASK…                 tasks of earlier decisions on the same event
 //	          quiet                         the event is not to be answered with a comment
 //	          unread PART                   the review must not ask for it
 //	actions   who asks, and the action: "-" is an agent, "!ID" a rule that may override people
@@ -145,6 +146,8 @@ func (c *reviewCase) setUp(t *testing.T, f []string) {
 		c.attempt.UsesMemory = true
 	case "scope":
 		c.attempt.Scope = f[1]
+	case "earlier":
+		c.attempt.Earlier = f[1:]
 	case "nonce":
 		c.attempt.Nonce = f[1]
 	case "quiet":

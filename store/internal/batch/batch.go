@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// Overdue is how long a call waits for a flight before it that does not end.
+// Overdue is how long a call waits for a batch before it that does not end.
 const Overdue = 20 * time.Millisecond
 
 // MaxText is the length of texts in bytes up to which a call should be joined with others: the
@@ -51,7 +51,7 @@ func NewEngine(e sqlstore.Engine) Engine {
 	return Engine{e, &batcher{writer: w, wake: make(chan struct{}, 1)}}
 }
 
-// Waiting returns the number of calls that wait for a flight.
+// Waiting returns the number of calls that wait for a batch.
 func (e Engine) Waiting() int {
 	e.batcher.mu.Lock()
 	defer e.batcher.mu.Unlock()
@@ -65,14 +65,14 @@ type batcher struct {
 
 	mu      sync.Mutex
 	waiting []*call
-	flights int
-	wanted  int           // the length of waiting at which the flight that gathers is woken; 0: none gathers
+	running int           // batches
+	wanted  int           // the length of waiting at which the batch that gathers is woken; 0: none gathers
 	wake    chan struct{} // has room for one
 
-	// expected is the likely size of the next group: the calls that waited when the last flight
-	// ended, and those of that flight, whose callers are likely to come back.
+	// expected is the likely size of the next group: the calls that waited when the last batch
+	// ended, and those of that batch, whose callers are likely to come back.
 	expected int
-	took     time.Duration // moving average of the time that a flight takes
+	took     time.Duration // moving average of the time that a batch takes
 }
 
 // A Kind is a kind of call, with requests of one type.
@@ -117,10 +117,10 @@ type call struct {
 	join    func(now any, group []*call) Joined
 	request any
 	forget  func()
-	overdue *time.Timer // begins another flight; nil: another call has one
+	overdue *time.Timer // begins another batch; nil: another call has one
 
 	done   chan struct{} // closed when the rest is set
-	alone  bool          // the caller has a flight for itself
+	alone  bool          // the caller has a batch for itself
 	served bool
 	err    error
 }
@@ -172,7 +172,7 @@ func Run[R any](ctx context.Context, e Engine, k *Kind[R], request R) error {
 	return err
 }
 
-// enter has a call wait, and reports whether the caller has to begin a flight.
+// enter has a call wait, and reports whether the caller has to begin a batch.
 func (b *batcher) enter(c *call) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -184,8 +184,8 @@ func (b *batcher) enter(c *call) bool {
 		default: // one is woken already
 		}
 	}
-	if b.flights == 0 {
-		b.flights++
+	if b.running == 0 {
+		b.running++
 		return true
 	}
 	b.watch()
@@ -196,16 +196,16 @@ func (b *batcher) enter(c *call) bool {
 func (b *batcher) watch() {
 	if len(b.waiting) > 0 && b.waiting[0].overdue == nil {
 		c := b.waiting[0]
-		c.overdue = time.AfterFunc(Overdue, func() { b.hasten(c) })
+		c.overdue = time.AfterFunc(Overdue, func() { b.beginAnother(c) })
 	}
 }
 
-// hasten begins a flight if a call still waits.
-func (b *batcher) hasten(c *call) {
+// beginAnother begins a batch beside the one that is overdue, if a call still waits.
+func (b *batcher) beginAnother(c *call) {
 	b.mu.Lock()
 	late := slices.Contains(b.waiting, c)
 	if late {
-		b.flights++
+		b.running++
 	}
 	b.mu.Unlock()
 	if late {
@@ -223,7 +223,7 @@ func (b *batcher) wait(ctx context.Context, c *call) bool {
 	if b.leave(c) {
 		return false
 	}
-	<-c.done // a flight has it, whose time the engine bounds
+	<-c.done // a batch has it, whose time the engine bounds
 	return true
 }
 
@@ -247,7 +247,7 @@ func (c *call) stop() {
 	}
 }
 
-// begin begins a flight with the calls that wait, and those that are about to.
+// begin begins a batch with the calls that wait, and those that are about to.
 func (b *batcher) begin() {
 	b.gather()
 	group := b.take()
@@ -255,12 +255,12 @@ func (b *batcher) begin() {
 	case len(group) == 1:
 		close(group[0].done)
 	case len(group) > 1:
-		go b.fly(group)
+		go b.runGroup(group)
 	}
 }
 
-// gather waits for the expected number of calls, but no longer than a flight takes, as long as
-// those wait that a flight leaves behind. A caller that was alone before does not wait.
+// gather waits for the expected number of calls, but no longer than a batch takes, as long as
+// those wait that a batch leaves behind. A caller that was alone before does not wait.
 func (b *batcher) gather() {
 	b.mu.Lock()
 	n := min(b.expected, maxGroup)
@@ -286,7 +286,7 @@ func (b *batcher) gather() {
 	}
 }
 
-// take takes calls that wait. Without any it ends the flight.
+// take takes calls that wait. Without any it ends the batch.
 func (b *batcher) take() []*call {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -299,15 +299,15 @@ func (b *batcher) take() []*call {
 	b.watch()
 	switch n {
 	case 0:
-		b.flights--
+		b.running--
 	case 1:
 		group[0].alone = true
 	}
 	return group
 }
 
-// fly runs several calls together.
-func (b *batcher) fly(group []*call) {
+// runGroup runs several calls together.
+func (b *batcher) runGroup(group []*call) {
 	began := time.Now()
 	kinds := map[any][]*call{}
 	for _, c := range group {
@@ -344,12 +344,12 @@ func (b *batcher) fly(group []*call) {
 	b.end(len(group), began)
 }
 
-// end ends a flight, and begins the next one if calls wait.
+// end ends a batch, and begins the next one if calls wait.
 func (b *batcher) end(size int, began time.Time) {
 	b.mu.Lock()
 	more := len(b.waiting) > 0
 	if !more {
-		b.flights--
+		b.running--
 	}
 	b.expected = max(len(b.waiting)+size, b.expected-(b.expected+7)/8)
 	b.took += (time.Since(began) - b.took) / 8
@@ -359,18 +359,18 @@ func (b *batcher) end(size int, began time.Time) {
 	}
 }
 
-// A Roll are requests, each about a task, by its id. Of several about one task the first is in
-// it; the others are not served.
-type Roll[R any] struct {
+// A Distinct has requests without duplicates: of several about one task only the first is in it;
+// the others are not served.
+type Distinct[R any] struct {
 	First  []R
 	Served []bool
 
 	at map[string]int
 }
 
-// NewRoll returns the roll of a group.
-func NewRoll[R any](requests []R, id func(R) string) *Roll[R] {
-	r := &Roll[R]{Served: make([]bool, len(requests)), at: map[string]int{}}
+// NewDistinct returns the distinct requests of a group by the ids of their tasks.
+func NewDistinct[R any](requests []R, id func(R) string) *Distinct[R] {
+	r := &Distinct[R]{Served: make([]bool, len(requests)), at: map[string]int{}}
 	for i, request := range requests {
 		if _, there := r.at[id(request)]; !there {
 			r.at[id(request)] = i
@@ -381,14 +381,14 @@ func NewRoll[R any](requests []R, id func(R) string) *Roll[R] {
 }
 
 // Serve marks the request about a task as served, and returns its number.
-func (r *Roll[R]) Serve(id string) int {
+func (r *Distinct[R]) Serve(id string) int {
 	i := r.at[id]
 	r.Served[i] = true
 	return i
 }
 
 // ServeRow is Serve for a row that is the id.
-func (r *Roll[R]) ServeRow(row sqlstore.Row) error {
+func (r *Distinct[R]) ServeRow(row sqlstore.Row) error {
 	var id string
 	err := row.Scan(&id)
 	if err == nil {

@@ -262,7 +262,7 @@ func TestReturn(t *testing.T) {
 			synctest.Wait()
 		}
 		ask("first")
-		time.Sleep(time.Millisecond) // the time of a flight
+		time.Sleep(time.Millisecond) // the time of a batch
 		ask("a")
 		ask("b")
 		close(d.holds["first"])

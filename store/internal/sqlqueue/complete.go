@@ -100,7 +100,7 @@ func (c *completing) keep(tx sqlstore.Tx, ref queue.Ref, decision []byte) (accep
 
 // keepAll stores decisions on tasks that wait for them and are not locked.
 func (c *completing) keepAll(now any, list []completion) batch.Joined {
-	r := batch.NewRoll(list, func(one completion) string { return one.ref.ID })
+	r := batch.NewDistinct(list, func(one completion) string { return one.ref.ID })
 	var ids, claimants []string
 	var claims []int64
 	var decisions [][]byte

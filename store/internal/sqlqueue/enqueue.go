@@ -87,7 +87,7 @@ func (q *enqueuing) enqueue(ctx context.Context, e batch.Engine, t queue.Task) (
 // addAll adds tasks that are not duplicates. It waits for callers that add tasks with the same
 // ids or keys, and all add them in the same order.
 func (q *enqueuing) addAll(now any, tasks []queue.Task) batch.Joined {
-	r := batch.NewRoll(tasks, func(t queue.Task) string { return t.ID })
+	r := batch.NewDistinct(tasks, func(t queue.Task) string { return t.ID })
 	sorted := slices.SortedFunc(slices.Values(r.First), func(a, b queue.Task) int {
 		return cmp.Or(cmp.Compare(a.Dedup, b.Dedup), cmp.Compare(a.ID, b.ID))
 	})

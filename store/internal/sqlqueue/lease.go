@@ -135,7 +135,7 @@ func (l *leasing) finishOne(tx sqlstore.Tx, f *finishing) (err error) {
 
 // finishTogether ends the tasks of leases that are still valid and not locked.
 func (l *leasing) finishTogether(now any, list []*finishing) batch.Joined {
-	r := batch.NewRoll(list, func(f *finishing) string { return f.lease.ID })
+	r := batch.NewDistinct(list, func(f *finishing) string { return f.lease.ID })
 	var ids, reasons []string
 	var epochs, states []int64
 	var reports [][]byte

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,7 +77,9 @@ func findOriginal(dir, tool string) (original, bool, error) {
 	if err != nil || len(versions) == 0 {
 		return original{}, false, err
 	}
-	path := slices.Max(versions)
+	path := slices.MaxFunc(versions, func(a, b string) int {
+		return compareVersions(filepath.Base(filepath.Dir(a)), filepath.Base(filepath.Dir(b)))
+	})
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return original{}, false, err
@@ -95,6 +99,21 @@ func findOriginal(dir, tool string) (original, bool, error) {
 		o.inputs[name] = in.Default
 	}
 	return o, true, nil
+}
+
+// compareVersions compares versions such as v9.1 and v10 by their numbers; equal ones as texts.
+func compareVersions(a, b string) int {
+	return cmp.Or(slices.Compare(numbersOf(a), numbersOf(b)), strings.Compare(a, b))
+}
+
+// numbersOf returns the numbers in a text; one that is too large counts as the largest.
+func numbersOf(text string) []uint64 {
+	var list []uint64
+	for _, digits := range strings.FieldsFunc(text, func(c rune) bool { return c < '0' || c > '9' }) {
+		n, _ := strconv.ParseUint(digits, 10, 64) // beyond its range it is the largest number
+		list = append(list, n)
+	}
+	return list
 }
 
 // beside returns the scenarios of the original actions whose files are there, each followed by
@@ -174,7 +193,9 @@ func (s *stage) readCase(r rival) (rivalCase, error) {
 		}
 		workflow := strings.HasPrefix(f.Name, ".github/workflows/")
 		if workflow {
-			c.with = inputsOf(f.Data)
+			if c.with, err = inputsOf(f.Data); err != nil {
+				return c, fmt.Errorf("read %s of %s: %w", f.Name, r.config, err)
+			}
 		}
 		switch {
 		case workflow && r.tool != "stale":
@@ -193,21 +214,22 @@ func (s *stage) readCase(r rival) (rivalCase, error) {
 }
 
 // inputsOf returns the inputs of all steps of a workflow.
-func inputsOf(workflow []byte) map[string]string {
+func inputsOf(workflow []byte) (map[string]string, error) {
 	var w struct {
 		Jobs map[string]struct {
 			Steps []struct{ With map[string]string }
 		}
 	}
+	if err := yaml.Unmarshal(workflow, &w); err != nil {
+		return nil, err
+	}
 	all := map[string]string{}
-	if yaml.Unmarshal(workflow, &w) == nil {
-		for _, j := range w.Jobs {
-			for _, step := range j.Steps {
-				maps.Copy(all, step.With)
-			}
+	for _, j := range w.Jobs {
+		for _, step := range j.Steps {
+			maps.Copy(all, step.With)
 		}
 	}
-	return all
+	return all, nil
 }
 
 // rival returns the preparation of runs on the event of a rival, with one file in the repository.

@@ -76,16 +76,14 @@ func run(ctx context.Context, o options, w io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	var all []mutant
-	replace := map[string]string{}
-	for _, dir := range []string{policyDir, planDir} {
-		list, err := mutate(root, dir, work, replace)
-		if err != nil {
-			return fmt.Errorf("mutate %s: %w", dir, err)
-		}
-		all = append(all, list...)
+	all, replace, err := find(root, work)
+	if err != nil {
+		return err
 	}
 	all = slices.DeleteFunc(all, func(m mutant) bool { return !strings.Contains(m.String(), o.match) })
+	if len(all) == 0 {
+		return fmt.Errorf("-match: the line of no mutant contains %q; -list lists them", o.match)
+	}
 	if o.sample > 0 && o.sample < len(all) {
 		r := rand.New(rand.NewPCG(o.seed, o.seed))
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -126,6 +124,23 @@ func run(ctx context.Context, o options, w io.Writer) error {
 		return fmt.Errorf("%d mutants survived: no test fails without these refusals", survivors)
 	}
 	return nil
+}
+
+// find returns the mutants of all packages, and the files that replace the unchanged ones.
+func find(root, work string) (all []mutant, replace map[string]string, err error) {
+	replace = map[string]string{}
+	for _, dir := range []string{policyDir, planDir} {
+		declared := map[string]bool{}
+		list, err := mutate(root, dir, work, replace, declared)
+		if err != nil {
+			return nil, nil, fmt.Errorf("mutate %s: %w", dir, err)
+		}
+		if names := missing(filepath.Base(dir), declared); len(names) > 0 {
+			return nil, nil, fmt.Errorf("mutate %s: the package does not declare %s; correct the names in mutate.go", dir, strings.Join(names, ", "))
+		}
+		all = append(all, list...)
+	}
+	return all, replace, nil
 }
 
 // A tester runs tests on mutants.
@@ -192,16 +207,26 @@ func (t tester) build(ctx context.Context, dir string) (string, error) {
 	return program, nil
 }
 
-// fails reports whether the tests of a package fail on a mutant.
+// fails reports whether the tests of a package fail on a mutant. Tests that ran out of time or
+// were killed are an error: they noticed nothing.
 func (t tester) fails(ctx context.Context, dir, program, id string) (bool, error) {
 	// TestWebAssembly compiles the package without the mutants.
 	c := exec.CommandContext(ctx, program, "-test.failfast", "-test.timeout=10m", "-test.skip=^TestWebAssembly$")
 	c.Dir = filepath.Join(t.root, dir)
 	c.Env = append(os.Environ(), variable+"="+id)
 	c.WaitDelay = time.Minute
-	err := c.Run()
-	if _, exited := errors.AsType[*exec.ExitError](err); exited && ctx.Err() == nil {
-		return true, nil
+	out, err := c.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
+		return noticed(exit.ExitCode(), string(out))
 	}
 	return false, err
+}
+
+// noticed reports whether tests failed, by the exit code and the output of their program.
+func noticed(code int, out string) (bool, error) {
+	failed := strings.Contains(out, "--- FAIL: ") || strings.Contains(out, "panic: ")
+	if code < 0 || !failed || strings.Contains(out, "panic: test timed out") {
+		return false, fmt.Errorf("the tests ended without a result (exit code %d):\n%s", code, out)
+	}
+	return true, nil
 }

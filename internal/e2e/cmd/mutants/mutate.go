@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,12 +68,25 @@ func looser() map[string]string {
 	return map[string]string{"policy.stricter": "p.mine", "policy.unknownAction": "mine"}
 }
 
+// calls returns functions that skip a step by their second argument, and the value with which they
+// do not.
+func calls() map[string]string {
+	return map[string]string{"plan.skip": "false", "plan.skipBecause": `""`}
+}
+
 // dropping lists functions that leave names or values out by an if with a continue.
 func dropping() []string { return []string{"plan.allowed", "plan.filter", "policy.limits"} }
 
-// mutate writes changed copies of the files of a package, notes them in replace, and returns
-// the mutants in them.
-func mutate(root, dir, work string, replace map[string]string) ([]mutant, error) {
+// missing returns the functions named above that a package does not declare.
+func missing(pkg string, declared map[string]bool) []string {
+	names := slices.Concat(slices.Collect(maps.Keys(permitting())), slices.Collect(maps.Keys(looser())), slices.Collect(maps.Keys(calls())), dropping())
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return !strings.HasPrefix(name, pkg+".") || declared[name] })
+}
+
+// mutate writes changed copies of the files of a package, notes them in replace and the
+// functions of the package in declared, and returns the mutants in them.
+func mutate(root, dir, work string, replace map[string]string, declared map[string]bool) ([]mutant, error) {
 	paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))
 	if err != nil {
 		return nil, err
@@ -87,7 +101,7 @@ func mutate(root, dir, work string, replace map[string]string) ([]mutant, error)
 		if err != nil {
 			return nil, err
 		}
-		f := finder{dir: dir, file: filepath.Base(path), name: name, src: src, fset: token.NewFileSet()}
+		f := finder{dir: dir, file: filepath.Base(path), name: name, src: src, fset: token.NewFileSet(), declared: declared}
 		if err := f.find(); err != nil {
 			return nil, err
 		}
@@ -125,6 +139,7 @@ type finder struct {
 	fset            *token.FileSet
 	edits           []edit
 	mutants         []mutant
+	declared        map[string]bool // functions, as package.name
 }
 
 func (f *finder) find() error {
@@ -134,6 +149,7 @@ func (f *finder) find() error {
 	}
 	for _, d := range parsed.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+			f.declared[f.name+"."+fn.Name.Name] = true
 			f.function(fn.Name.Name, fn.Type, fn.Body)
 		}
 	}
@@ -151,6 +167,9 @@ func (f *finder) function(name string, typ *ast.FuncType, body *ast.BlockStmt) {
 		case *ast.CallExpr:
 			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "set" && len(n.Args) == 2 {
 				f.verdict(name, n.Args[0])
+			}
+			if fun, ok := n.Fun.(*ast.Ident); ok && len(n.Args) > 1 && calls()[f.name+"."+fun.Name] != "" {
+				f.wrap(name, n.Args[1], calls()[f.name+"."+fun.Name])
 			}
 		case *ast.AssignStmt:
 			if sel, ok := n.Lhs[0].(*ast.SelectorExpr); ok && sel.Sel.Name == "Verdict" && len(n.Rhs) == 1 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,14 @@ func reason() (string, bool) {
 
 func name() string { return "a name" }
 
+func (r *reviewer) repeats(s *Step) {
+	skipBecause(s, fmt.Sprint("said ", "before"))
+	if skip(s, holds(s), "already there") {
+		return
+	}
+	other(s, true)
+}
+
 func filter() {
 	for range list {
 		if against != "" {
@@ -53,8 +62,8 @@ func TestMutate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	replace := map[string]string{}
-	list, err := mutate(root, "plan", work, replace)
+	replace, declared := map[string]string{}, map[string]bool{}
+	list, err := mutate(root, "plan", work, replace, declared)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +75,9 @@ func TestMutate(t *testing.T) {
 plan/a.go:6: Judge: triage.Skip -> triage.Do
 plan/a.go:11: take: false -> true
 plan/a.go:18: reason: "bad" -> ""
-plan/a.go:27: filter: against != "" -> false`
+plan/a.go:26: repeats: fmt.Sprint("said ", "before") -> ""
+plan/a.go:27: repeats: holds(s) -> false
+plan/a.go:35: filter: against != "" -> false`
 	if strings.Join(got, "\n") != want {
 		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), want)
 	}
@@ -77,7 +88,8 @@ plan/a.go:27: filter: against != "" -> false`
 	for _, text := range []string{
 		`s.set(mutated("plan/a.go:4:8", triage.Refuse, triage.Do), "no")`, `s.Verdict = mutated("plan/a.go:6:14", triage.Skip, triage.Do)`,
 		`return mutated("plan/a.go:11:10", false, true)`, `return mutated("plan/a.go:18:10", "bad", ""), true`,
-		`if mutated("plan/a.go:27:6", against != "", false) {`,
+		`skipBecause(s, mutated("plan/a.go:26:17", fmt.Sprint("said ", "before"), ""))`,
+		`if skip(s, mutated("plan/a.go:27:13", holds(s), false), "already there") {`, `if mutated("plan/a.go:35:6", against != "", false) {`,
 	} {
 		if !strings.Contains(string(changed), text) {
 			t.Errorf("the changed file has no %s:\n%s", text, changed)
@@ -88,6 +100,60 @@ plan/a.go:27: filter: against != "" -> false`
 	}
 	if now, err := os.ReadFile(filepath.Join(dir, "a.go")); err != nil || string(now) != source {
 		t.Errorf("the source changed: %v", err)
+	}
+}
+
+// TestMissing refuses names of functions that a package no longer has.
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	declared := map[string]bool{}
+	for _, name := range missing("plan", declared) {
+		declared[name] = true
+	}
+	if len(declared) < 5 || len(missing("plan", declared)) > 0 {
+		t.Errorf("got %v", declared)
+	}
+	delete(declared, "plan.skipBecause")
+	if got := missing("plan", declared); len(got) != 1 || got[0] != "plan.skipBecause" {
+		t.Errorf("got %q, want plan.skipBecause", got)
+	}
+}
+
+// TestNames finds the mutants of this module: each name is declared.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	all, _, err := find("../../../..", t.TempDir())
+	if err != nil || len(all) < 90 {
+		t.Errorf("%d mutants, %v", len(all), err)
+	}
+}
+
+func TestRunNone(t *testing.T) {
+	t.Parallel()
+	err := run(t.Context(), options{root: "../../../..", match: "no such text"}, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "no mutant contains") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNoticed(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		code int
+		out  string
+		want bool
+	}{
+		{"a test fails", 1, "--- FAIL: TestReview (0.01s)\nFAIL\n", true},
+		{"a test panics", 2, "--- FAIL: TestReview (0.01s)\npanic: runtime error\n", true},
+		{"out of time", 2, "panic: test timed out after 10m0s\n", false},
+		{"killed", -1, "--- FAIL: TestReview (0.01s)\n", false},
+		{"out of memory", 2, "fatal error: runtime: out of memory\n", false},
+	}
+	for _, tt := range tests {
+		if got, err := noticed(tt.code, tt.out); got != tt.want || (err == nil) != tt.want {
+			t.Errorf("%s: got %v, %v", tt.name, got, err)
+		}
 	}
 }
 

@@ -8,18 +8,19 @@ import (
 // page returns the page of the documentation about the results.
 func page(results []result) string {
 	var b strings.Builder
-	b.WriteString(`# Mutants: each refusal has a test
+	b.WriteString(`# Mutants of the refusals
 
 The program ` + "`internal/e2e/cmd/mutants`" + ` turns each refusing or skipping return and verdict of the packages ` + "`policy`" + `
 and ` + "`runner/internal/plan`" + ` into a permitting one, one at a time, and runs the tests of these packages, then those of
 ` + "`runner`" + `. A mutant survives when all of them pass.
 
-` + "```sh\nmake mutants\n```" + `
+` + "<!-- not run: it needs a checkout -->\n```sh\nmake mutants\n```" + `
 
 The changes are:
 
 - a verdict ` + "`triage.Refuse` or `triage.Skip`" + ` becomes ` + "`triage.Do`" + `;
-- a reason to refuse becomes the empty text, which permits;
+- a reason to refuse or skip becomes the empty text, which permits, also where a function is called with it;
+- a condition for skipping is false, at each call;
 - a function that reports whether a limit holds reports that it does not;
 - a name or limit that is left out stays;
 - of two merged policies the looser value counts.

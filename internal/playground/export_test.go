@@ -1,0 +1,4 @@
+package playground
+
+// Unwritten is the response when no other can be written.
+const Unwritten = unwritten

@@ -41,6 +41,11 @@ func agentCommand(ts *testscript.TestScript, neg bool, args []string) {
 			return a.pages >= number(ts, args[1])
 		})
 	case "tasks":
+		await(ts, "agent tasks "+args[1], func() bool { // that many or more
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			return len(a.tasks) >= number(ts, args[1])
+		})
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if len(a.tasks) != number(ts, args[1]) || len(a.errs) > 0 {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
@@ -54,7 +55,7 @@ func open(d driver.Driver, dsn string, pragmas ...string) (*conn, error) {
 }
 
 // busyTimeout is the pragma for the milliseconds to wait for another process's lock.
-const busyTimeout = "busy_timeout = 10000"
+var busyTimeout = fmt.Sprintf("busy_timeout = %d", lockTime.Milliseconds())
 
 // vacuum is the pragma for a file that can shrink. It is for an empty file only: in any other
 // file it writes without an effect, and so keeps a file on a full disk from being opened.
@@ -85,7 +86,14 @@ func number(version string) int {
 	return n
 }
 
-// set runs a pragma.
+// Another process's lock is waited for this long, with a pause between two tries.
+const (
+	lockTime  = 10 * time.Second
+	lockPause = 10 * time.Millisecond
+)
+
+// set runs a pragma. SQLite does not wait for a lock itself when it changes the journal mode of a
+// new file, which another server may be creating at the same time.
 func (c *conn) set(pragma string) error {
 	if pragma == vacuum {
 		var pages int64
@@ -94,7 +102,11 @@ func (c *conn) set(pragma string) error {
 			return err
 		}
 	}
-	return c.once("PRAGMA " + pragma)
+	for begin := time.Now(); ; time.Sleep(lockPause) {
+		if err := c.once("PRAGMA " + pragma); !locked(err) || time.Since(begin) > lockTime {
+			return err
+		}
+	}
 }
 
 func (c *conn) close() error {

@@ -16,6 +16,12 @@ func damage(err error) bool {
 	return ok && (e.Code()&0xff == lib.SQLITE_CORRUPT || e.Code()&0xff == lib.SQLITE_NOTADB)
 }
 
+// locked reports whether an error means that another process has the file locked.
+func locked(err error) bool {
+	e, ok := errors.AsType[*driver.Error](err)
+	return ok && e.Code()&0xff == lib.SQLITE_BUSY
+}
+
 // medium wraps an error of the medium in queue.ErrUnavailable: it may pass, and nothing was
 // changed.
 func medium(err error) error {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"database/sql/driver"
 	"os"
 	"path/filepath"
 	"testing"
@@ -23,5 +24,62 @@ func TestOpenWritesNothing(t *testing.T) {
 	openAt(t, path)
 	if after := size(); after != before {
 		t.Errorf("the journal has %d bytes, and had %d before", after, before)
+	}
+}
+
+// A watchedDriver opens connections that call a function before each statement.
+type watchedDriver struct {
+	driver.Driver
+	before func(statement string)
+}
+
+func (d watchedDriver) Open(name string) (driver.Conn, error) {
+	c, err := d.Driver.Open(name)
+	return watchedConn{c, d.before}, err
+}
+
+type watchedConn struct {
+	driver.Conn
+	before func(statement string)
+}
+
+func (c watchedConn) Prepare(statement string) (driver.Stmt, error) {
+	c.before(statement)
+	return c.Conn.Prepare(statement)
+}
+
+// TestOpenTogether opens a new file while another process is writing its first page: it waits
+// for the lock.
+func TestOpenTogether(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "foreman.db")
+	first, err := open(registered(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.close()
+	for _, s := range []string{"CREATE TABLE sample (n)", "BEGIN IMMEDIATE"} {
+		if err := first.once(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tries := 0
+	s, err := openFile(t.Context(), watchedDriver{registered(), func(statement string) {
+		if statement == "PRAGMA journal_mode = WAL" {
+			if tries++; tries == 3 {
+				if err := first.once("ROLLBACK"); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}}, path, Options{})
+	if err != nil {
+		t.Fatalf("after %d tries: %v", tries, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if tries < 3 {
+		t.Errorf("got %d tries, want at least 3", tries)
 	}
 }

@@ -50,7 +50,7 @@ func (b *tab) compare(name string) {
 		}
 		return
 	}
-	if diff := cmp.Diff(string(read(b.t, base+".txt")), got); diff != "" {
+	if diff := cmp.Diff(strings.Split(string(read(b.t, base+".txt")), "\n"), strings.Split(got, "\n")); diff != "" {
 		b.t.Errorf("docs/pictures/%s.png shows another page than the program; run make pictures (-picture +now):\n%s", name, diff)
 	}
 }
@@ -78,7 +78,7 @@ func TestPictureDashboard(t *testing.T) {
 
 const (
 	triageAgent    = "http://triage:9001"
-	duplicateAgent = "http://doubles:9002"
+	duplicateAgent = "http://dupes:9002"
 )
 
 const pictureConfig = `
@@ -123,7 +123,7 @@ func fillQueue(t *testing.T, path string) {
 	r.finish("applied")
 
 	at(60)
-	id = r.enqueue(duplicateAgent, "octo-org/anvil", 37, "The same crash as in the last release", 1)
+	id = r.enqueue(duplicateAgent, "octo-org/anvil", 37, "The same crash as in the last release", 2)
 	at(60.02)
 	r.claim(duplicateAgent)
 	at(60.1)
@@ -149,9 +149,11 @@ func fillQueue(t *testing.T, path string) {
 	r.finish("applied")
 
 	at(225)
-	r.enqueue(duplicateAgent, "octo-org/anvil", 38, "The hammer slips on Tuesdays", 1)
+	r.enqueue(duplicateAgent, "octo-org/anvil", 38, "The hammer slips on Tuesdays", 2)
+	at(226)
+	r.enqueue(duplicateAgent, "octo-org/anvil", 39, "The hammer slips when it is cold", 2)
 	at(230)
-	r.enqueue(duplicateAgent, "octo-org/anvil", 40, "Please add a bigger hammer", 1)
+	r.enqueue(duplicateAgent, "octo-org/anvil", 40, "Please add a bigger hammer", 2)
 	at(235)
 	r.enqueue(triageAgent, "octo-org/forge", 104, "The bellows squeak when it is cold", 0)
 	at(236)

@@ -70,8 +70,9 @@ lint: ## gofmt, go vet, golangci-lint, actionlint
 
 .PHONY: pictures
 pictures: ## make the pictures of the documentation again, in Chromium
-	go test ./internal/docs -run '^TestSummaryPicture$$' -update
+	go test ./internal/docs -run '^Test(Summary|Explanation)Picture$$' -update
 	go -C internal/e2e run ./cmd/pictures ../../docs/pictures
+	FOREMAN_E2E_REQUIRE_BROWSER=1 go -C internal/e2e test . -count=1 -run '^TestPicture' -update
 
 .PHONY: bench
 bench: bin/foreman ## writes docs/benchmarks.md: the whole step beside node and other actions, rules, the queue; prints the packages' benchmarks

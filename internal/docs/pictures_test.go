@@ -1,13 +1,18 @@
 package docs_test
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/internal/cli"
+	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/docs"
 )
 
@@ -16,10 +21,57 @@ import (
 func TestSummaryPicture(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, b := range docs.Parse(pages(t)["README.md"]).Blocks {
-		if b.File() == "" {
+	writeFiles(t, dir, "README.md")
+	r, err := runWorkflow(dir, "42", "panic at boot", "", "needs-info")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.issue.Labels) != 2 || len(r.issue.Comments) != 1 {
+		t.Errorf("the issue has the labels %q and %d comments, want bug, needs-info and a comment", r.issue.Labels, len(r.issue.Comments))
+	}
+	got := regexp.MustCompile(`foreman \S+</sub>`).ReplaceAllString(steady(r.summary), "foreman v1</sub>")
+	comparePicture(t, "summary.markdown", got)
+}
+
+// explained is the event of docs/pictures/explanation.png.
+const explained = `{
+  "action": "opened",
+  "repository": {"full_name": "octo-org/hello", "name": "hello", "owner": {"login": "octo-org"}},
+  "sender": {"login": "mona", "type": "User"},
+  "issue": {
+    "number": 7, "title": "How do I read a stack trace?", "body": "Where is it?", "state": "open",
+    "user": {"login": "mona", "type": "User"}, "labels": [{"name": "kind/question"}]
+  }
+}`
+
+// TestExplanationPicture compares the text of docs/pictures/explanation.png with what foreman
+// prints on a terminal for the first file of docs/rules.md.
+func TestExplanationPicture(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFiles(t, dir, "docs/rules.md")
+	if err := os.WriteFile(filepath.Join(dir, "event.json"), []byte(explained), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const command = "rules explain --event event.json"
+	var screen bytes.Buffer
+	fmt.Fprintf(&screen, "\x1b[1m$ foreman %s\x1b[0m\n", command)
+	env := process.Env{Dir: dir, Stdout: &screen, Stderr: &screen, Colour: true}
+	if code := cli.Main(t.Context(), env, strings.Fields(command)); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, &screen)
+	}
+	comparePicture(t, "explanation.ansi", screen.String())
+}
+
+// writeFiles writes the first block of each file that a page shows.
+func writeFiles(t *testing.T, dir, page string) {
+	t.Helper()
+	written := map[string]bool{}
+	for _, b := range docs.Parse(pages(t)[page]).Blocks {
+		if b.File() == "" || written[b.File()] {
 			continue
 		}
+		written[b.File()] = true
 		path := filepath.Join(dir, b.File())
 		err := os.MkdirAll(filepath.Dir(path), 0o750)
 		if err == nil {
@@ -29,15 +81,12 @@ func TestSummaryPicture(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := runWorkflow(dir, "42", "panic at boot", "", "needs-info")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(r.issue.Labels) != 2 || len(r.issue.Comments) != 1 {
-		t.Errorf("the issue has the labels %q and %d comments, want bug, needs-info and a comment", r.issue.Labels, len(r.issue.Comments))
-	}
-	got := regexp.MustCompile(`foreman \S+</sub>`).ReplaceAllString(steady(r.summary), "foreman v1</sub>")
-	path := filepath.Join(root, "docs", "pictures", "summary.markdown")
+}
+
+// comparePicture compares a text with that of a picture. With -update it replaces it.
+func comparePicture(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join(root, "docs", "pictures", name)
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -49,6 +98,6 @@ func TestSummaryPicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the picture is out of date; run make pictures (-picture +now):\n%s", diff)
+		t.Errorf("the picture of docs/pictures/%s is out of date; run make pictures (-picture +now):\n%s", name, diff)
 	}
 }

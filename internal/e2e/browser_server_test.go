@@ -71,9 +71,15 @@ repos:
       - {type: issue-triage, config: {url: "http://127.0.0.1:1"}}
 `
 
-// startForemand builds the server and starts it. stop ends it as a service manager does,
-// and returns its log.
+// startForemand builds the server and starts it on an empty queue. stop ends it as a service
+// manager does, and returns its log.
 func startForemand(t *testing.T, config string) (url string, stop func() string) {
+	t.Helper()
+	return serveQueue(t, config, filepath.Join(t.TempDir(), "queue.db"))
+}
+
+// serveQueue is startForemand on a file of tasks.
+func serveQueue(t *testing.T, config, queueFile string) (url string, stop func() string) {
 	t.Helper()
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "foremand")
@@ -85,7 +91,7 @@ func startForemand(t *testing.T, config string) (url string, stop func() string)
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), bin, "serve", "--config", file, "--db", filepath.Join(dir, "memory.db"),
-		"--queue-db", filepath.Join(dir, "queue.db"), "--port", "0")
+		"--queue-db", queueFile, "--port", "0")
 	cmd.Env = append(os.Environ(), "HOME="+dir, "NO_PROXY=127.0.0.1")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -21,6 +22,7 @@ func TestContainer(t *testing.T) {
 	t.Run("no token", func(t *testing.T) { noToken(t, host) })
 	t.Run("a mistake in the configuration", func(t *testing.T) { brokenConfig(t, host) })
 	t.Run("no event", func(t *testing.T) { noEvent(t, host) })
+	t.Run("time", func(t *testing.T) { timeRuns(t, host) })
 }
 
 func labelAndComment(t *testing.T, host string) {
@@ -53,6 +55,35 @@ func labelAndComment(t *testing.T, host string) {
 	if t.Failed() {
 		t.Logf("log:\n%s\ncalls: %q", s.Log(), gh.Log())
 	}
+}
+
+// timeRuns logs how long "docker run" takes to its end as the runner starts it, on an issue that
+// gets a label and a comment, in turn with an image whose program does nothing. It does not judge
+// the times: the machine may be busy.
+func timeRuns(t *testing.T, host string) {
+	const runs = 11
+	_, job := images(t)
+	var ours, nothing []time.Duration
+	for range runs {
+		gh := fake(t, host)
+		s := newStep(t, gh.URL, "testdata/foreman.yml")
+		start := time.Now()
+		if code := s.run(); code != 0 {
+			t.Fatalf("got exit code %d, want 0\n%s", code, s.Log())
+		}
+		ours = append(ours, time.Since(start))
+		if comments := len(gh.Issue(repo, number).Comments); comments != 1 {
+			t.Errorf("got %d comments, want 1", comments)
+		}
+		start = time.Now()
+		output(t, ".", "docker", "run", "--rm", job, "true")
+		nothing = append(nothing, time.Since(start))
+	}
+	for _, list := range [][]time.Duration{ours, nothing} {
+		slices.Sort(list)
+	}
+	t.Logf("docker run to its end, %d runs each: median %d ms, fastest %d ms; of an image that runs true: median %d ms, fastest %d ms",
+		runs, ours[runs/2].Milliseconds(), ours[0].Milliseconds(), nothing[runs/2].Milliseconds(), nothing[0].Milliseconds())
 }
 
 func secondAttempt(t *testing.T, host string) {

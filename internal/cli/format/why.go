@@ -10,11 +10,11 @@ import (
 
 // WriteRule prints the explanation of one rule, behind an empty line.
 func WriteRule(b *strings.Builder, r rules.RuleWhy, p Painter) {
-	sign, why := "-", outcomeText(r.RuleTrace)
+	sign := p.Faint("-")
 	if r.Outcome == rules.Matched {
-		sign = "+"
+		sign = p.Paint("32", "+")
 	}
-	fmt.Fprintf(b, "\n%s %s  %s\n", sign, p.Bold(r.ID), p.Faint(why))
+	fmt.Fprintf(b, "\n%s %s  %s\n", sign, p.Bold(r.ID), p.Faint(outcomeText(r.RuleTrace)))
 	if r.Why != nil {
 		writePart(b, *r.Why, 1)
 	}

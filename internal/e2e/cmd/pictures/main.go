@@ -1,10 +1,10 @@
-// Command pictures renders the job summaries in a folder in Chromium:
+// Command pictures renders the texts in a folder in Chromium:
 //
 //	pictures DIR
 //
-// For each NAME.markdown it writes NAME.html, the page as GitHub would structure it, and
-// NAME.png, which names the SHA-256 of that page. So a test can tell which page a picture
-// shows, on a machine without Chromium.
+// NAME.markdown is a job summary, and NAME.ansi what a terminal shows. For each it writes
+// NAME.html, the page as GitHub or a terminal would show it, and NAME.png, which names the
+// SHA-256 of that page.
 package main
 
 import (
@@ -19,10 +19,13 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/org/foreman-action/internal/e2e/picture"
 )
 
 const (
 	width    = 960 // of the picture, in CSS pixels
+	scale    = 2   // pixels of the picture in a CSS pixel
 	deadline = 2 * time.Minute
 )
 
@@ -40,45 +43,57 @@ func main() {
 	}
 }
 
-// makeAll renders every Markdown file of a folder.
+// renderers return the page of a text, by the ending of its file.
+func renderers() map[string]func([]byte) ([]byte, error) {
+	return map[string]func([]byte) ([]byte, error){".markdown": renderSummary, ".ansi": renderTerminal}
+}
+
+// makeAll renders every text of a folder.
 func makeAll(ctx context.Context, dir string) error {
-	sources, err := filepath.Glob(filepath.Join(dir, "*.markdown"))
-	if err != nil {
-		return err
-	}
-	if len(sources) == 0 {
-		return fmt.Errorf("%s: no file *.markdown", dir)
-	}
-	for _, source := range sources {
-		if err := makeOne(ctx, source); err != nil {
-			return fmt.Errorf("%s: %w", source, err)
+	made := 0
+	for ending, render := range renderers() {
+		sources, err := filepath.Glob(filepath.Join(dir, "*"+ending))
+		if err != nil {
+			return err
 		}
+		for _, source := range sources {
+			if err := makeOne(ctx, source, strings.TrimSuffix(source, ending), render); err != nil {
+				return fmt.Errorf("%s: %w", source, err)
+			}
+			made++
+		}
+	}
+	if made == 0 {
+		return fmt.Errorf("%s: no file *.markdown or *.ansi", dir)
 	}
 	return nil
 }
 
-func makeOne(ctx context.Context, source string) error {
-	markdown, err := os.ReadFile(source)
+// makeOne renders one text to the files name.html and name.png.
+func makeOne(ctx context.Context, source, name string, render func([]byte) ([]byte, error)) error {
+	text, err := os.ReadFile(source)
 	if err != nil {
 		return err
 	}
-	page, err := render(markdown)
+	page, err := render(text)
 	if err != nil {
 		return err
 	}
-	name := strings.TrimSuffix(source, ".markdown")
 	if err := os.WriteFile(name+".html", page, 0o644); err != nil {
 		return err
 	}
-	picture, err := shoot(ctx, name+".html")
+	png, err := shoot(ctx, name+".html")
 	if err != nil {
 		return fmt.Errorf("make a picture: %w", err)
 	}
-	picture, err = withSource(picture, page)
+	if png, err = picture.Compact(png); err != nil {
+		return err
+	}
+	png, err = picture.WithSource(png, page)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(name+".png", picture, 0o644)
+	return os.WriteFile(name+".png", png, 0o644)
 }
 
 // shoot returns the PNG of a page.
@@ -97,7 +112,7 @@ func shoot(ctx context.Context, page string) ([]byte, error) {
 	ctx, stop := chromedp.NewContext(ctx)
 	defer stop()
 	if err := chromedp.Do(ctx,
-		chromedp.EmulateViewport(width, 100),
+		chromedp.EmulateViewport(width, 100, chromedp.EmulateScale(scale)),
 		chromedp.Navigate((&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()),
 	); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package main
+package picture
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"hash/crc32"
 )
 
-// keyword is the PNG keyword of the text that contains the digest of a picture's page.
+// keyword is the PNG keyword of the text that contains the digest of a picture's source.
 const keyword = "Source-SHA256"
 
 // ihdrEnd is where the first chunk of a PNG ends: behind the signature, and length, name,
@@ -18,21 +18,26 @@ const ihdrEnd = 8 + 4 + 4 + 13 + 4
 
 var signature = []byte("\x89PNG\r\n\x1a\n")
 
-// withSource returns a picture with the digest of its page.
-func withSource(picture, page []byte) ([]byte, error) {
+// WithSource returns a picture with the digest of the text that it was made of.
+func WithSource(picture, source []byte) ([]byte, error) {
 	if !bytes.HasPrefix(picture, signature) || len(picture) < ihdrEnd {
 		return nil, errors.New("the browser gave no PNG")
 	}
-	sum := sha256.Sum256(page)
-	text := []byte("tEXt" + keyword + "\x00" + hex.EncodeToString(sum[:]))
+	text := []byte("tEXt" + keyword + "\x00" + Digest(source))
 	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(text)-4))
 	chunk = append(chunk, text...)
 	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(text))
 	return bytes.Join([][]byte{picture[:ihdrEnd], chunk, picture[ihdrEnd:]}, nil), nil
 }
 
-// sourceOf returns the digest that withSource put into a picture; empty: there is none.
-func sourceOf(picture []byte) string {
+// Digest returns the digest of a text, as WithSource writes it.
+func Digest(source []byte) string {
+	sum := sha256.Sum256(source)
+	return hex.EncodeToString(sum[:])
+}
+
+// SourceOf returns the digest that WithSource put into a picture; empty: there is none.
+func SourceOf(picture []byte) string {
 	for at := len(signature); at+8 <= len(picture); {
 		size := int(binary.BigEndian.Uint32(picture[at:]))
 		end := at + 8 + size

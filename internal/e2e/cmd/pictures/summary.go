@@ -9,7 +9,7 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 )
 
-const style = `
+const summaryStyle = `
 body { margin: 0; padding: 24px 32px; background: #fff; color: #1f2328;
   font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif }
 h2 { margin: 0 0 16px; padding-bottom: 8px; border-bottom: 1px solid #d1d9e0; font-size: 22px }
@@ -24,8 +24,8 @@ a { color: #0969da }
 sub { color: #59636e; font-size: 12px; vertical-align: baseline }
 `
 
-// render returns the page of a job summary. All its details are open.
-func render(markdown []byte) ([]byte, error) {
+// renderSummary returns the page of a job summary. All its details are open.
+func renderSummary(markdown []byte) ([]byte, error) {
 	var body bytes.Buffer
 	// The summary has tags of its own, such as details, which GitHub lets through.
 	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()))
@@ -33,5 +33,5 @@ func render(markdown []byte) ([]byte, error) {
 		return nil, err
 	}
 	open := strings.ReplaceAll(body.String(), "<details>", "<details open>")
-	return []byte("<!doctype html>\n<meta charset=\"utf-8\">\n<title>Job summary</title>\n<style>" + style + "</style>\n" + open), nil
+	return []byte("<!doctype html>\n<meta charset=\"utf-8\">\n<title>Job summary</title>\n<style>" + summaryStyle + "</style>\n" + open), nil
 }

@@ -38,7 +38,7 @@ func verbs() map[string]verb {
 		"check":    {"TAG", "refuse a release whose tag, tree or changelog is wrong", check},
 		"notes":    {"TAG", "print the changelog's section of a version", notes},
 		"build":    {"", "build the programs, their manual and the images into -out", build},
-		"push":     {"TAG", "push the images below -out to the registry, and print the digest of the action's", push},
+		"push":     {"TAG", "check, push the images below -out to the registry, and print the digest of the action's", push},
 		"tag":      {"TAG", "check, pin the image and the programs, and push the tag of the version", tag},
 		"pin":      {"TAG", "write action.yml and slim/action.yml to -out/pinned, as a tag has them", pin},
 		"move":     {"TAG", "move v1 and v1.2 to a version", move},

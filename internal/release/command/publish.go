@@ -42,12 +42,11 @@ func notes(_ context.Context, env Env, o *options, tag string) error {
 	return nil
 }
 
+// push checks the release again: the workflow has done so, a person at a terminal may not have.
 func push(ctx context.Context, env Env, o *options, tag string) error {
-	if _, err := version.Parse(tag); err != nil {
-		return err
-	}
-	owner, err := entry.ParseRepository(o.repository)
-	if err != nil {
+	_, err := o.git().Check(ctx, tag)
+	owner, ownerErr := entry.ParseRepository(o.repository)
+	if err := errors.Join(err, ownerErr); err != nil {
 		return err
 	}
 	login := authn.FromConfig(authn.AuthConfig{Username: env.Getenv("GITHUB_ACTOR"), Password: env.Getenv("GITHUB_TOKEN")})

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/registry"
@@ -22,13 +24,18 @@ import (
 type stage struct {
 	t              *testing.T
 	root, out, reg string
+	requests       *atomic.Int64 // to the registry
 }
 
 func newStage(t *testing.T) stage {
 	t.Helper()
-	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	images, requests := registry.New(registry.Logger(log.New(io.Discard, "", 0))), &atomic.Int64{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		images.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
-	s := stage{t, filepath.Join(t.TempDir(), "work"), t.TempDir(), strings.TrimPrefix(server.URL, "http://")}
+	s := stage{t, filepath.Join(t.TempDir(), "work"), t.TempDir(), strings.TrimPrefix(server.URL, "http://"), requests}
 	s.write(s.root, "CHANGELOG.md", "# Changelog\n\n## [1.2.3] - 2026-01-31\n\n- A thing.\n")
 	for _, name := range []string{entry.ContainerFile, entry.SlimFile} {
 		text, err := os.ReadFile(filepath.Join("../../..", name))
@@ -143,6 +150,35 @@ func TestRelease(t *testing.T) {
 		if !strings.Contains(refs, s.git("rev-parse", "v1.2.3")+"\trefs/tags/"+name) {
 			t.Errorf("%s is not at the release:\n%s", name, refs)
 		}
+	}
+}
+
+// A release that check refuses pushes no image.
+func TestPushRefused(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, tag string
+		change    func(stage)
+		want      string
+	}{
+		{"no version", "v1.2", func(stage) {}, `tag "v1.2" is no version: want vX.Y.Z`},
+		{"no changelog entry", "v1.2.4", func(stage) {}, `no section for 1.2.4: add "## [1.2.4] - YYYY-MM-DD"`},
+		{"changed tree", "v1.2.3", func(s stage) { s.write(s.root, "new", "x") }, "the tree has changes: commit or remove them"},
+		{"commit not pushed", "v1.2.3", func(s stage) { s.git("commit", "-q", "--allow-empty", "-m", "more") }, "push it, or check out the branch"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			tt.change(s)
+			out, err := s.run(tt.tag, "push")
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %q and the error %v, want %q in it", out, err, tt.want)
+			}
+			if n := s.requests.Load(); n != 0 {
+				t.Errorf("the registry got %d requests, want none", n)
+			}
+		})
 	}
 }
 

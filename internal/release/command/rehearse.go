@@ -27,11 +27,11 @@ func inspect(_ context.Context, env Env, o *options, _ string) error {
 	if err != nil {
 		return err
 	}
-	n, err := d.Check(strings.TrimPrefix(o.version, "v"), sums)
+	n, err := d.Check(contents.Want{Version: strings.TrimPrefix(o.version, "v"), Programs: sums, Root: o.root, Manual: o.out})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Stdout, "%d files of the release are complete, and their programs are our own builds\n", n)
+	fmt.Fprintf(env.Stdout, "%d files of the release are complete, and their programs, completions and manual pages are our own\n", n)
 	return nil
 }
 
@@ -44,20 +44,24 @@ func formula(_ context.Context, env Env, o *options, tag string) error {
 	if err != nil {
 		return err
 	}
-	downloads, err := entry.Downloads(o.server, owner, tag)
-	if err != nil {
-		return err
-	}
-	d, err := contents.Open(o.dist)
-	if err != nil {
-		return err
-	}
-	text, err := d.Formula(v.String(), downloads, strings.TrimRight(o.server, "/")+"/"+owner.String())
+	text, err := o.formula(owner, tag, v.String())
 	if err != nil {
 		return err
 	}
 	fmt.Fprint(env.Stdout, text)
 	return nil
+}
+
+func (o *options) formula(owner entry.Repository, tag, version string) (string, error) {
+	downloads, err := entry.Downloads(o.server, owner, tag)
+	if err != nil {
+		return "", err
+	}
+	d, err := contents.Open(o.dist)
+	if err != nil {
+		return "", err
+	}
+	return d.Formula(version, downloads, strings.TrimRight(o.server, "/")+"/"+owner.String())
 }
 
 // rehearse does all of a release that needs neither a network nor a login. With -short only
@@ -80,6 +84,7 @@ func rehearse(ctx context.Context, env Env, o *options, _ string) error {
 			return o.tool(ctx, env, "goreleaser", "release", "--snapshot", "--clean", "--skip=sign", "--parallelism=2")
 		}, true},
 		{"files of the release", func() error { return inspect(ctx, env, o, "") }, true},
+		{"Homebrew formula", o.formulaAny, true},
 		{"lint of the workflows", func() error { return o.actionlint(ctx, env) }, true},
 	}
 	var mistakes []error
@@ -103,8 +108,23 @@ func (o *options) pinAny(ctx context.Context, env Env) error {
 		return err
 	}
 	some := *o
-	some.digest, some.repository = string(digest), cmp.Or(o.repository, "org/foreman-action")
+	some.digest, some.repository = string(digest), o.anyRepository()
 	return pin(ctx, env, &some, o.version)
+}
+
+func (o *options) anyRepository() string { return cmp.Or(o.repository, "org/foreman-action") }
+
+// formulaAny writes the formula for the files of the snapshot beside them.
+func (o *options) formulaAny() error {
+	owner, err := entry.ParseRepository(o.anyRepository())
+	if err != nil {
+		return err
+	}
+	text, err := o.formula(owner, o.version, strings.TrimPrefix(o.version, "v"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(o.dist, "foreman.rb"), []byte(text), 0o644)
 }
 
 // agree compares the tags of versions with the sections of the changelog: each tag has one, and

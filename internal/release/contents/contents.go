@@ -2,24 +2,16 @@
 package contents
 
 import (
-	"archive/tar"
-	"archive/zip"
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/release/entry"
-	"github.com/org/foreman-action/internal/release/manual"
 	"github.com/org/foreman-action/internal/release/program"
 )
 
@@ -63,10 +55,19 @@ func Open(folder string) (*Dist, error) {
 	return d, nil
 }
 
-// Check compares the programs of a release, bare and in every archive, with the SHA-256 of our
-// own builds, and checks that each archive, package and SBOM is there and complete. It reports
-// all mistakes at once, and returns the number of files.
-func (d *Dist) Check(version string, built map[string]string) (int, error) {
+// A Want is the parts that the files of a release are made of.
+type Want struct {
+	Version  string            // such as 1.2.3
+	Programs map[string]string // SHA-256 of our own builds, by file
+	Root     string            // the folder with LICENSE, README.md and CHANGELOG.md
+	Manual   string            // the folder that manual.Write wrote
+}
+
+// Check compares the programs of a release, bare, in every archive and in every package, with
+// our own builds, and their texts, completions and manual pages with those on the disk. It
+// reports each file that is missing, incomplete or not a part of a release, all mistakes at once, and
+// returns the number of files.
+func (d *Dist) Check(w Want) (int, error) {
 	var mistakes []error
 	note := func(err error) {
 		if err != nil {
@@ -81,18 +82,28 @@ func (d *Dist) Check(version string, built map[string]string) (int, error) {
 			note(fmt.Errorf("%s lists %s, which is not published", checksums, name))
 		}
 	}
+	expected := map[string]bool{}
 	for _, p := range program.All() {
+		parts, err := w.read(p.Name)
+		if err != nil {
+			return 0, err
+		}
 		for _, platform := range entry.Platforms() {
-			file := entry.File(p.Name, platform)
-			if d.sums[file] != built[file] || built[file] == "" {
-				note(fmt.Errorf("%s has the SHA-256 %q, our own build %q", file, d.sums[file], built[file]))
+			bare := entry.File(p.Name, platform)
+			if d.sums[bare] != w.Programs[bare] || w.Programs[bare] == "" {
+				note(fmt.Errorf("%s has the SHA-256 %q, our own build %q", bare, d.sums[bare], w.Programs[bare]))
 			}
-			note(d.archive(p.Name, version, platform, built[file]))
-			note(d.sbom(file + ".sbom.json"))
-			if machine, ok := strings.CutPrefix(platform, "linux-"); ok {
-				note(d.kind(p.Name+"_"+version+"_"+machine+".deb", "!<arch>\n"))
-				note(d.kind(p.Name+"_"+version+"_"+machine+".rpm", "\xed\xab\xee\xdb"))
+			note(d.sbom(bare + ".sbom.json"))
+			expected[bare], expected[bare+".sbom.json"] = true, true
+			for _, c := range containers(p.Name, w.Version, platform) {
+				note(d.compare(c, parts.in(c, p.Name, w.Programs[bare])))
+				expected[c.file] = true
 			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.files)) {
+		if !expected[name] {
+			note(fmt.Errorf("%s is no file of a release", name))
 		}
 	}
 	return len(d.files), errors.Join(mistakes...)
@@ -108,18 +119,6 @@ func (d *Dist) listed(name string) error {
 		return fmt.Errorf("%s has the SHA-256 %s, and %s lists %q", name, sum, checksums, d.sums[name])
 	}
 	return nil
-}
-
-// kind checks the kind of a package by its first bytes.
-func (d *Dist) kind(name, magic string) error {
-	if d.files[name] == "" {
-		return fmt.Errorf("the package %s is missing", name)
-	}
-	text, err := os.ReadFile(d.files[name])
-	if err == nil && !strings.HasPrefix(string(text), magic) {
-		err = fmt.Errorf("%s is no package of its kind", name)
-	}
-	return err
 }
 
 // sbom checks that an SBOM lists at least one module.
@@ -142,100 +141,6 @@ func (d *Dist) sbom(name string) error {
 		return fmt.Errorf("%s: want a CycloneDX document that lists modules", name)
 	}
 	return nil
-}
-
-// archive checks the files in an archive.
-func (d *Dist) archive(name, version, platform, sum string) error {
-	system, machine, _ := strings.Cut(platform, "-")
-	file, code := name+"_"+version+"_"+system+"_"+machine+".tar.gz", name
-	read := readTar
-	if system == "windows" {
-		file, code, read = strings.TrimSuffix(file, ".tar.gz")+".zip", name+".exe", readZip
-	}
-	if d.files[file] == "" {
-		return fmt.Errorf("the archive %s is missing", file)
-	}
-	found, err := read(d.files[file])
-	if err != nil {
-		return fmt.Errorf("read %s: %w", file, err)
-	}
-	want := []string{code, "LICENSE", "README.md", "CHANGELOG.md", "man/man1/" + name + ".1"}
-	for _, shell := range manual.Shells() {
-		want = append(want, "completions/"+name+"."+shell)
-	}
-	var mistakes []error
-	for _, w := range want {
-		if found[w] == "" {
-			mistakes = append(mistakes, fmt.Errorf("%s has no %s", file, w))
-		}
-	}
-	for f := range found {
-		manualPage := path.Dir(f) == "man/man1" && strings.HasPrefix(path.Base(f), name+"-") && path.Ext(f) == ".1"
-		if !slices.Contains(want, f) && !manualPage {
-			mistakes = append(mistakes, fmt.Errorf("%s has %s, which does not belong there", file, f))
-		}
-	}
-	if found[code] != "" && found[code] != sum {
-		mistakes = append(mistakes, fmt.Errorf("%s in %s has the SHA-256 %s, our own build %s", code, file, found[code], sum))
-	}
-	return errors.Join(mistakes...)
-}
-
-// readTar returns the SHA-256 of the files of an archive by name.
-func readTar(name string) (map[string]string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]string{}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return found, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
-		if found[h.Name], err = sum(r); err != nil {
-			return nil, err
-		}
-	}
-}
-
-func readZip(name string) (map[string]string, error) {
-	z, err := zip.OpenReader(name)
-	if err != nil {
-		return nil, err
-	}
-	defer z.Close()
-	found := map[string]string{}
-	for _, f := range z.File {
-		r, err := f.Open()
-		if err != nil {
-			return nil, err
-		}
-		found[f.Name], err = sum(r)
-		if err := errors.Join(err, r.Close()); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
-}
-
-func sum(r io.Reader) (string, error) {
-	h := sha256.New()
-	if _, err := io.Copy(h, r); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // Formula returns the Homebrew formula for foreman: the archives of a release by their address and

@@ -8,13 +8,19 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/blakesmith/ar"
+	"github.com/cavaliergopher/cpio"
+
 	"github.com/org/foreman-action/internal/release/contents"
 	"github.com/org/foreman-action/internal/release/entry"
+	"github.com/org/foreman-action/internal/release/manual"
 	"github.com/org/foreman-action/internal/release/program"
 )
 
@@ -31,6 +37,59 @@ func sum(text string) string {
 	return hex.EncodeToString(h[:])
 }
 
+// parts returns the files in a container of a program.
+func parts(kind, name, platform string) map[string]string {
+	files := map[string]string{"LICENSE": "licence", "README.md": "readme", "CHANGELOG.md": "changes"}
+	program, man := name, "man/man1/"
+	switch kind {
+	case "zip":
+		program += ".exe"
+	case "deb", "rpm":
+		zsh := map[string]string{"deb": "vendor-completions", "rpm": "site-functions"}[kind]
+		program, man = "./usr/bin/"+name, "./usr/share/man/man1/"
+		files = map[string]string{
+			"./usr/share/doc/" + name + "/copyright":                  "licence",
+			"./usr/share/bash-completion/completions/" + name:         name + " in bash",
+			"./usr/share/zsh/" + zsh + "/_" + name:                    name + " in zsh",
+			"./usr/share/fish/vendor_completions.d/" + name + ".fish": name + " in fish",
+		}
+	}
+	if kind == "zip" || kind == "tar.gz" {
+		for _, shell := range manual.Shells() {
+			files["completions/"+name+"."+shell] = name + " in " + shell
+		}
+	}
+	files[program] = "code of " + name + " for " + platform
+	files[man+name+".1"] = "page of " + name
+	files[man+name+"-run.1"] = "page of " + name + " run"
+	return files
+}
+
+// sources writes the parts of containers below a folder, as they are in the repository and as the
+// build writes them.
+func sources(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range program.All() {
+		for name, text := range parts("tar.gz", p.Name, "") {
+			if page, ok := strings.CutPrefix(name, "man/man1/"); ok {
+				name = "man/" + p.Name + "/" + page
+			}
+			write(name, text)
+		}
+	}
+	return root
+}
+
 func complete(t *testing.T) dist {
 	t.Helper()
 	d := dist{map[string]string{}, map[string]string{}}
@@ -40,68 +99,92 @@ func complete(t *testing.T) dist {
 			d.files[file], d.built[file] = code, sum(code)
 			d.files[file+".sbom.json"] = `{"bomFormat":"CycloneDX","components":[{"name":"a","version":"v1"}]}`
 			system, machine, _ := strings.Cut(platform, "-")
-			name := p.Name + "_" + version + "_" + system + "_" + machine
-			if system == "windows" {
-				d.files[name+".zip"] = archive(t, packed{"zip", p.Name, p.Name + ".exe", code})
-				continue
+			archive, short := p.Name+"_"+version+"_"+system+"_"+machine, p.Name+"_"+version+"_"+machine
+			names := map[string]string{"tar.gz": archive + ".tar.gz"}
+			switch system {
+			case "windows":
+				names = map[string]string{"zip": archive + ".zip"}
+			case "linux":
+				names["deb"], names["rpm"] = short+".deb", short+".rpm"
 			}
-			d.files[name+".tar.gz"] = archive(t, packed{"tar", p.Name, p.Name, code})
-			if system == "linux" {
-				d.files[p.Name+"_"+version+"_"+machine+".deb"] = "!<arch>\ndebian"
-				d.files[p.Name+"_"+version+"_"+machine+".rpm"] = "\xed\xab\xee\xdbrpm"
+			for kind, name := range names {
+				d.files[name] = pack(t, kind, parts(kind, p.Name, platform))
 			}
 		}
 	}
 	return d
 }
 
-// packed describes an archive of a program.
-type packed struct {
-	kind, name string
-	program    string // its file
-	code       string // the contents of that
-}
-
-func archive(t *testing.T, p packed, more ...string) string {
+// pack makes an archive or a package of files.
+func pack(t *testing.T, kind string, files map[string]string) string {
 	t.Helper()
-	kind, name, program, code := p.kind, p.name, p.program, p.code
-	list := append([]string{program, "LICENSE", "README.md", "CHANGELOG.md", "man/man1/" + name + ".1", "man/man1/" + name + "-x.1",
-		"completions/" + name + ".bash", "completions/" + name + ".fish", "completions/" + name + ".ps1", "completions/" + name + ".zsh"}, more...)
 	var b bytes.Buffer
-	z, zipped := gzip.NewWriter(&b), zip.NewWriter(&b)
-	tarred := tar.NewWriter(z)
-	for _, file := range list {
-		content := "text"
-		if file == program {
-			content = code
-		}
-		if kind == "zip" {
-			w, err := zipped.Create(file)
-			if err == nil {
-				_, err = w.Write([]byte(content))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		if err := tarred.WriteHeader(&tar.Header{Name: file, Size: int64(len(content)), Mode: 0o644}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := tarred.Write([]byte(content)); err != nil {
+	fail := func(err error) {
+		if err != nil {
+			t.Helper()
 			t.Fatal(err)
 		}
 	}
-	var err error
-	if kind == "zip" {
-		err = zipped.Close()
-	} else if err = tarred.Close(); err == nil {
-		err = z.Close()
+	write := func(w io.Writer, text string, err error) {
+		t.Helper()
+		fail(err)
+		_, err = io.WriteString(w, text)
+		fail(err)
 	}
-	if err != nil {
-		t.Fatal(err)
+	switch kind {
+	case "zip":
+		z := zip.NewWriter(&b)
+		for name, text := range files {
+			w, err := z.Create(name)
+			write(w, text, err)
+		}
+		fail(z.Close())
+	case "tar.gz":
+		z := gzip.NewWriter(&b)
+		w := tar.NewWriter(z)
+		fail(w.WriteHeader(&tar.Header{Name: "usr/", Typeflag: tar.TypeDir, Mode: 0o755}))
+		for name, text := range files {
+			write(w, text, w.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: 0o644}))
+		}
+		fail(errors.Join(w.Close(), z.Close()))
+	case "deb":
+		w := ar.NewWriter(&b)
+		fail(w.WriteGlobalHeader())
+		for _, member := range [][2]string{{"debian-binary", "2.0\n"}, {"control.tar.gz", "odd"}, {"data.tar.gz", pack(t, "tar.gz", files)}} {
+			write(w, member[1], w.WriteHeader(&ar.Header{Name: member[0], Size: int64(len(member[1])), Mode: 0o644}))
+		}
+	case "rpm":
+		// A lead, a header of signatures with an entry and 5 bytes, padded, and a header with 3 bytes.
+		b.WriteString("\xed\xab\xee\xdb" + strings.Repeat("\x00", 92))
+		b.WriteString("\x8e\xad\xe8\x01\x00\x00\x00\x00" + "\x00\x00\x00\x01" + "\x00\x00\x00\x05" + strings.Repeat("x", 16+5+3))
+		b.WriteString("\x8e\xad\xe8\x01\x00\x00\x00\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x03" + "xxx")
+		z := gzip.NewWriter(&b)
+		w := cpio.NewWriter(z)
+		fail(w.WriteHeader(&cpio.Header{Name: "./usr", Mode: cpio.TypeDir | 0o755}))
+		for name, text := range files {
+			write(w, text, w.WriteHeader(&cpio.Header{Name: name, Size: int64(len(text)), Mode: cpio.TypeReg | 0o644}))
+		}
+		fail(errors.Join(w.Close(), z.Close()))
 	}
 	return b.String()
+}
+
+// change packs the files of a container again, after a change.
+func (d dist) change(t *testing.T, container string, change func(map[string]string)) {
+	t.Helper()
+	if d.files[container] == "" {
+		t.Fatalf("there is no %s", container)
+	}
+	name, rest, _ := strings.Cut(container, "_")
+	_, rest, _ = strings.Cut(rest, "_")
+	system, kind, _ := strings.Cut(rest, ".")
+	platform := strings.ReplaceAll(system, "_", "-")
+	if !strings.Contains(platform, "-") {
+		platform = "linux-" + platform
+	}
+	files := parts(kind, name, platform)
+	change(files)
+	d.files[container] = pack(t, kind, files)
 }
 
 // write writes the folder; unlisted files are left out of the list of checksums.
@@ -151,13 +234,29 @@ func (d dist) write(t *testing.T, unlisted ...string) string {
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	d := complete(t)
-	opened, err := contents.Open(d.write(t))
-	if err != nil {
-		t.Fatal(err)
+	root := sources(t)
+	check := func(d dist, unlisted ...string) (int, error) {
+		t.Helper()
+		opened, err := contents.Open(d.write(t, unlisted...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return opened.Check(contents.Want{Version: version, Programs: d.built, Root: root, Manual: root})
 	}
-	if n, err := opened.Check(version, d.built); err != nil || n != len(d.files) {
+	d := complete(t)
+	if n, err := check(d); err != nil || n != len(d.files) {
 		t.Errorf("got %d files and the error %v, want %d", n, err, len(d.files))
+	}
+	remove := func(name string) func(map[string]string) {
+		return func(files map[string]string) {
+			if files[name] == "" {
+				t.Fatalf("there is no %s", name)
+			}
+			delete(files, name)
+		}
+	}
+	set := func(name, text string) func(map[string]string) {
+		return func(files map[string]string) { files[name] = text }
 	}
 	tests := []struct {
 		name   string
@@ -165,43 +264,72 @@ func TestCheck(t *testing.T) {
 		want   []string
 	}{
 		{"other program", func(d dist) { d.files["foreman-linux-amd64"] = "other" }, []string{"foreman-linux-amd64 has the SHA-256"}},
-		{"other program in an archive", func(d dist) {
-			d.files["foremand_1.2.3_darwin_arm64.tar.gz"] = archive(t, packed{"tar", "foremand", "foremand", "other"})
-		}, []string{"foremand in foremand_1.2.3_darwin_arm64.tar.gz has the SHA-256"}},
 		{"missing files", func(d dist) {
 			for _, name := range []string{"foreman_1.2.3_windows_arm64.zip", "foreman_1.2.3_amd64.deb", "foremand_1.2.3_arm64.rpm", "foreman-linux-arm64.sbom.json"} {
 				delete(d.files, name)
 			}
 		}, []string{"foreman_1.2.3_windows_arm64.zip is missing", "foreman_1.2.3_amd64.deb is missing", "foremand_1.2.3_arm64.rpm is missing", "foreman-linux-arm64.sbom.json is missing"}},
-		{"foreign file in an archive", func(d dist) {
-			d.files["contribflow_1.2.3_windows_amd64.zip"] = archive(t, packed{"zip", "contribflow", "contribflow.exe", "code of contribflow for windows-amd64"}, "notes.txt")
-		}, []string{"contribflow_1.2.3_windows_amd64.zip has notes.txt"}},
-		{"archive without completions", func(d dist) {
-			d.files["foreman_1.2.3_linux_amd64.tar.gz"] = archive(t, packed{"tar", "x", "foreman", "code of foreman for linux-amd64"})
-		}, []string{"foreman_1.2.3_linux_amd64.tar.gz has no completions/foreman.bash", "has no man/man1/foreman.1"}},
-		{"no package", func(d dist) { d.files["foreman_1.2.3_amd64.deb"] = "text" }, []string{"foreman_1.2.3_amd64.deb is no package"}},
+		{"foreign file", func(d dist) { d.files["foreman_1.2.3_freebsd_amd64.tar.gz"] = "x" }, []string{"foreman_1.2.3_freebsd_amd64.tar.gz is no file of a release"}},
 		{"empty SBOM", func(d dist) { d.files["foreman-linux-arm64.sbom.json"] = `{"bomFormat":"CycloneDX"}` }, []string{"foreman-linux-arm64.sbom.json: want"}},
+
+		{"archive with another program", func(d dist) { d.change(t, "foremand_1.2.3_darwin_arm64.tar.gz", set("foremand", "other")) },
+			[]string{"foremand in foremand_1.2.3_darwin_arm64.tar.gz has the SHA-256"}},
+		{"archive with a foreign file", func(d dist) { d.change(t, "contribflow_1.2.3_windows_amd64.zip", set("notes.txt", "x")) },
+			[]string{"contribflow_1.2.3_windows_amd64.zip has notes.txt"}},
+		{"archive without a completion", func(d dist) { d.change(t, "foreman_1.2.3_linux_amd64.tar.gz", remove("completions/foreman.fish")) },
+			[]string{"foreman_1.2.3_linux_amd64.tar.gz has no completions/foreman.fish"}},
+		{"archive without a page of a command", func(d dist) { d.change(t, "foreman_1.2.3_linux_arm64.tar.gz", remove("man/man1/foreman-run.1")) },
+			[]string{"foreman_1.2.3_linux_arm64.tar.gz has no man/man1/foreman-run.1"}},
+		{"archive with another licence", func(d dist) { d.change(t, "foreman_1.2.3_windows_amd64.zip", set("LICENSE", "other")) },
+			[]string{"LICENSE in foreman_1.2.3_windows_amd64.zip has the SHA-256"}},
+
+		{"deb without its program", func(d dist) { d.change(t, "foreman_1.2.3_amd64.deb", remove("./usr/bin/foreman")) },
+			[]string{"foreman_1.2.3_amd64.deb has no /usr/bin/foreman"}},
+		{"deb with another program", func(d dist) { d.change(t, "foremand_1.2.3_arm64.deb", set("./usr/bin/foremand", "other")) },
+			[]string{"/usr/bin/foremand in foremand_1.2.3_arm64.deb has the SHA-256"}},
+		{"deb with a foreign file", func(d dist) { d.change(t, "foreman_1.2.3_amd64.deb", set("./etc/passwd", "x")) },
+			[]string{"foreman_1.2.3_amd64.deb has /etc/passwd, which"}},
+		{"deb of another kind", func(d dist) { d.files["foreman_1.2.3_amd64.deb"] = "text" }, []string{"foreman_1.2.3_amd64.deb: it is no Debian package"}},
+		{"deb without data", func(d dist) { d.files["foreman_1.2.3_amd64.deb"] = "!<arch>\n" }, []string{"foreman_1.2.3_amd64.deb: it has no data.tar.gz"}},
+
+		{"rpm without a manual page", func(d dist) {
+			d.change(t, "contribflow_1.2.3_arm64.rpm", remove("./usr/share/man/man1/contribflow.1"))
+		}, []string{"contribflow_1.2.3_arm64.rpm has no /usr/share/man/man1/contribflow.1"}},
+		{"rpm with another program", func(d dist) { d.change(t, "foreman_1.2.3_amd64.rpm", set("./usr/bin/foreman", "other")) },
+			[]string{"/usr/bin/foreman in foreman_1.2.3_amd64.rpm has the SHA-256"}},
+		{"rpm of another kind", func(d dist) { d.files["foreman_1.2.3_amd64.rpm"] = "text" }, []string{"foreman_1.2.3_amd64.rpm: it is no RPM package"}},
+		{"rpm cut off", func(d dist) { d.files["foreman_1.2.3_amd64.rpm"] = d.files["foreman_1.2.3_amd64.rpm"][:120] },
+			[]string{"foreman_1.2.3_amd64.rpm: read a header"}},
 	}
 	for _, tt := range tests {
 		d := complete(t)
 		tt.change(d)
-		opened, err := contents.Open(d.write(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = opened.Check(version, d.built)
+		_, err := check(d)
 		for _, want := range tt.want {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: got the error %v, want %q in it", tt.name, err, want)
 			}
 		}
 	}
-	opened, err = contents.Open(d.write(t, "foreman_1.2.3_amd64.deb"))
+	if _, err := check(d, "foreman_1.2.3_amd64.deb"); err == nil || !strings.Contains(err.Error(), "foreman_1.2.3_amd64.deb has the SHA-256") {
+		t.Errorf("an unlisted file: got the error %v", err)
+	}
+}
+
+// Without manual pages on the disk there is nothing to compare with.
+func TestCheckWithoutBuild(t *testing.T) {
+	t.Parallel()
+	root, d := sources(t), complete(t)
+	if err := os.RemoveAll(filepath.Join(root, "man", "foremand")); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := contents.Open(d.write(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := opened.Check(version, d.built); err == nil || !strings.Contains(err.Error(), "foreman_1.2.3_amd64.deb has the SHA-256") {
-		t.Errorf("an unlisted file: got the error %v", err)
+	_, err = opened.Check(contents.Want{Version: version, Programs: d.built, Root: root, Manual: root})
+	if err == nil || !strings.Contains(err.Error(), "no manual page of foremand: run the build") {
+		t.Errorf("got the error %v", err)
 	}
 }
 

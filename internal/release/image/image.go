@@ -117,8 +117,14 @@ func assemble(s Spec, r Release, machine, program string) (v1.Image, error) {
 	}
 	config = config.DeepCopy()
 	config.OS, config.Architecture, config.Created = "linux", machine, v1.Time{Time: r.Created}
+	var env []string
+	if s.Data != "" {
+		// The databases lie below the home folder by default. Docker gives a user without an entry
+		// in /etc/passwd the folder /, which it may not write to.
+		env = []string{"HOME=" + s.Data}
+	}
 	config.Config = v1.Config{
-		Entrypoint: []string{"/" + s.Program}, User: s.User, WorkingDir: cmp.Or(s.Data, "/"),
+		Entrypoint: []string{"/" + s.Program}, User: s.User, WorkingDir: cmp.Or(s.Data, "/"), Env: env,
 		Labels: map[string]string{
 			"org.opencontainers.image.title":       s.Title,
 			"org.opencontainers.image.description": s.Description,

@@ -74,6 +74,10 @@ func TestWrite(t *testing.T) {
 	if diff := cmp.Diff([]string{"/foremand"}, config.Config.Entrypoint); diff != "" {
 		t.Error(diff)
 	}
+	// The databases lie below the home folder by default, which the user may write to.
+	if diff := cmp.Diff([]string{"HOME=/var/lib/foreman"}, config.Config.Env); diff != "" {
+		t.Error(diff)
+	}
 	want := []string{
 		"-rw-r--r-- 0 etc/ssl/certs/ca-certificates.crt", "-rwxr-xr-x 0 foremand", "drwxr-x--- 65532 var/lib/foreman/",
 		"drwxr-xr-x 0 etc/", "drwxr-xr-x 0 etc/ssl/", "drwxr-xr-x 0 etc/ssl/certs/", "drwxr-xr-x 0 var/", "drwxr-xr-x 0 var/lib/",

@@ -99,7 +99,7 @@ type Limits struct {
 // An Identity is the author of the commits that Foreman makes itself.
 type Identity struct {
 	Name  string `default:"Foreman"                          yaml:"name"`
-	Email string `default:"foreman@users.noreply.github.com" yaml:"email"`
+	Email string `default:"foreman@foreman.invalid" yaml:"email"`
 }
 
 // Publish is how the work becomes a pull request.

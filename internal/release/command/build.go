@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -42,7 +43,7 @@ func build(ctx context.Context, env Env, o *options, _ string) error {
 			}
 		}
 	}
-	if err := os.RemoveAll(o.out); err != nil {
+	if err := empty(o.out); err != nil {
 		return err
 	}
 	b := program.Builder{Dir: o.root, Version: o.version}
@@ -75,6 +76,21 @@ func build(ctx context.Context, env Env, o *options, _ string) error {
 		return nil
 	}
 	return o.assemble(env, r, platforms)
+}
+
+// empty removes a folder of an earlier build. A folder with anything else in it stays.
+func empty(folder string) error {
+	made := []string{"programs", "images", "completions", "man", "pinned", "checksums.txt"}
+	list, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range list {
+		if !slices.Contains(made, e.Name()) {
+			return fmt.Errorf("-out: %s has %s, which no build made: name another folder", folder, e.Name())
+		}
+	}
+	return os.RemoveAll(folder)
 }
 
 func (o *options) programs() string { return filepath.Join(o.out, "programs") }

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/org/foreman-action/internal/release/tagging"
@@ -69,10 +70,10 @@ func Run(ctx context.Context, env Env, args []string) error {
 	f.StringVar(&o.repository, "repository", env.Getenv("GITHUB_REPOSITORY"), "the repository that releases, as `owner/name`")
 	f.StringVar(&o.server, "server", cmp.Or(env.Getenv("GITHUB_SERVER_URL"), "https://github.com"), "the `address` of its server")
 	f.StringVar(&o.registry, "registry", "ghcr.io", "the `host` of the images")
-	f.StringVar(&o.out, "out", "../../bin/release", "the `folder` of what build makes")
-	f.StringVar(&o.dist, "dist", "../../dist", "the `folder` of what goreleaser makes")
+	f.StringVar(&o.out, "out", "", "the `folder` of what build makes, which it empties; default bin/release below -root")
+	f.StringVar(&o.dist, "dist", "", "the `folder` of what goreleaser makes; default dist below -root")
 	f.StringVar(&o.digest, "digest", "", "the `digest` of the action's image")
-	f.StringVar(&o.sums, "sums", "../../bin/release/checksums.txt", "the `file` with the checksums of the programs")
+	f.StringVar(&o.sums, "sums", "", "the `file` with the checksums of the programs; default checksums.txt in -out")
 	f.StringVar(&o.version, "version", "v0.0.0-snapshot", "the `version` that the programs print")
 	f.StringVar(&o.platforms, "platforms", "all", "`platforms` to build for, such as linux-amd64,darwin-arm64")
 	f.BoolVar(&o.twice, "twice", false, "build in another folder, too, and compare")
@@ -81,6 +82,9 @@ func Run(ctx context.Context, env Env, args []string) error {
 	if err := f.Parse(args[1:]); err != nil {
 		return err
 	}
+	o.out = cmp.Or(o.out, filepath.Join(o.root, "bin", "release"))
+	o.dist = cmp.Or(o.dist, filepath.Join(o.root, "dist"))
+	o.sums = cmp.Or(o.sums, filepath.Join(o.out, "checksums.txt"))
 	switch {
 	case v.argument == "" && f.NArg() > 0:
 		return fmt.Errorf("%s: unexpected argument %q", args[0], f.Arg(0))

@@ -79,6 +79,9 @@ func tag(ctx context.Context, env Env, o *options, tag string) error {
 
 // pin writes the two files that workflows start, pinned as a tag has them, to -out/pinned.
 func pin(_ context.Context, env Env, o *options, tag string) error {
+	if _, err := version.Parse(tag); err != nil {
+		return err
+	}
 	owner, err := entry.ParseRepository(o.repository)
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func File(program, platform string) string {
 // Downloads returns the address below which the files of a release lie.
 func Downloads(server string, r Repository, tag string) (string, error) {
 	u, err := url.Parse(server)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(server, "\"\\") {
 		return "", fmt.Errorf("server %q: want an address such as https://github.com", server)
 	}
 	return strings.TrimRight(u.String(), "/") + "/" + r.String() + "/releases/download/" + tag, nil

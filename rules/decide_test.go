@@ -288,7 +288,7 @@ func TestCondition(t *testing.T) {
 // many they are; what that costs is bounded.
 func TestRulesInReverse(t *testing.T) {
 	t.Parallel()
-	for n, wantErr := range map[int]string{20: "", 25: "", 400: "", 1000: "asked again more than 100000 times"} {
+	for n, wantErr := range map[int]string{20: "", 25: "", 400: "", 1000: "evaluated again more than 100000 times"} {
 		var b strings.Builder
 		b.WriteString("version: 1\nrules:\n")
 		for i := n; i > 0; i-- {

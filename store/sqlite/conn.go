@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
@@ -102,8 +103,11 @@ func (c *conn) set(pragma string) error {
 			return err
 		}
 	}
-	for begin := time.Now(); ; time.Sleep(lockPause) {
-		if err := c.once("PRAGMA " + pragma); !locked(err) || time.Since(begin) > lockTime {
+	ctx, cancel := context.WithTimeout(context.Background(), lockTime)
+	defer cancel()
+	for {
+		err := c.once("PRAGMA " + pragma)
+		if !locked(err) || wait.For(ctx, lockPause) != nil {
 			return err
 		}
 	}

@@ -98,7 +98,7 @@ type Limits struct {
 
 // An Identity is the author of the commits that Foreman makes itself.
 type Identity struct {
-	Name  string `default:"Foreman"                          yaml:"name"`
+	Name  string `default:"Foreman"                 yaml:"name"`
 	Email string `default:"foreman@foreman.invalid" yaml:"email"`
 }
 

@@ -9,6 +9,7 @@ import (
 	"image/draw"
 	"image/png"
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -17,9 +18,9 @@ const (
 	exactColours = 64  // the most frequent ones, such as backgrounds, are kept
 )
 
-// Compact returns a PNG with at most 256 colours. The most frequent ones are kept. Of the others,
-// similar ones become the most frequent one of them. A page of text has few colours besides the edges of its letters, so the eye sees no
-// difference.
+// Compact returns a PNG with at most 256 colours, of which each pixel has the nearest one. The
+// most frequent colours are kept, then those that differ most from all others. A page of text has
+// few colours besides the edges of its letters, so the eye sees no difference.
 func Compact(picture []byte) ([]byte, error) {
 	decoded, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {
@@ -50,29 +51,33 @@ func Compact(picture []byte) ([]byte, error) {
 }
 
 // reduce returns a palette for colours with their frequencies, and the place of each colour in it.
-// Colours are similar if they differ in their lowest bits alone, of which it ignores as few as it can.
 func reduce(count map[color.RGBA]int) (color.Palette, map[color.RGBA]uint8) {
 	colours := slices.SortedFunc(maps.Keys(count), func(a, b color.RGBA) int {
 		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B), cmp.Compare(a.A, b.A))
 	})
-	for bits := 0; ; bits++ {
-		var palette color.Palette
-		places := map[color.RGBA]int{}
-		index := map[color.RGBA]uint8{}
-		for n, c := range colours {
-			key := color.RGBA{c.R >> bits, c.G >> bits, c.B >> bits, c.A >> bits}
-			place, found := places[key]
-			if !found || n < exactColours {
-				place = len(palette)
-				palette = append(palette, c)
-			}
-			if n >= exactColours {
-				places[key] = place
-			}
-			index[c] = uint8(place)
-		}
-		if len(palette) <= maxColours {
-			return palette, index
-		}
+	var palette color.Palette
+	distances := make([]int, len(colours)) // of each colour to the nearest one of the palette
+	for i := range distances {
+		distances[i] = math.MaxInt
 	}
+	index := map[color.RGBA]uint8{}
+	for len(palette) < min(maxColours, len(colours)) {
+		next := len(palette)
+		if next >= exactColours {
+			next = slices.Index(distances, slices.Max(distances))
+		}
+		for i, c := range colours {
+			if d := distance(c, colours[next]); d < distances[i] {
+				distances[i], index[c] = d, uint8(len(palette))
+			}
+		}
+		palette = append(palette, colours[next])
+	}
+	return palette, index
+}
+
+// distance returns how much two colours differ.
+func distance(a, b color.RGBA) int {
+	square := func(x, y uint8) int { return (int(x) - int(y)) * (int(x) - int(y)) }
+	return square(a.R, b.R) + square(a.G, b.G) + square(a.B, b.B) + square(a.A, b.A)
 }

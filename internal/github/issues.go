@@ -139,13 +139,17 @@ func (c *Client) Open(ctx context.Context, ref triage.Ref, calls int) ([]triage.
 	var list []triage.Issue
 	ctx = rest.ShareWait(ctx)
 	for n := 1; ; n++ {
-		// A change meanwhile moves none to another page, as it would in the order of changes.
+		// In this order a change moves none to another page. One that is closed meanwhile moves those
+		// after it, of which one may be left out until the next run; one that is opened again may
+		// come twice.
 		page, err := c.ListIssues(ctx, ref.Owner, ref.Repo, ListQuery{Oldest: true, Page: n})
 		if err != nil {
 			return nil, err
 		}
 		for _, i := range page.Issues {
-			list = append(list, i.Issue)
+			if !slices.ContainsFunc(list, func(have triage.Issue) bool { return have.Number == i.Number }) {
+				list = append(list, i.Issue)
+			}
 		}
 		switch {
 		case !page.More:

@@ -153,7 +153,7 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 		return rep, &permanentError{err}
 	}
 	id := identity(dec)
-	id.Settled = g.lease.begun.Add(e.o.Settle)
+	id.Settled = time.Now().Add(e.o.Settle)
 	if j.message != nil && j.message.TaskID == dec.ID { // otherwise it is refused
 		j.message.TaskID = id.ID
 	}

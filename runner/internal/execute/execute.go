@@ -280,6 +280,10 @@ func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*p
 			return left, fmt.Errorf("%w; and looking up the result failed: %w", err, rerr)
 		case len(left) == 0:
 			return nil, nil
+		case x.labelWrite(left[0]) == removesLabels && len(left) > 1:
+			// Removed together, they go by another API, which may not be there at all. By
+			// itself, each is removed as before. Removing twice does no harm.
+			return left, fmt.Errorf("the labels were not removed together: %v", err) //nolint:errorlint // the outcome is known
 		case try == maxTries:
 			return left, fmt.Errorf("gave up after %d tries: %w", maxTries, err)
 		}

@@ -675,8 +675,8 @@ func TestRemovalsTogether(t *testing.T) {
 	}
 }
 
-// TestRemovalsOutcomeUnknown repeats those removals only that did not take effect, a last one by
-// itself.
+// TestRemovalsOutcomeUnknown repeats those removals only that did not take effect, each by itself:
+// the API that removes several may not be there.
 func TestRemovalsOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	f := removing(t, "a", "b", "c")
@@ -686,13 +686,13 @@ func TestRemovalsOutcomeUnknown(t *testing.T) {
 	})
 	out := f.run(t.Context(), f.made)
 	f.wantLog(t,
-		`mark 0 trying []`, `mark 1 trying []`, `mark 2 trying []`,
-		`write remove_label`, `issue`, `write remove_label`, `issue`, `write remove_label`, `issue`,
-		`mark 0 done ["a"]`, `mark 1 done ["b"]`, `mark 2 done ["c"]`,
+		`mark 0 trying []`, `mark 1 trying []`, `mark 2 trying []`, `write remove_label`, `issue`, `mark 0 done ["a"]`,
+		`mark 1 trying []`, `write remove_label`, `issue`, `mark 1 done ["b"]`,
+		`mark 2 trying []`, `write remove_label`, `issue`, `mark 2 done ["c"]`,
 	)
 	want := []effect.RemoveLabels{
 		{Names: []string{"a", "b", "c"}, Issue: "I_7", IDs: []string{"L_a", "L_b", "L_c"}},
-		{Names: []string{"b", "c"}, Issue: "I_7", IDs: []string{"L_b", "L_c"}},
+		{Names: []string{"b"}, Issue: "I_7", IDs: []string{"L_b"}},
 		{Names: []string{"c"}, Issue: "I_7", IDs: []string{"L_c"}},
 	}
 	if diff := cmp.Diff(want, *wrote); diff != "" || out.Err != nil {
@@ -713,6 +713,28 @@ func TestRemovalsApart(t *testing.T) {
 	out := f.run(t.Context(), f.made)
 	f.wantLog(t,
 		`mark 0 trying []`, `mark 1 trying []`, `write remove_label`,
+		`mark 0 trying []`, `write remove_label`, `mark 0 done ["a"]`,
+		`mark 1 trying []`, `write remove_label`, `mark 1 done ["b"]`,
+	)
+	if out.Err != nil || out.Executed() != 2 {
+		t.Errorf("got %s, %v", states(out), out.Err)
+	}
+}
+
+// TestRemovalsUnusable removes labels one by one where the API that removes several never gives a
+// usable answer.
+func TestRemovalsUnusable(t *testing.T) {
+	t.Parallel()
+	f := removing(t, "a", "b")
+	removals(f, func(e effect.RemoveLabels) error {
+		if len(e.Names) > 1 {
+			return triage.ErrUncertain
+		}
+		return nil
+	})
+	out := f.run(t.Context(), f.made)
+	f.wantLog(t,
+		`mark 0 trying []`, `mark 1 trying []`, `write remove_label`, `issue`,
 		`mark 0 trying []`, `write remove_label`, `mark 0 done ["a"]`,
 		`mark 1 trying []`, `write remove_label`, `mark 1 done ["b"]`,
 	)

@@ -407,13 +407,13 @@ func TestPlaygroundStartFails(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var count atomic.Int32
-			server := httptest.NewServer(withFile(playgroundSite(t), tt.file, tt.content, &count))
+			server := httptest.NewServer(withFile(siteDir(t), "playground/"+tt.file, tt.content, &count))
 			t.Cleanup(server.Close)
 			b := newTab(t)
 			for _, part := range []string{"404", "wasm_exec.js", "an exception", "worker"} {
 				b.expect(part)
 			}
-			b.run(chromedp.Navigate(server.URL + "/"))
+			b.run(chromedp.Navigate(server.URL + "/playground/"))
 			b.until(`/^The rule engine did not start: .*Reload the page/.test(document.getElementById("summary").textContent)`)
 			b.do(`document.getElementById("title").dispatchEvent(new Event("input", { bubbles: true }))`)
 			if got := count.Load(); got != tt.requests {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/org/foreman-action/internal/release/changelog"
@@ -190,7 +191,16 @@ func (o *options) tool(ctx context.Context, env Env, name string, args ...string
 		folders = append(folders, filepath.Dir(path))
 	}
 	path := strings.Join(append(folders, os.Getenv("PATH")), string(os.PathListSeparator))
-	return o.exec(ctx, env, []string{"PATH=" + path, "RELEASE_VERSION=" + o.version}, filepath.Join(folders[0], name), args...)
+	vars := []string{"PATH=" + path, "RELEASE_VERSION=" + o.version}
+	remotes := exec.CommandContext(ctx, "git", "remote")
+	remotes.Dir = o.root
+	if out, err := remotes.Output(); err == nil && len(out) == 0 {
+		// Without a remote goreleaser reads no commit, and its files get the time of the run.
+		n, _ := strconv.Atoi(os.Getenv("GIT_CONFIG_COUNT"))
+		vars = append(vars, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n+1), fmt.Sprintf("GIT_CONFIG_KEY_%d=remote.origin.url", n),
+			fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s/%s", n, o.server, o.anyRepository()))
+	}
+	return o.exec(ctx, env, vars, filepath.Join(folders[0], name), args...)
 }
 
 func (o *options) actionlint(ctx context.Context, env Env) error {

@@ -93,7 +93,7 @@ func (d *Dist) Check(w Want) (int, error) {
 			if d.sums[bare] != w.Programs[bare] || w.Programs[bare] == "" {
 				note(fmt.Errorf("%s has the SHA-256 %q, our own build %q", bare, d.sums[bare], w.Programs[bare]))
 			}
-			note(d.sbom(bare + ".sbom.json"))
+			note(d.sbom(bare+".sbom.json", platform))
 			expected[bare], expected[bare+".sbom.json"] = true, true
 			for _, c := range containers(p.Name, w.Version, platform) {
 				note(d.compare(c, parts.in(c, p.Name, w.Programs[bare])))
@@ -121,8 +121,8 @@ func (d *Dist) listed(name string) error {
 	return nil
 }
 
-// sbom checks that a list of modules names some.
-func (d *Dist) sbom(name string) error {
+// sbom checks that a list of modules names some, and the platform of its program.
+func (d *Dist) sbom(name, platform string) error {
 	if d.files[name] == "" {
 		return fmt.Errorf("the SBOM %s is missing", name)
 	}
@@ -132,6 +132,7 @@ func (d *Dist) sbom(name string) error {
 	}
 	var content struct {
 		BOMFormat  string `json:"bomFormat"`
+		Metadata   struct{ Component struct{ PURL string } }
 		Components []struct{ Name, Version string }
 	}
 	if err := json.Unmarshal(text, &content); err != nil {
@@ -139,6 +140,10 @@ func (d *Dist) sbom(name string) error {
 	}
 	if content.BOMFormat != "CycloneDX" || len(content.Components) == 0 {
 		return fmt.Errorf("%s: want a CycloneDX document that lists modules", name)
+	}
+	system, machine, _ := strings.Cut(platform, "-")
+	if purl := content.Metadata.Component.PURL; !strings.Contains(purl, "goarch="+machine+"&goos="+system+"&") {
+		return fmt.Errorf("%s: it is of the program %q, want one for %s", name, purl, platform)
 	}
 	return nil
 }

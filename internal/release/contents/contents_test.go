@@ -97,8 +97,9 @@ func complete(t *testing.T) dist {
 		for _, platform := range entry.Platforms() {
 			file, code := entry.File(p.Name, platform), "code of "+p.Name+" for "+platform
 			d.files[file], d.built[file] = code, sum(code)
-			d.files[file+".sbom.json"] = `{"bomFormat":"CycloneDX","components":[{"name":"a","version":"v1"}]}`
 			system, machine, _ := strings.Cut(platform, "-")
+			d.files[file+".sbom.json"] = `{"bomFormat":"CycloneDX","metadata":{"component":{"purl":"pkg:golang/x@v1?goarch=` + machine + `&goos=` + system +
+				`&type=module"}},"components":[{"name":"a","version":"v1"}]}`
 			archive, short := p.Name+"_"+version+"_"+system+"_"+machine, p.Name+"_"+version+"_"+machine
 			names := map[string]string{"tar.gz": archive + ".tar.gz"}
 			switch system {
@@ -270,6 +271,8 @@ func TestCheck(t *testing.T) {
 			}
 		}, []string{"foreman_1.2.3_windows_arm64.zip is missing", "foreman_1.2.3_amd64.deb is missing", "foremand_1.2.3_arm64.rpm is missing", "foreman-linux-arm64.sbom.json is missing"}},
 		{"foreign file", func(d dist) { d.files["foreman_1.2.3_freebsd_amd64.tar.gz"] = "x" }, []string{"foreman_1.2.3_freebsd_amd64.tar.gz is no file of a release"}},
+		{"SBOM of another platform", func(d dist) { d.files["foreman-linux-arm64.sbom.json"] = d.files["foreman-linux-amd64.sbom.json"] },
+			[]string{`foreman-linux-arm64.sbom.json: it is of the program "pkg:golang/x@v1?goarch=amd64&goos=linux`}},
 		{"empty SBOM", func(d dist) { d.files["foreman-linux-arm64.sbom.json"] = `{"bomFormat":"CycloneDX"}` }, []string{"foreman-linux-arm64.sbom.json: want"}},
 
 		{"archive with another program", func(d dist) { d.change(t, "foremand_1.2.3_darwin_arm64.tar.gz", set("foremand", "other")) },

@@ -67,9 +67,10 @@ type Issues interface {
 	// After these, or if the timeline is complete, Earlier returns it unchanged.
 	Earlier(ctx context.Context, ref triage.Ref, t triage.Timeline) (triage.Timeline, error)
 	// Write carries out one of the effects of package effect. Effects on the memory alone are an
-	// error. A host that cannot remove several labels by one write, or may not, returns another
-	// error than those that are listed: each is then removed by a write of its own. An effect that holds already is not an error. ErrNotFound when a comment, a
-	// milestone or another issue in it does not exist.
+	// error. An effect that holds already is not an error. ErrNotFound when a comment, a
+	// milestone or another issue in it does not exist. A host that cannot remove several labels
+	// by one write returns an error that is not listed for [Issues]: each is then removed by a
+	// write of its own.
 	Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error)
 }
 

@@ -139,7 +139,7 @@ func TestSiteLook(t *testing.T) {
 				if bad := eval[[]string](b, contrast); len(bad) > 0 {
 					t.Errorf("%s: texts that do not stand out:\n%s", what, strings.Join(bad, "\n"))
 				}
-				// A phone's innerWidth grows with what is too wide.
+				// On a phone, innerWidth grows with content that is too wide.
 				if over := eval[int64](b, `document.documentElement.scrollWidth`) - width; over > 0 {
 					t.Errorf("%s: it is %d pixels wider than the screen", what, over)
 				}

@@ -20,7 +20,6 @@ type lease struct {
 	queue    Queue
 	token    queue.Lease
 	duration time.Duration // from each renewal on
-	begun    time.Time     // not before
 
 	turn chan struct{} // holds an element while the fields below are used: renewals are made one after the other
 	from time.Time     // when the last renewal began
@@ -28,7 +27,7 @@ type lease struct {
 }
 
 func newLease(q Queue, token queue.Lease, duration time.Duration, begun time.Time) *lease {
-	return &lease{queue: q, token: token, duration: duration, begun: begun, turn: make(chan struct{}, 1), from: begun}
+	return &lease{queue: q, token: token, duration: duration, turn: make(chan struct{}, 1), from: begun}
 }
 
 // take waits for the turn of the caller, who calls done in the end.

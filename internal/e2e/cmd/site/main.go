@@ -40,7 +40,10 @@ func run(args []string, getenv func(string) string, stdout io.Writer) error {
 	if err := fl.Parse(args); err != nil {
 		return err
 	}
-	if *out == "" || fl.NArg() > 0 {
+	switch {
+	case fl.NArg() > 0:
+		return fmt.Errorf("unexpected argument %q: there are flags only", fl.Arg(0))
+	case *out == "":
 		return errors.New("name the directory to write to: -out DIR")
 	}
 	source := ""

@@ -35,8 +35,12 @@ type Options struct {
 }
 
 // A Limiter limits the writes of each identity. Its methods are safe for concurrent use.
+//
+// It keeps times as durations since it was made: they take a third of the memory of a time.Time,
+// and there are as many as writes in an hour.
 type Limiter struct {
-	o Options
+	o     Options
+	start time.Time // when it was made
 
 	mu      sync.Mutex
 	budgets map[string]*budget // by identity
@@ -45,27 +49,32 @@ type Limiter struct {
 // A budget has the writes of one identity. Times may lie in the future, those of writes by
 // little.
 type budget struct {
-	writes     []time.Time // of this process, sorted
-	unreported []time.Time // writes that the slots do not know
-	fullUntil  time.Time   // by the slots
-	cutOff     bool        // the slots were unavailable the last time
-	promised   time.Time   // the last time that a refused caller was given
+	writes     []time.Duration // of this process, sorted
+	unreported []time.Duration // writes that the slots do not know
+	fullUntil  time.Duration   // by the slots
+	cutOff     bool            // the slots were unavailable the last time
+	promised   time.Duration   // the last time that a refused caller was given; 0: none
 }
 
 // New returns a Limiter.
-func New(o Options) *Limiter { return &Limiter{o: o, budgets: map[string]*budget{}} }
+func New(o Options) *Limiter {
+	return &Limiter{o: o, start: time.Now(), budgets: map[string]*budget{}}
+}
+
+// now returns the time since the Limiter was made.
+func (l *Limiter) now() time.Duration { return time.Since(l.start) }
 
 // Take reserves a write within bound, and returns how long to wait for it. If it cannot, ok is
 // false, and wait is the time until the next try, which differs for each caller.
 func (l *Limiter) Take(ctx context.Context, identity string, bound time.Duration) (wait time.Duration, ok bool) {
-	start := time.Now()
+	start := l.now()
 	at, unreported, ok := l.reserve(identity, bound)
 	if !ok || l.o.Slots == nil {
 		return l.answer(identity, at, ok)
 	}
 	r := queue.SlotRequest{Identity: identity, PerMinute: l.o.PerMinute, PerHour: l.o.PerHour, Within: bound}
 	for _, t := range unreported {
-		r.Missed = append(r.Missed, max(start.Sub(t), 0))
+		r.Missed = append(r.Missed, max(start-t, 0))
 	}
 	bounded, cancel := context.WithTimeout(ctx, slotTimeout)
 	defer cancel()
@@ -77,9 +86,9 @@ func (l *Limiter) Take(ctx context.Context, identity string, bound time.Duration
 	// The wait counts from now on, not from the request: the answer may be late, a write must
 	// not be early.
 	case ok:
-		at = l.move(identity, at, time.Now().Add(wait))
+		at = l.move(identity, at, l.now()+wait)
 	default:
-		l.refuse(identity, at, time.Now().Add(wait))
+		l.refuse(identity, at, l.now()+wait)
 	}
 	return l.answer(identity, at, ok)
 }
@@ -89,20 +98,20 @@ func (l *Limiter) Take(ctx context.Context, identity string, bound time.Duration
 func (l *Limiter) Ready(identity string, bound time.Duration) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, b := time.Now(), l.budget(identity)
-	if l.next(b.writes, now).Sub(now) <= bound && b.fullUntil.Sub(now) <= bound {
+	now, b := l.now(), l.budget(identity)
+	if l.next(b.writes, now)-now <= bound && b.fullUntil-now <= bound {
 		return 0, true
 	}
 	return l.promise(b, now), false
 }
 
 // reserve reserves a write by the count of this process, and hands over the unreported ones.
-func (l *Limiter) reserve(identity string, bound time.Duration) (at time.Time, unreported []time.Time, ok bool) {
+func (l *Limiter) reserve(identity string, bound time.Duration) (at time.Duration, unreported []time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, b := time.Now(), l.budget(identity)
+	now, b := l.now(), l.budget(identity)
 	at = l.next(b.writes, now)
-	if at.Sub(now) > bound || b.fullUntil.Sub(now) > bound {
+	if at-now > bound || b.fullUntil-now > bound {
 		return at, nil, false
 	}
 	b.writes = append(b.writes, at)
@@ -111,13 +120,13 @@ func (l *Limiter) reserve(identity string, bound time.Duration) (at time.Time, u
 }
 
 // answer is the result of Take, for a write at a time if ok.
-func (l *Limiter) answer(identity string, at time.Time, ok bool) (time.Duration, bool) {
+func (l *Limiter) answer(identity string, at time.Duration, ok bool) (time.Duration, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !ok {
-		return l.promise(l.budget(identity), time.Now()), false
+		return l.promise(l.budget(identity), l.now()), false
 	}
-	return max(time.Until(at), 0), true
+	return max(at-l.now(), 0), true
 }
 
 // logCutOff logs when the slots become unavailable, and when they are available again.
@@ -138,13 +147,13 @@ func (l *Limiter) logCutOff(ctx context.Context, identity string, err error) {
 
 // reserveAlone replaces a reservation by a new one that the slots do not know, because asking
 // them took time and failed.
-func (l *Limiter) reserveAlone(identity string, old time.Time, unreported []time.Time, bound time.Duration) (at time.Time, ok bool) {
+func (l *Limiter) reserveAlone(identity string, old time.Duration, unreported []time.Duration, bound time.Duration) (at time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, b := time.Now(), l.budget(identity)
+	now, b := l.now(), l.budget(identity)
 	b.drop(old)
 	b.unreported = append(b.unreported, unreported...)
-	if at = l.next(b.writes, now); at.Sub(now) > bound {
+	if at = l.next(b.writes, now); at-now > bound {
 		return at, false
 	}
 	b.writes, b.unreported = append(b.writes, at), append(b.unreported, at)
@@ -152,33 +161,31 @@ func (l *Limiter) reserveAlone(identity string, old time.Time, unreported []time
 }
 
 // move postpones a reservation to the time of its slot.
-func (l *Limiter) move(identity string, from, to time.Time) time.Time {
-	if !to.After(from) {
+func (l *Limiter) move(identity string, from, to time.Duration) time.Duration {
+	if to <= from {
 		return from
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.budget(identity)
 	b.drop(from)
-	i, _ := slices.BinarySearchFunc(b.writes, to, time.Time.Compare)
+	i, _ := slices.BinarySearch(b.writes, to)
 	b.writes = slices.Insert(b.writes, i, to)
 	return to
 }
 
 // refuse drops a reservation, for the slots have none until a time.
-func (l *Limiter) refuse(identity string, at, until time.Time) {
+func (l *Limiter) refuse(identity string, at, until time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.budget(identity)
 	b.drop(at)
-	if until.After(b.fullUntil) {
-		b.fullUntil = until
-	}
+	b.fullUntil = max(b.fullUntil, until)
 }
 
 // drop removes a write that does not happen.
-func (b *budget) drop(at time.Time) {
-	if i, found := slices.BinarySearchFunc(b.writes, at, time.Time.Compare); found {
+func (b *budget) drop(at time.Duration) {
+	if i, found := slices.BinarySearch(b.writes, at); found {
 		b.writes = slices.Delete(b.writes, i, i+1)
 	}
 }
@@ -190,22 +197,22 @@ func (l *Limiter) budget(identity string) *budget {
 		b = &budget{}
 		l.budgets[identity] = b
 	}
-	old := time.Now().Add(-time.Hour)
-	past := func(t time.Time) bool { return !t.After(old) }
+	old := l.now() - time.Hour
+	past := func(t time.Duration) bool { return t <= old }
 	b.writes = b.writes[sort.Search(len(b.writes), func(i int) bool { return !past(b.writes[i]) }):]
 	b.unreported = slices.DeleteFunc(b.unreported, past)
 	return b
 }
 
 // next returns when there is room for one more write, behind all others.
-func (l *Limiter) next(writes []time.Time, now time.Time) time.Time {
+func (l *Limiter) next(writes []time.Duration, now time.Duration) time.Duration {
 	at := now
 	for _, window := range []struct {
 		n    int
 		size time.Duration
 	}{{1, 0}, {l.o.PerMinute, time.Minute}, {l.o.PerHour, time.Hour}} {
-		if i := len(writes) - window.n; i >= 0 && writes[i].Add(window.size).After(at) {
-			at = writes[i].Add(window.size)
+		if i := len(writes) - window.n; i >= 0 {
+			at = max(at, writes[i]+window.size)
 		}
 	}
 	return at
@@ -213,14 +220,14 @@ func (l *Limiter) next(writes []time.Time, now time.Time) time.Time {
 
 // promise returns how long a refused caller stays away: each a little longer than the one
 // before it, and at most maxWait.
-func (l *Limiter) promise(b *budget, now time.Time) time.Duration {
-	at, end := slices.MaxFunc([]time.Time{l.next(b.writes, now), b.fullUntil}, time.Time.Compare), now.Add(maxWait)
-	if later := b.promised.Add(time.Minute / time.Duration(l.o.PerMinute)); later.After(at) {
-		at = later
+func (l *Limiter) promise(b *budget, now time.Duration) time.Duration {
+	at := max(l.next(b.writes, now), b.fullUntil)
+	if b.promised != 0 {
+		at = max(at, b.promised+time.Minute/time.Duration(l.o.PerMinute))
 	}
-	if at.After(end) {
+	if at-now > maxWait {
 		return maxWait
 	}
 	b.promised = at
-	return at.Sub(now)
+	return at - now
 }

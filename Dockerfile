@@ -1,5 +1,5 @@
-# The action's image: one static program, a CA bundle and /tmp. There is no shell and no package
-# manager in it, and nothing but the Go toolchain takes part in making it.
+# The action's image: one static program, a CA bundle and /tmp. It contains no shell and no package
+# manager, and only the Go toolchain takes part in the build.
 #
 # The base is an argument so that the image can be built from a mirror, a digest or a local image:
 #   docker build --build-arg GO_IMAGE=registry.example/golang@sha256:… .
@@ -13,8 +13,8 @@ ARG GOFLAGS
 ENV CGO_ENABLED=0 GOTOOLCHAIN=local
 WORKDIR /src
 
-# What the program stands on is fetched and compiled before its source comes, so that a
-# change of source alone reuses this layer, and modules that only tests use stay away.
+# The program's dependencies are fetched and compiled before its source is copied, so that a change
+# of the source reuses this layer. Modules that only tests use are not fetched.
 COPY go.mod go.sum ./
 RUN go build -trimpath \
       github.com/expr-lang/expr github.com/google/go-github/v62/github github.com/sethvargo/go-githubactions \
@@ -22,7 +22,7 @@ RUN go build -trimpath \
 
 COPY . .
 ARG VERSION
-# A scratch image has no /tmp of its own and no certificates; both come along with the program.
+# A scratch image has no /tmp and no certificates, so this step adds both to the program.
 RUN go build -trimpath -ldflags "-s -w -X github.com/org/foreman-action/internal/cli.buildVersion=${VERSION}" -o /out/foreman . \
  && mkdir -p /out/etc/ssl/certs /out/tmp \
  && chmod 1777 /out/tmp \

@@ -1,4 +1,4 @@
-# The targets stand beside what they do; `make` lists them.
+# `make` lists the targets. The text after ## is the description of a target.
 .DEFAULT_GOAL := help
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -7,17 +7,18 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 LDFLAGS  := -s -w -X github.com/org/foreman-action/internal/cli.buildVersion=$(VERSION)
 FUZZTIME ?= 30s
 BENCH_N  ?= 31
-# Where make bench-queue also writes its table.
+# A file to which make bench-queue also writes its table.
 BENCH_OUT ?=
-# The published actions to time beside ours, as for import-compare; empty: node alone.
+# The folder of the published actions that make bench times beside ours, as for import-compare;
+# empty: only node.
 ORIGINALS ?=
 CRASH_ROUNDS ?= 1000
 KILL_ROUNDS ?= 500
 SOAK_EVENTS ?= 100000
-# Where make soak also writes its report.
+# A file to which make soak also writes its report.
 SOAK_OUT ?=
-# An empty PostgreSQL database that make bench-queue may fill; empty: a server of its own is started,
-# where one is installed.
+# The URL of an empty PostgreSQL database that make bench-queue may fill. Without a value the
+# benchmark starts a server of its own, if PostgreSQL is installed.
 BENCH_POSTGRES ?=
 
 .PHONY: help
@@ -43,7 +44,7 @@ bin/contribflow: ## the contributor's program, static
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X github.com/org/foreman-action/internal/cli/contribflow.buildVersion=$(VERSION)' -o $@ ./cmd/contribflow
 
 .PHONY: weight
-weight: ## the memory of the server with 100,000 tasks that wait
+weight: ## the memory of the server with 100,000 waiting tasks
 	go test ./cmd/foremand -run '^TestMemoryWithLongQueue$$' -v -weight.tasks=100000
 
 .PHONY: test
@@ -65,11 +66,11 @@ fuzz: ## every fuzz target for FUZZTIME (30s)
 	.ci/fuzz $(FUZZTIME)
 
 .PHONY: lint
-lint: ## gofmt, go vet, golangci-lint, actionlint
+lint: ## gofmt, golangci-lint with go vet, actionlint
 	.ci/lint
 
 .PHONY: pictures
-pictures: ## make the pictures of the documentation again, in Chromium
+pictures: ## redraw the pictures of the documentation, in Chromium
 	go test ./internal/docs -run '^Test(Summary|Explanation)Picture$$' -update
 	go -C internal/e2e run ./cmd/pictures ../../docs/pictures
 	FOREMAN_E2E_REQUIRE_BROWSER=1 go -C internal/e2e test . -count=1 -run '^TestPicture' -update
@@ -97,7 +98,7 @@ soak: ## 100,000 events through the server, an agent with rules and a GitHub wit
 	go test ./internal/faults -run '^TestSoak$$' -v -timeout 5h -soak.events=$(SOAK_EVENTS) $(if $(SOAK_OUT),-soak.out=$(abspath $(SOAK_OUT)))
 
 .PHONY: kill-build
-kill-build: ## kill the pipeline of Builder and Inspector after every call of git, and go on with it
+kill-build: ## kill the pipeline of Builder and Inspector after every call of git, and resume it
 	go test ./internal/build -run '^TestKilled$$' -v -timeout 30m -kill.every=1
 
 .PHONY: kill-contribution
@@ -109,16 +110,16 @@ crash: ## kill the program at 1,000 random calls and more, and look for lost or 
 	go test . -run '^TestCrash' -v -timeout 20m -crash.rounds=$(CRASH_ROUNDS)
 
 .PHONY: mutants
-mutants: ## permit each refusal of policy and plan in turn: a test must fail; writes docs/proof/mutants.md
+mutants: ## turn each refusal of policy and plan into a permission: a test must fail; writes docs/proof/mutants.md
 	go -C internal/e2e run ./cmd/mutants -root ../.. -out docs/proof/mutants.md
 
 .PHONY: import-compare
-import-compare: ## the actions that can be imported beside ours; ORIGINALS=dir has their published files
+import-compare: ## compare the actions that can be imported with ours; ORIGINALS=dir has their published files
 	go test ./internal/parity -run '^TestOriginals$$' -timeout 60m -originals='$(abspath $(or $(ORIGINALS),$(error name the directory: ORIGINALS=dir)))'
 	go test ./internal/parity -run '^TestRecorded$$' -timeout 20m -table='$(abspath docs/proof/import.md)'
 
 .PHONY: e2e
-e2e: ## the container as the runner starts it, and once through act; needs Docker
+e2e: ## end-to-end tests: the container as the runner starts it, a workflow under act, a browser; needs Docker
 	go -C internal/e2e test -count=1 -v ./...
 
 .PHONY: image
@@ -133,12 +134,12 @@ release-check: ## all of a release that needs no login: two builds, images, arch
 	go -C internal/release run . rehearse -cold
 
 .PHONY: site
-site: ## the documentation with a search, and the playground, as a static site in bin/site
+site: ## build the documentation with a search, and the playground, as a static site in bin/site
 	rm -rf bin/site
 	go -C internal/e2e run ./cmd/site -root ../.. -out ../../bin/site
 
 .PHONY: playground
-playground: ## the same site, served to this machine on port 8080
+playground: ## build the same site, and serve it to this machine on port 8080
 	rm -rf bin/site
 	go -C internal/e2e run ./cmd/site -root ../.. -out ../../bin/site -serve 127.0.0.1:8080
 

@@ -13,8 +13,9 @@ const crashComment = `{"action": "created", "issue": %s,
 	"comment": {"id": %d, "body": "/foreman undo\n/foreman why", "user": {"login": "mona", "type": "User"}},
 	"repository": {"full_name": "octo-org/widgets", "default_branch": "main"}, "sender": {"login": "mona", "type": "User"}}`
 
-// TestCrashCommand kills the run that carries out commands at every call in turn, before and
-// after its effect, and checks that everything was undone and answered once.
+// TestCrashCommand kills the run that carries out commands. It does so at every call in turn,
+// before and after the effect of the call, and checks that everything was undone and answered
+// exactly once.
 func TestCrashCommand(t *testing.T) {
 	t.Parallel()
 	program := build(t)
@@ -42,7 +43,7 @@ func TestCrashCommand(t *testing.T) {
 	}
 }
 
-// command makes a comment that holds commands the event of another workflow run.
+// command makes the next run's event a comment with commands.
 func (r *crashRound) command(t *testing.T) {
 	t.Helper()
 	id := r.gh.Repo(crashRepo).AddUser("mona").AddComment(7, "mona", "/foreman undo\n/foreman why")
@@ -54,7 +55,7 @@ func (r *crashRound) command(t *testing.T) {
 	r.gh.ResetCalls()
 }
 
-// judgeCommand looks at the issue after the commands.
+// judgeCommand checks the issue after the commands.
 func (r *crashRound) judgeCommand(t *testing.T) {
 	t.Helper()
 	r.checkRemoval(t)

@@ -34,10 +34,10 @@ const (
 	crashSeed = 20_260_410
 )
 
-// A crashCase is one way in which the program decides and remembers.
+// A crashCase is a combination of who decides and where the memory is stored.
 type crashCase struct {
-	agent  bool   // an agent decides, differently each time; else rules do
-	memory string // where it is remembered
+	agent  bool   // an agent decides, differently each time; else the rules do
+	memory string // the input memory: "off", "file" or "artifact"
 }
 
 func (c crashCase) String() string {
@@ -51,9 +51,9 @@ func crashCases() []crashCase {
 	return []crashCase{{false, "off"}, {true, "off"}, {false, "file"}, {true, "file"}, {true, "artifact"}}
 }
 
-// TestCrash kills the program with SIGKILL at a random call, before or after the service
-// handled it, repeats the same workflow run until an attempt gets through, and checks that
-// every write happened exactly once.
+// TestCrash kills the program with SIGKILL at a random call, before or after the service handled
+// the call. It repeats the workflow run until an attempt succeeds, and checks that every write
+// happened exactly once.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	program := build(t)
@@ -76,8 +76,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestCrashSchedule kills the first attempt at every call in turn, before and after
-// its effect, so that each step from one entry of the journal to the next is cut.
+// TestCrashSchedule kills the first attempt at every call in turn, before and after the effect of
+// the call. So it interrupts the run between each two entries of the journal.
 func TestCrashSchedule(t *testing.T) {
 	t.Parallel()
 	program := build(t)
@@ -103,7 +103,7 @@ func TestCrashSchedule(t *testing.T) {
 	}
 }
 
-// A crashTally sums up rounds.
+// A crashTally adds up the results of rounds.
 type crashTally struct{ kills, lost, doubled int }
 
 func (c *crashTally) add(t *testing.T, r *crashRound) {
@@ -116,7 +116,7 @@ func (c *crashTally) add(t *testing.T, r *crashRound) {
 	r.close()
 }
 
-// build makes the program, as it is installed.
+// build compiles the program as users install it.
 func build(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "foreman")
@@ -127,32 +127,32 @@ func build(t *testing.T) string {
 	return program
 }
 
-// A crashRound is one workflow run on services of its own.
+// A crashRound is one workflow run with its own fake services.
 type crashRound struct {
 	crashCase
 	program string
 	dir     string
 	gh      *githubtest.Server
 	results *resultstest.Server
-	api     *httptest.Server // both as GITHUB_API_URL
-	url     string           // of the agent, if one decides
-	asked   atomic.Int64     // how often the agent was
+	api     *httptest.Server // serves gh and results under one GITHUB_API_URL
+	url     string           // address of the agent; empty if rules decide
+	asked   atomic.Int64     // how often the agent was asked
 	event   string           // name of the event
-	runID   int              // of the workflow run
+	runID   int              // id of the workflow run
 
 	kills int
 	at    []crashPoint
 }
 
-// A crashPoint is when the program is killed: at the nth call of a service, before or after the
-// service handles it.
+// A crashPoint is a call at which the program is killed, before or after the service handles the
+// call.
 type crashPoint struct {
-	results bool // the service of the memory, not GitHub
+	results bool // whether nth counts the calls of the memory's service instead of GitHub's
 	nth     int
 	after   bool
 }
 
-// maxCrashes bounds the attempts that are killed in one random round.
+// maxCrashes is the maximum number of killed attempts in one random round.
 const maxCrashes = 4
 
 const crashRules = `version: 1
@@ -218,7 +218,7 @@ func newCrashRound(t *testing.T, program string, c crashCase) *crashRound {
 	return r
 }
 
-// issue returns the issue as GitHub sends it with an event.
+// issue returns the JSON of the issue, as in an event from GitHub.
 func (r *crashRound) issue(t *testing.T) []byte {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.gh.URL+"/repos/"+crashRepo+"/issues/7", nil)
@@ -237,8 +237,8 @@ func (r *crashRound) issue(t *testing.T) []byte {
 	return raw
 }
 
-// run starts attempts until one gets through; the first ones, up to most, are killed at the
-// points from next.
+// run starts attempts until one succeeds. The first attempts, at most the number most, are killed
+// at the points that next returns.
 func (r *crashRound) run(t *testing.T, most int, next func() crashPoint) {
 	t.Helper()
 	for attempt := 1; ; attempt++ {
@@ -270,7 +270,7 @@ func (r *crashRound) arm(p crashPoint, reached chan struct{}) {
 	r.gh.Fault(githubtest.Fault{Nth: p.nth, Times: 1, CutBefore: !p.after, CutAfter: p.after, Reached: reached})
 }
 
-// attempt runs the program once, and kills it when a call is reached.
+// attempt runs the program once, and kills it when reached is closed.
 func (r *crashRound) attempt(t *testing.T, attempt int, reached <-chan struct{}) (killed bool, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -291,7 +291,7 @@ func (r *crashRound) attempt(t *testing.T, attempt int, reached <-chan struct{})
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	select {
-	case <-reached: // never, for a nil channel
+	case <-reached: // never for a nil channel, so the attempt is not killed
 		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			return false, err
 		}
@@ -345,7 +345,7 @@ func (r *crashRound) judge(t *testing.T) (lost, doubled int) {
 	return lost, doubled + r.repeated()
 }
 
-// checkRemoval looks whether the labels were removed by one call.
+// checkRemoval checks that one call removed all labels.
 func (r *crashRound) checkRemoval(t *testing.T) {
 	t.Helper()
 	for _, c := range r.gh.Calls() {
@@ -356,8 +356,8 @@ func (r *crashRound) checkRemoval(t *testing.T) {
 	t.Errorf("%s, killed at %v: labels were not removed together\n%s", r.crashCase, r.at, strings.Join(r.gh.Log(), "\n"))
 }
 
-// checkMemory looks whether something is remembered, and whether the file store kept to
-// one decision and knows the end.
+// checkMemory checks that something was stored. For the file store it also checks that the writes
+// come from a single decision, and that all actions are stored as done.
 func (r *crashRound) checkMemory(t *testing.T, said map[string]bool) {
 	t.Helper()
 	if r.memory == "artifact" && len(r.results.Artifacts()) == 0 {
@@ -388,12 +388,11 @@ func (r *crashRound) checkMemory(t *testing.T, said map[string]bool) {
 	}
 }
 
-// secret matches the secret of a run in a marker, which differs from run to run.
+// secret matches the secret of a run in a marker. Each run has another one.
 var secret = regexp.MustCompile(` run=\w+`)
 
-// repeated counts the writes that GitHub carried out although an earlier one of the
-// same form had done the same. A sticky comment is rewritten in place, which does no
-// harm.
+// repeated counts successful writes that repeat an earlier one. Updates of the sticky comment do
+// not count, because repeating them does no harm.
 func (r *crashRound) repeated() int {
 	seen := map[string]int{}
 	n := 0

@@ -1,5 +1,5 @@
-// Foreman is a GitHub Action and a command line that triage issues: rules or an
-// agent decide, and Foreman carries the decision out.
+// Foreman is a GitHub Action and a command line program that triage issues. Rules or an agent
+// decide, and Foreman carries out the decision.
 package main
 
 import (
@@ -16,8 +16,9 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	// A reader that went away is an error of the write, and no sudden end amid others.
+	context.AfterFunc(ctx, stop) // a second signal ends the program immediately
+	// With this handler, a closed output pipe is an error of the write. Without it, SIGPIPE would
+	// end the program between two writes to GitHub.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	env := process.Env{
 		Getenv: os.Getenv, Environ: os.Environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

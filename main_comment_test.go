@@ -11,9 +11,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// commentCommand lets somebody comment on issue 1, and makes that the event of a new
-// workflow run, with the issue as it is now: LOGIN TEXT…, in which \n is a line break.
-// A login that ends with "[bot]" is a program's.
+// commentCommand adds a comment to issue 1, and makes it the event of a new workflow run, with the
+// current issue. Its arguments are LOGIN TEXT…, where \n is a line break. A login with the suffix
+// "[bot]" belongs to an app.
 func commentCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: comment LOGIN TEXT…")

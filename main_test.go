@@ -27,13 +27,13 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
 
 func TestMain(m *testing.M) {
-	// They wait for other processes most of the time.
+	// The tests mostly wait for other processes, so more of them can run in parallel.
 	_ = flag.Set("test.parallel", "8")
 	testscript.Main(ramdir.Tests{M: m, Setenv: os.Setenv}, map[string]func(){"foreman": main, "validate_builder_result": main, "validate_inspector_result": main})
 }
 
-// TestScripts runs every script of testdata/script against the real program and a
-// fake GitHub. The commands that scripts have beside testscript's own are:
+// TestScripts runs every script of testdata/script against the real program and a fake GitHub. In
+// addition to testscript's own commands, scripts can use these:
 //
 //	gh label NAME…            add labels to the repository
 //	gh user LOGIN…            add people who can be assigned
@@ -41,25 +41,25 @@ func TestMain(m *testing.M) {
 //	gh file PATH LOCAL        put a file on the default branch
 //	gh file PATH LOCAL REPO REF  put a file in another repository, where only REF finds it
 //	gh issue N [label=L…] [state=closed] [pr] [author=A] [title=T] [age=D]
-//	gh limit N DURATION       leave the token N calls, until there are more
+//	gh limit N DURATION       permit N more calls, until the rate limit is reset after DURATION
 //	gh fault METHOD PATH status=N|cutbefore|cutafter [nth=N] [times=N] [body=B]
 //	gh delete N | gh transfer N
-//	gh as LOGIN VERB N [ARG…] what someone else does with issue N: label NAME, unlabel NAME,
+//	gh as LOGIN VERB N [ARG…] act on issue N as another user: label NAME, unlabel NAME,
 //	                          close [reason], reopen, comment TEXT…, assign LOGIN,
 //	                          unassign LOGIN, unlock, rename TITLE, react CONTENT, or reply CONTENT:
 //	                          react to the newest comment
 //	gh clock DURATION         move GitHub's clock on, such as 36h
-//	gh lag N                  the search shows issue N from now on as it is now
-//	gh budget N               tell that N calls are left to the token
+//	gh lag N                  let the search return the current state of issue N from now on
+//	gh budget N               report N as the remaining calls of the token
 //	gh calls                  print the calls so far, and forget them
-//	gh show N                 print an issue as it is now
-//	agent FILE [status=N]     start an agent that answers with a file; $TASK is the id,
-//	                          MANY 201 actions, and LONG a long text
-//	event FILE                make FILE the event, and name it by its folder; an issue
-//	                          that is opened is opened now
-//	comment LOGIN TEXT…       make a new comment of somebody on issue 1 the event of another run
+//	gh show N                 print the current state of an issue
+//	agent FILE [status=N]     start an agent that answers with a file, in which $TASK is the id,
+//	                          MANY is 201 actions, and LONG is a long text
+//	event FILE                make FILE the event, and take the event's name from its folder; an
+//	                          event "opened" gets the current time
+//	comment LOGIN TEXT…       make a new comment by LOGIN on issue 1 the event of another run
 //	fails CODE PROGRAM ARG…   run a program that must end with the exit code
-//	events FOLDER…            run the action on every payload; those of other folders must be refused
+//	events FOLDER…            run the action on every payload; it must reject those of other folders
 //	task PATH…                print values of the last task that the agent got, a line of JSON each
 //	port NAME                 set $NAME to a free address of this machine
 //	outputs [NAME]            print the outputs of the step, or one
@@ -113,7 +113,7 @@ func setUp(e *testscript.Env, root string) error {
 	if err != nil {
 		return err
 	}
-	e.Setenv("CACHE", cache) // with what go has built, for scripts that run go
+	e.Setenv("CACHE", cache) // the build cache, for scripts that run the go command
 	e.Setenv("REPO", root)
 	e.Setenv("EVENTS", filepath.Join(root, "testdata/events"))
 	e.Setenv("GITHUB_API_URL", gh.URL)
@@ -190,7 +190,7 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// actAs lets someone other than the action do something: LOGIN VERB N [ARG…].
+// actAs performs an action on an issue as another user: LOGIN VERB N [ARG…].
 func actAs(ts *testscript.TestScript, repo *githubtest.Repo, args []string) {
 	least := map[string]int{"label": 1, "unlabel": 1, "comment": 1, "assign": 1, "unassign": 1, "react": 1, "reply": 1, "rename": 1}
 	if len(args) < 3 || len(args) < 3+least[args[1]] {
@@ -234,10 +234,10 @@ func number(ts *testscript.TestScript, s string) int {
 	return n
 }
 
-// nonce is what each run makes anew in its markers.
+// nonce matches the random secret that each run puts into its markers.
 var nonce = regexp.MustCompile(` run=[A-Z2-7]{26} -->`)
 
-// today is a time of the test in a comment of ours.
+// today matches a date or time in our comments, which differs from run to run.
 var today = regexp.MustCompile(`20\d\d-\d\d-\d\d( \d\d:\d\d UTC)?`)
 
 func showIssue(ts *testscript.TestScript, i githubtest.Issue) {
@@ -260,8 +260,8 @@ func showIssue(ts *testscript.TestScript, i githubtest.Issue) {
 	}
 }
 
-// agentCommand starts an agent and sets $AGENT to its address. It keeps the last
-// task that it got in the file task.json.
+// agentCommand starts an agent and sets $AGENT to its address. It writes the last task that it
+// received to the file task.json.
 func agentCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: agent FILE [status=N]")
@@ -335,7 +335,7 @@ func eventCommand(ts *testscript.TestScript, neg bool, args []string) {
 
 var createdAt = regexp.MustCompile(`"created_at": "2019-[^"]*"`)
 
-// justOpened makes a copy of a recorded event in which everything was just created.
+// justOpened copies a recorded event and sets its creation times to now.
 func justOpened(ts *testscript.TestScript, path string) string {
 	payload := createdAt.ReplaceAllString(ts.ReadFile(path), `"created_at": "`+time.Now().UTC().Format(time.RFC3339)+`"`)
 	fresh := ts.MkAbs("runner/" + filepath.Base(path))

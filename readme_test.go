@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 )
 
-// block returns the fenced text that follows a marker in the README.
+// block returns the code block that follows a marker in the README.
 func block(t *testing.T, readme, marker string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(readme, "<!-- "+marker+" -->\n```")
@@ -55,7 +55,7 @@ func TestREADMERun(t *testing.T) {
 	}
 }
 
-// TestREADMETestCommand keeps the command by which everything is tested.
+// TestREADMETestCommand checks the command in the README that runs all tests.
 func TestREADMETestCommand(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("README.md")
@@ -67,7 +67,7 @@ func TestREADMETestCommand(t *testing.T) {
 	}
 }
 
-// TestDemoRules loads the files that the repository shows off with.
+// TestDemoRules loads the example rule files of the repository.
 func TestDemoRules(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"testdata/demo/foreman.yml", ".github/foreman.yml"} {
@@ -81,8 +81,8 @@ func TestDemoRules(t *testing.T) {
 	}
 }
 
-// TestInitWorkflow compares the workflow that "foreman init" writes with the README: the version is
-// the same, and the permissions are the smallest that it needs.
+// TestInitWorkflow compares the workflow that "foreman init" writes with the README. The version
+// must be the same, and the permissions must be the minimum.
 func TestInitWorkflow(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("README.md")

@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
-// scriptIssue reads the words of "gh issue".
+// scriptIssue parses the arguments of "gh issue".
 func scriptIssue(ts *testscript.TestScript, args []string) githubtest.Issue {
 	i := githubtest.Issue{Number: number(ts, args[0]), Author: "Codertocat"}
 	for _, a := range args[1:] {
@@ -42,7 +42,7 @@ func scriptIssue(ts *testscript.TestScript, args []string) githubtest.Issue {
 	return i
 }
 
-// portCommand sets a variable to a free address.
+// portCommand sets a variable to a free address of this machine.
 func portCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: port NAME")

@@ -8,7 +8,7 @@ import (
 	"github.com/org/foreman-action/internal/address"
 )
 
-// taskPath is where an agent takes tasks, below its base address.
+// taskPath is the path, below its base address, at which an agent receives tasks.
 const taskPath = "/task"
 
 // parseAddress returns the address to post tasks to, without userinfo, and the userinfo.
@@ -31,9 +31,9 @@ func below(base *url.URL, path string) *url.URL {
 	return &u
 }
 
-// parseBase returns a base address without userinfo and without slashes at its end, and
-// the userinfo. No error repeats any part of raw: a mistyped address may hold a
-// password anywhere.
+// parseBase returns a base address without userinfo and without trailing slashes, and the
+// userinfo. No error contains any part of raw, because a mistyped address may contain a password
+// anywhere.
 func parseBase(what, raw string) (*url.URL, *url.Userinfo, error) {
 	if strings.TrimSpace(raw) == "" {
 		return nil, nil, errors.New(what + ": it is empty")
@@ -61,7 +61,7 @@ func parseBase(what, raw string) (*url.URL, *url.Userinfo, error) {
 	user := u.User
 	u.User = nil
 	u.Host = strings.TrimSuffix(u.Host, ":")
-	// Paths are compared and kept in their escaped form: %2F is not a separator.
+	// Paths are kept in their escaped form, because %2F is not a separator.
 	path := strings.TrimRight(u.EscapedPath(), "/")
 	u.RawPath = path
 	if u.Path, err = url.PathUnescape(path); err != nil {

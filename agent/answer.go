@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// read returns the body of an answer that may hold a decision.
+// read returns the body of an answer that may contain a decision.
 func (c *call) read(ctx context.Context, resp *http.Response) ([]byte, error) {
 	r := c.remote
 	if err := c.refuse(resp); err != nil {
@@ -38,7 +38,7 @@ func (c *call) read(ctx context.Context, resp *http.Response) ([]byte, error) {
 	return data, nil
 }
 
-// refuse returns an error for a status that carries no decision.
+// refuse returns an error if the status means that the answer contains no decision.
 func (c *call) refuse(resp *http.Response) error {
 	code := resp.StatusCode
 	text := "status " + strings.TrimSpace(strconv.Itoa(code)+" "+http.StatusText(code))
@@ -58,8 +58,8 @@ func (c *call) refuse(resp *http.Response) error {
 	return c.remote.fail(ReasonStatus, code, errors.New(text))
 }
 
-// excerpt returns the start of a body for an error's text, or nothing. A truncated body is
-// quoted as far as it was received: the status matters more.
+// excerpt returns the start of a body for the text of an error, or "". It also quotes a truncated
+// body, because the status is what matters.
 func (c *call) excerpt(resp *http.Response) string {
 	data, _ := io.ReadAll(io.LimitReader(resp.Body, scanLimit+1))
 	text := c.secrets.clean(string(data))
@@ -69,7 +69,7 @@ func (c *call) excerpt(resp *http.Response) string {
 	return ": " + strconv.Quote(text)
 }
 
-// decode returns the decision on the task in an answer's body.
+// decode returns the decision in the body of an answer. The decision must be on the task taskID.
 func (c *call) decode(resp *http.Response, data []byte, taskID string) (protocol.DecisionMessage, error) {
 	m, err := c.parse(resp, data)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *call) decode(resp *http.Response, data []byte, taskID string) (protocol
 	return m, nil
 }
 
-// parse decodes the body; the error describes its first problem.
+// parse decodes the body. Its error describes the first problem.
 func (c *call) parse(resp *http.Response, data []byte) (protocol.DecisionMessage, error) {
 	r := c.remote
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\uFEFF")))
@@ -105,8 +105,8 @@ func (c *call) parse(resp *http.Response, data []byte) (protocol.DecisionMessage
 	return protocol.DecisionMessage{}, r.fail(reason, resp.StatusCode, err)
 }
 
-// reasonFor distinguishes a decision with mistakes from the answer of something other than
-// the agent.
+// reasonFor returns the reason for an error: an agent sent a decision with mistakes, or the
+// answer does not come from an agent at all.
 func reasonFor(v *protocol.ValidationError) Reason {
 	has := func(code string, path ...string) bool {
 		return slices.ContainsFunc(v.Problems, func(p protocol.Problem) bool { return p.Code == code && slices.Equal(p.Path, path) })
@@ -129,8 +129,8 @@ func (c *call) kind(resp *http.Response) string {
 	return " (" + form + ")"
 }
 
-// shorten returns the error with shortened, sanitized messages: an unknown decision may be as
-// long as the whole answer.
+// shorten returns the error with sanitized messages of limited length, because an unknown
+// decision may be as long as the whole answer.
 func shorten(s secrets, v *protocol.ValidationError) error {
 	short := &protocol.ValidationError{Message: v.Message, Problems: slices.Clone(v.Problems)}
 	for i, p := range short.Problems {

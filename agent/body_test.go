@@ -25,14 +25,14 @@ func zipped(tb testing.TB, text string) []byte {
 	return b.Bytes()
 }
 
-// TestGzip checks that an answer is unpacked, and that the limit applies to the unpacked size:
-// a megabyte of spaces fits into a kilobyte.
+// TestGzip checks that an answer is decompressed, and that the limit applies to the decompressed
+// size: a megabyte of spaces fits into a kilobyte.
 func TestGzip(t *testing.T) {
 	t.Parallel()
 	id := theTask().TaskID
 	whole := zipped(t, decisionJSON(id, 100))
 	flipped := bytes.Clone(whole)
-	flipped[len(flipped)-6] ^= 1 // in the checksum
+	flipped[len(flipped)-6] ^= 1 // a bit of the checksum
 	tests := []struct {
 		name   string
 		body   []byte
@@ -66,7 +66,7 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// TestValidationError checks that a caller can read the problems, and that they do not contain
+// TestValidationError checks that a caller can read the problems, and that they quote nothing of
 // the task.
 func TestValidationError(t *testing.T) {
 	t.Parallel()
@@ -91,7 +91,7 @@ func TestValidationError(t *testing.T) {
 	wantNone(t, chain(err), "hunter2")
 }
 
-// TestHeaderBomb checks that endless headers end the call.
+// TestHeaderBomb checks that a call ends if the answer's headers never end.
 func TestHeaderBomb(t *testing.T) {
 	t.Parallel()
 	srv := newRawServer(t, []byte("HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 1<<20)+"\r\n\r\n"))
@@ -99,8 +99,8 @@ func TestHeaderBomb(t *testing.T) {
 	wantError(t, err, agent.ReasonUnreachable)
 }
 
-// FuzzAnswer gives any status and body to a Remote: a decision must be one on the task, an
-// error must be short, printable and free of the sent data.
+// FuzzAnswer sends any status and body to a Remote. A decision must be on the task. An error must
+// be short, printable and free of the sent data.
 func FuzzAnswer(f *testing.F) {
 	id := theTask().TaskID
 	f.Add(200, []byte(decisionJSON(id, 3)))

@@ -12,11 +12,11 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// errTimeout is the cause of a context that the Remote's own timeout ended.
+// errTimeout is the cause of a context that the Remote's or Client's own timeout ended.
 var errTimeout = errors.New("agent timeout")
 
-// Decide sends the task and returns the agent's decision on it. It sends one request, without
-// retries and redirects. Every error is an *Error.
+// Decide sends the task and returns the agent's decision on it. It sends one request, and neither
+// retries nor follows redirects. Every error is an *Error.
 func (r *Remote) Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
 	body, err := encode(task)
 	if err != nil {
@@ -41,8 +41,8 @@ func (r *Remote) fail(reason Reason, status int, err error) *Error {
 	return &Error{Address: r.Address(), Reason: reason, Status: status, Err: err}
 }
 
-// encode returns the task as compact JSON. Text stays as it is: agents may look for
-// "<" in an issue, not for its escape.
+// encode returns the task as compact JSON. It does not escape characters such as "<", because
+// agents may look for them in the text of an issue.
 func encode(task protocol.TaskMessage) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -53,13 +53,13 @@ func encode(task protocol.TaskMessage) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// A call is one question to an agent.
+// A call is one request to an agent.
 type call struct {
 	remote  *Remote
-	secrets secrets // known as soon as authorization was called
+	secrets secrets // set when authorization was called
 }
 
-// send asks for the authorization and sends the request.
+// send gets the authorization and sends the request.
 func (c *call) send(ctx context.Context, body []byte) (*http.Response, error) {
 	header, err := c.authorization(ctx)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *call) send(ctx context.Context, body []byte) (*http.Response, error) {
 	if ctx.Err() != nil {
 		return nil, c.broken(ctx, 0, "no answer", ctx.Err())
 	}
-	// Not through http.Client: it follows redirects, and its errors hold addresses.
+	// http.Client is not used, because it follows redirects and its errors contain addresses.
 	resp, err := c.remote.transport.RoundTrip(req)
 	if err == nil && (resp == nil || resp.Body == nil) {
 		err = errors.New("the transport returned no response")
@@ -113,12 +113,12 @@ func (c *call) authorization(ctx context.Context) (string, error) {
 	return header, nil
 }
 
-// hide wraps a foreign error so that its text is safe and its parts stay hidden.
+// hide returns an error with a sanitized text, whose cause cannot be unwrapped.
 func (c *call) hide(doing string, err error) error {
 	return &opaque{text: doing + ": " + c.secrets.clean(err.Error()), cause: err}
 }
 
-// broken returns why an exchange ended early, in a sentence that begins with what.
+// broken returns why an exchange ended early. The text begins with what.
 func (c *call) broken(ctx context.Context, status int, what string, err error) *Error {
 	r := c.remote
 	switch ctxErr := ctx.Err(); {

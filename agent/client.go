@@ -23,36 +23,35 @@ const (
 
 // ClientOptions configure a Client.
 type ClientOptions struct {
-	// URL is the harness's base address, http or https; by convention agents find it in
-	// the environment variable FOREMAN_HARNESS_URL. Userinfo becomes Basic auth, a path
-	// is kept.
+	// URL is the harness's base address, http or https. By convention the environment variable
+	// FOREMAN_HARNESS_URL contains it. Userinfo is sent as Basic auth. A path is kept.
 	URL string
-	// AgentURL is the address under which the harness knows the agent; by convention it
-	// is in the environment variable AGENT_URL. Userinfo in it is not sent.
+	// AgentURL is the address by which the harness knows the agent. By convention the environment
+	// variable AGENT_URL contains it. Userinfo in it is not sent.
 	AgentURL string
-	// Token is sent as a bearer token, instead of the URL's userinfo; empty: none.
+	// Token is sent as a bearer token and replaces the URL's userinfo; empty: none.
 	Token string
-	// Wait is the time for which the harness is asked to wait for a task (long polling); 0:
-	// none. A harness without long polling answers at once.
+	// Wait is how long the harness should wait for a task before it answers (long polling); 0:
+	// not at all. A harness without long polling answers at once.
 	Wait time.Duration
-	// Timeout bounds one call, from connecting to the last byte, Wait not counted; 0
-	// means DefaultCallTimeout.
+	// Timeout limits one call, from connecting to the last byte, in addition to Wait; 0 means
+	// DefaultCallTimeout.
 	Timeout time.Duration
-	// MaxBytes bounds a task, decompressed; 0 means DefaultMaxTaskBytes.
+	// MaxBytes limits the decompressed size of a task; 0 means DefaultMaxTaskBytes.
 	MaxBytes int64
-	// Transport carries the requests; nil means a clone of http.DefaultTransport that
-	// takes its proxy from the environment.
+	// Transport sends the requests; nil means a clone of http.DefaultTransport that takes its
+	// proxy from the environment.
 	Transport http.RoundTripper
-	// UserAgent is the header of that name; empty means "foreman-agent".
+	// UserAgent is the User-Agent header; empty means "foreman-agent".
 	UserAgent string
 }
 
-// A Client is an agent's side of a harness's queue. It is safe for concurrent use. Its
-// errors are of type *ClientError; no call is repeated, and no redirect followed.
+// A Client is the agent's side of a harness's queue. It is safe for concurrent use. Its errors
+// are of type *ClientError. It neither retries a call nor follows redirects.
 type Client struct {
 	base      *url.URL // without userinfo
 	agentURL  string
-	header    string // Authorization; empty: none
+	header    string // Authorization header; empty: none
 	secrets   secrets
 	wait      time.Duration
 	timeout   time.Duration
@@ -61,8 +60,8 @@ type Client struct {
 	userAgent string
 }
 
-// NewClient checks the options and returns a Client; nothing is sent. A secret is
-// refused over plain http as in NewRemote. An error repeats nothing of the addresses.
+// NewClient checks the options and returns a Client. It sends nothing. As in NewRemote, a secret
+// over plain http is an error. No error contains any part of the addresses.
 func NewClient(o ClientOptions) (*Client, error) {
 	u, user, err := parseBase("harness address", o.URL)
 	if err != nil {
@@ -99,14 +98,14 @@ func NewClient(o ClientOptions) (*Client, error) {
 	c.secrets = secretsOf(c.header, user, "")
 	if c.transport == nil {
 		t := newTransport()
-		t.DisableKeepAlives = false // heartbeats and claims come often, and each may be repeated
+		t.DisableKeepAlives = false // heartbeats and claims are frequent, and may be repeated
 		c.transport = t
 	}
 	return c, nil
 }
 
-// ownAddress returns an agent's own address as it is sent: as it was given, because a
-// harness may compare it byte for byte, but without userinfo.
+// ownAddress returns an agent's own address as it is sent: without userinfo, but otherwise
+// unchanged, because a harness may compare it byte for byte.
 func ownAddress(raw string) (string, error) {
 	_, user, err := parseBase("agent address", raw)
 	if err != nil || user == nil {
@@ -120,16 +119,16 @@ func ownAddress(raw string) (string, error) {
 	return u.String(), nil
 }
 
-// Address returns the harness's base address, for humans: without userinfo.
+// Address returns the harness's base address without userinfo, for messages.
 func (c *Client) Address() string { return c.base.String() }
 
-// NextTask claims the next task; nil without an error: there is none. The lease of the claim
-// is in task.Claim, if the harness sent it, and each Heartbeat renews it.
+// NextTask claims the next task. It returns nil without an error if there is none. The lease of
+// the claim is in task.Claim, if the harness sent it, and each Heartbeat renews it.
 func (c *Client) NextTask(ctx context.Context) (*protocol.TaskMessage, error) {
 	return c.next(ctx, c.wait)
 }
 
-// next claims a task, for which the harness is asked to wait.
+// next claims a task. wait is how long the harness should wait for one.
 func (c *Client) next(ctx context.Context, wait time.Duration) (*protocol.TaskMessage, error) {
 	path, timeout := "/queue/next", c.timeout
 	if wait > 0 {
@@ -155,10 +154,11 @@ func (c *Client) next(ctx context.Context, wait time.Duration) (*protocol.TaskMe
 // errWrongTask is the cause of ReasonWrongTask.
 var errWrongTask = errors.New("the decision names another task")
 
-// CompleteTask sends the decision on a task. An empty task id in the decision is filled in;
-// another one than the task's is refused before anything is sent, as ReasonWrongTask. ErrLost
-// means that another agent has the claim now, which only a harness that counts claims reports.
-// Sending a decision twice is not an error, so a call of unknown outcome may be repeated.
+// CompleteTask sends the decision on a task. If the decision has no task id, the task's id is
+// filled in. If it has another id, CompleteTask sends nothing and returns ReasonWrongTask.
+// ErrLost means that another agent has the claim now; only a harness that counts claims reports
+// this. Sending a decision twice is not an error, so a call with an unknown outcome may be
+// repeated.
 func (c *Client) CompleteTask(ctx context.Context, task *protocol.TaskMessage, d protocol.DecisionMessage) error {
 	x := c.exchange("complete task", "/queue/complete", c.timeout)
 	if d.TaskID == "" {
@@ -172,8 +172,8 @@ func (c *Client) CompleteTask(ctx context.Context, task *protocol.TaskMessage, d
 	if err := x.notify(ctx, body); err != nil {
 		return err
 	}
-	// The decision is stored by now. This notifies a harness that does not notice by itself,
-	// and so it may fail.
+	// The harness has stored the decision. This call only notifies harnesses that do not notice
+	// the decision themselves, so it may fail.
 	_ = c.exchange("report the result", "/harness/result", c.timeout).notify(ctx, map[string]any{"task_id": d.TaskID})
 	return nil
 }
@@ -185,15 +185,15 @@ func orEmpty(list []protocol.ActionItem) []protocol.ActionItem {
 	return list
 }
 
-// Heartbeat renews the lease of the claim, for the duration in task.Claim. ErrLost is as for
-// CompleteTask.
+// Heartbeat renews the lease of the claim, for the duration in task.Claim. ErrLost means the same
+// as for CompleteTask.
 func (c *Client) Heartbeat(ctx context.Context, task *protocol.TaskMessage) error {
 	body := map[string]any{"task_id": task.TaskID}
 	addAttempt(body, task)
 	return c.exchange("send a heartbeat", "/queue/heartbeat", c.timeout).notify(ctx, body)
 }
 
-// addAttempt adds the number of the claim, if the harness sent one.
+// addAttempt adds the attempt of the claim, if the harness sent one.
 func addAttempt(body map[string]any, task *protocol.TaskMessage) {
 	if task.Claim != nil && task.Claim.Attempt > 0 {
 		body["attempt"] = task.Claim.Attempt

@@ -55,7 +55,7 @@ func TestClientRequests(t *testing.T) {
 		c.Heartbeat(t.Context(), task),
 		c.CompleteTask(t.Context(), task, protocol.DecisionMessage{Decision: protocol.Close, Rationale: "r", Actions: []protocol.ActionItem{item}}),
 	)
-	task.Claim = nil // a harness without claims
+	task.Claim = nil // as from a harness without claims
 	err = errors.Join(err, c.Heartbeat(t.Context(), task), c.CompleteTask(t.Context(), task, protocol.DecisionMessage{TaskID: "t1", Decision: protocol.Skip}))
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestClientRequests(t *testing.T) {
 	}
 }
 
-// answering returns a client whose harness gives one answer to everything.
+// answering returns a client of a harness that gives the same answer to every request.
 func answering(tb testing.TB, status int, header http.Header, body string) *agent.Client {
 	tb.Helper()
 	return newClient(tb, agent.ClientOptions{
@@ -132,7 +132,7 @@ func TestClientErrors(t *testing.T) {
 	}
 }
 
-// TestWrongTaskID checks that a decision on another task never leaves.
+// TestWrongTaskID checks that a decision on another task is not sent.
 func TestWrongTaskID(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, agent.ClientOptions{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
@@ -146,8 +146,8 @@ func TestWrongTaskID(t *testing.T) {
 	}
 }
 
-// TestResultMayFail checks that a decision which is kept is not an error when only the word of it
-// got lost.
+// TestResultMayFail checks that CompleteTask succeeds if the decision was stored but the
+// following report of the result fails.
 func TestResultMayFail(t *testing.T) {
 	t.Parallel()
 	h := newHarness("a")
@@ -199,8 +199,8 @@ func TestClientTransport(t *testing.T) {
 	})
 }
 
-// TestClientGzip checks that a packed task is read, and that the limit applies to the unpacked
-// size.
+// TestClientGzip checks that a compressed task is read, and that the limit applies to the
+// decompressed size.
 func TestClientGzip(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -258,7 +258,7 @@ func TestNewClientErrors(t *testing.T) {
 	}
 }
 
-// TestToken checks that a token wins over userinfo.
+// TestToken checks that a token takes precedence over userinfo.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	h := newHarness()

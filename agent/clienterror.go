@@ -8,19 +8,19 @@ import (
 // ReasonLost means that the agent no longer has the claim on the task.
 const ReasonLost Reason = "lost"
 
-// ErrLost means that another agent has the claim, or that the task is finished: further work
-// on it is in vain. Test with errors.Is.
+// ErrLost means that another agent has the claim, or that the task is finished, so that further
+// work on the task is useless. Test with errors.Is.
 var ErrLost = errors.New("the agent no longer has the claim on the task")
 
-// A ClientError is the failure of a call to the harness, with its reason. Its text
-// holds no credential; foreign text in it is short and has no line breaks.
+// A ClientError is the failure of a call to the harness, with its reason. Its text contains no
+// credentials. Foreign text in it is short and has no line breaks.
 type ClientError struct {
 	Doing   string // such as "claim a task"
-	Address string // as Client.Address returns it
+	Address string // the result of Client.Address
 	Reason  Reason
-	Status  int // of the HTTP answer; 0 when there was none
-	// Err is the cause. It may be compared with errors.Is: ErrLost, and the context's
-	// errors. It may wrap a *protocol.ValidationError.
+	Status  int // HTTP status; 0: no answer
+	// Err is the cause. errors.Is finds ErrLost and the context's errors in it. It may wrap a
+	// *protocol.ValidationError.
 	Err error
 }
 
@@ -36,8 +36,8 @@ func (e *ClientError) Error() string {
 // Unwrap returns the cause.
 func (e *ClientError) Unwrap() error { return e.Err }
 
-// Retryable reports whether the same call may succeed later: the harness was down,
-// slow, busy or being replaced.
+// Retryable reports whether the same call may succeed later, because the harness was down, slow,
+// busy or being replaced.
 func (e *ClientError) Retryable() bool {
 	if e.Reason == ReasonUnreachable || e.Reason == ReasonTimeout {
 		return true
@@ -47,7 +47,7 @@ func (e *ClientError) Retryable() bool {
 	}
 	switch e.Status {
 	case http.StatusNotFound, http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
-		return true // 404 comes from a proxy whose harness is away
+		return true // 404 may come from a proxy whose harness is down
 	}
 	return e.Status >= http.StatusInternalServerError
 }

@@ -7,30 +7,32 @@ type Reason string
 
 // The reasons.
 const (
-	ReasonAuth        Reason = "auth"        // the Authorization header could not be had; nothing was sent
+	// No Authorization header was available; nothing was sent.
+	ReasonAuth        Reason = "auth"
 	ReasonUnreachable Reason = "unreachable" // no connection, a broken one, or something that is not HTTP
-	ReasonTimeout     Reason = "timeout"     // the last byte did not come in time
+	ReasonTimeout     Reason = "timeout"     // the answer was not complete in time
 	ReasonCanceled    Reason = "canceled"    // the caller's context was canceled
 	ReasonStatus      Reason = "status"      // an HTTP status that carries no decision
 	ReasonTooLarge    Reason = "too_large"   // more than RemoteOptions.MaxBytes
 	ReasonNotJSON     Reason = "not_json"    // an empty body, or one that is not one JSON value
 	ReasonInvalid     Reason = "invalid"     // a decision with mistakes; or a task that is not JSON
 	ReasonWrongTask   Reason = "wrong_task"  // a decision on another task
-	// ReasonNotDecision: JSON without task_id and decision, such as the status page of a proxy.
+	// ReasonNotDecision means JSON without task_id and decision, such as the status page of a
+	// proxy.
 	ReasonNotDecision Reason = "not_decision"
 )
 
-// An Error means that an agent gave no usable answer, and why. Its text holds no
-// userinfo, no query string and no credential that was sent; foreign text in it is
-// short and has no line breaks or control characters.
+// An Error means that an agent gave no usable answer. Its text contains the reason, and no
+// userinfo, no query string and no credential that was sent. Foreign text in it is short and has
+// no line breaks or control characters.
 type Error struct {
-	Address string // as Remote.Address returns it
+	Address string // the result of Remote.Address
 	Reason  Reason
-	Status  int // of the HTTP answer; 0 when there was none
+	Status  int // HTTP status; 0: no answer
 	// Err is the cause. For ReasonInvalid, ReasonNotDecision and ReasonNotJSON it may wrap a
-	// *protocol.ValidationError; for ReasonTimeout and ReasonCanceled, errors.Is finds
-	// the context's error. Other causes can be compared with errors.Is, but not taken
-	// out, because their own text may hold a secret.
+	// *protocol.ValidationError. For ReasonTimeout and ReasonCanceled errors.Is finds the
+	// context's error. errors.Is finds other causes, too, but they cannot be unwrapped, because
+	// their text may contain a secret.
 	Err error
 }
 
@@ -46,8 +48,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// opaque is an error with a text that is safe to show. errors.Is finds its cause, but no caller can
-// unwrap it.
+// An opaque is an error with a text that is safe to show. errors.Is finds its cause, but callers
+// cannot unwrap it.
 type opaque struct {
 	text  string
 	cause error
@@ -55,5 +57,5 @@ type opaque struct {
 
 func (e *opaque) Error() string { return e.text }
 
-// Is makes errors.Is see the cause.
+// Is reports whether the cause matches target.
 func (e *opaque) Is(target error) bool { return errors.Is(e.cause, target) }

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A worker takes what waits in the harness's queue; a Handler beside it takes nudges.
+// A worker claims the tasks in the harness's queue; a Handler beside it receives nudges.
 func ExampleWorker() {
 	h := newHarness("7d0c1f0a")
 	srv := httptest.NewServer(h)
@@ -28,7 +28,7 @@ func ExampleWorker() {
 			fmt.Println("asked about", task.Repo)
 			return protocol.DecisionMessage{Decision: protocol.Skip, Rationale: "nothing to do"}, nil
 		},
-		Drained: stop, // an agent that serves goes on instead
+		Drained: stop, // an agent that serves continues instead
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// maxAck bounds an answer that carries no task.
+// maxAck is the most bytes of an answer without a task.
 const maxAck = 64 << 10
 
 // An exchange is one call to the harness.
@@ -52,7 +52,7 @@ func (x *exchange) post(ctx context.Context, body any) (int, []byte, error) {
 	return x.read(ctx, resp)
 }
 
-// notify sends a body whose answer has no content.
+// notify sends a body and ignores the content of the answer.
 func (x *exchange) notify(ctx context.Context, body any) error {
 	_, _, err := x.post(ctx, body)
 	return err
@@ -73,7 +73,7 @@ func (x *exchange) send(ctx context.Context, body []byte) (*http.Response, error
 	if c.header != "" {
 		req.Header.Set("Authorization", c.header)
 	}
-	// Not through http.Client: it follows redirects, and its errors hold addresses.
+	// http.Client is not used, because it follows redirects and its errors contain addresses.
 	resp, err := c.transport.RoundTrip(req)
 	if err == nil && (resp == nil || resp.Body == nil) {
 		err = errors.New("the transport returned no response")
@@ -81,8 +81,8 @@ func (x *exchange) send(ctx context.Context, body []byte) (*http.Response, error
 	return resp, err
 }
 
-// read returns the body of an answer, or why it is none. It reads to the end, so that
-// the connection can be used again.
+// read returns the status and body of a successful answer, and an error for any other answer. It
+// reads to the end, so that the connection can be used again.
 func (x *exchange) read(ctx context.Context, resp *http.Response) (int, []byte, error) {
 	code, limit := resp.StatusCode, int64(maxAck)
 	if code == http.StatusOK {
@@ -100,7 +100,7 @@ func (x *exchange) read(ctx context.Context, resp *http.Response) (int, []byte, 
 	return code, data, nil
 }
 
-// refused makes an error of a status that is not a success.
+// refused returns the error for a status that is not a success.
 func (x *exchange) refused(code int, resp *http.Response, data []byte) error {
 	text := "status " + strings.TrimSpace(strconv.Itoa(code)+" "+http.StatusText(code))
 	if code >= 300 && code < 400 {
@@ -119,7 +119,7 @@ func (x *exchange) refused(code int, resp *http.Response, data []byte) error {
 	return x.fail(ReasonStatus, code, errors.New(text))
 }
 
-// invalid makes the problems of a task fit to be shown.
+// invalid returns the error of an invalid task with sanitized messages.
 func (x *exchange) invalid(err error) error {
 	v, ok := errors.AsType[*protocol.ValidationError](err)
 	if !ok {

@@ -18,11 +18,11 @@ import (
 	"github.com/org/foreman-action/agent"
 )
 
-// TestAnswers sends the task once for each file of testdata/answers and compares the result of
-// its raw HTTP answer. A file may hold these parts:
+// TestAnswers sends the task once for each file of testdata/answers, and answers with the raw
+// HTTP of the file. It compares the result. A file may have these parts:
 //
-//	options   lines "userinfo", "path", "authorization" or "max": how the agent is asked
-//	response  status line, headers, empty line, body; sent as it is, and closed
+//	options   lines "userinfo", "path", "authorization" or "max": options of the request
+//	response  status line, headers, empty line, body; sent as it is, then the connection is closed
 //	want      the decision, or reason, status and text of the error
 //
 // In every part TASK stands for the task's id and AGENT for the server's address.
@@ -53,7 +53,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// outcome asks a server that answers with response, and renders the result.
+// outcome sends a task to a server that answers with response, and returns the result as text.
 func outcome(t *testing.T, options, response string) string {
 	t.Helper()
 	head, body, ok := strings.Cut(response, "\n\n")

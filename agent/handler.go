@@ -13,22 +13,23 @@ import (
 
 // HandlerOptions configure a Handler.
 type HandlerOptions struct {
-	// Nudge is called when a harness announces a task, usually Worker.Nudge; it must not
+	// Nudge is called when a harness announces a task. It is usually Worker.Nudge and must not
 	// block. Nil: nudges are accepted and ignored.
 	Nudge func()
-	// Decide answers a whole task at once, for a harness without a queue; nil: a whole task
-	// counts as a nudge.
+	// Decide answers a whole task, for a harness without a queue. Nil: a whole task counts as a
+	// nudge.
 	Decide DecideFunc
-	// Ready reports whether GET /health answers 200, or else 503; nil: always 200.
+	// Ready reports whether GET /health answers with status 200; otherwise it answers with 503.
+	// Nil: always 200.
 	Ready func() bool
-	// MaxBytes bounds the body of a request; 0 means DefaultMaxTaskBytes with Decide, and
-	// 1 MiB without.
+	// MaxBytes limits the body of a request; 0 means DefaultMaxTaskBytes with Decide, and 1 MiB
+	// without.
 	MaxBytes int64
 }
 
-// NewHandler returns the HTTP side of an agent: POST /task and GET /health. It does not
-// authenticate requests: a nudge is a hint, and harmless; with Decide, every client that
-// reaches it may have tasks decided on.
+// NewHandler returns the HTTP handler of an agent: POST /task and GET /health. It does not
+// authenticate requests. A nudge is a harmless hint. With Decide, however, every client that
+// reaches the handler can send tasks for a decision.
 func NewHandler(o HandlerOptions) http.Handler {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 1 << 20
@@ -63,7 +64,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 type (
-	// A detail is an error as harnesses and agents of this protocol write it.
+	// A detail is an error in the form that harnesses and agents of this protocol use.
 	detail struct {
 		Detail any `json:"detail"`
 	}
@@ -71,7 +72,7 @@ type (
 	status struct {
 		Status string `json:"status"`
 	}
-	// A field is the problem with a part of a body.
+	// A field describes the problem with a part of a body.
 	field struct {
 		Type string   `json:"type"`
 		Loc  []string `json:"loc"`
@@ -121,8 +122,8 @@ func (h *handler) task(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// inspect returns the problem with the body of a request, and whether it is a whole task
-// and no nudge.
+// inspect returns the problem with the body of a request; nil: none. whole is true for a whole
+// task and false for a nudge.
 func inspect(contentType string, data []byte) (problem *field, whole bool) {
 	if typ, _, err := mime.ParseMediaType(contentType); err != nil || typ != "application/json" {
 		return &field{"dict_type", []string{"body"}, "Input should be a valid dictionary: want Content-Type application/json"}, false
@@ -157,7 +158,7 @@ func (h *handler) decide(w http.ResponseWriter, r *http.Request, data []byte) {
 		d.TaskID = task.TaskID
 	}
 	if err != nil || d.TaskID != task.TaskID {
-		// The error is only for the agent's own log: it may contain a secret.
+		// The error is not sent, because it may contain a secret.
 		reply(w, http.StatusInternalServerError, detail{"Internal Server Error"})
 		return
 	}

@@ -22,8 +22,8 @@ func taskJSON(tb testing.TB) string {
 	return string(data)
 }
 
-// TestHandler checks status and body of every kind of request, as the published agent
-// answers them.
+// TestHandler checks status and body for every kind of request. They are those of the published
+// agent.
 func TestHandler(t *testing.T) {
 	t.Parallel()
 	const typ = "application/json"
@@ -103,7 +103,8 @@ func TestHandlerFaults(t *testing.T) {
 	}
 }
 
-// TestReady checks that an agent that is not ready is healthy, and reports not ready.
+// TestReady checks that GET /health has status 503 while an agent is not ready, and 200
+// afterwards.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	ready := false
@@ -118,7 +119,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestRemoteAndHandler lets both ends of the older wire talk.
+// TestRemoteAndHandler connects a Remote and a Handler, which exchange whole tasks.
 func TestRemoteAndHandler(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(agent.NewHandler(agent.HandlerOptions{Decide: skipAfter(0)}))
@@ -129,8 +130,8 @@ func TestRemoteAndHandler(t *testing.T) {
 	}
 }
 
-// FuzzHandler sends any body to a handler: it answers JSON, and asks for a decision only
-// on a whole task.
+// FuzzHandler sends any body to a handler. The handler answers with JSON, and calls Decide only
+// for a whole task.
 func FuzzHandler(f *testing.F) {
 	f.Add([]byte(`{"task_id":"t1"}`))
 	f.Add([]byte(taskJSON(f)))

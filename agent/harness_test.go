@@ -17,18 +17,21 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A harness is a queue behind the wire, in memory and on the clock of the test. It is a
-// transport too: requests reach it without a network.
+// A harness is a harness's queue in memory, which uses the clock of the test. It is also a
+// transport, so that requests reach it without a network.
 type harness struct {
-	lease     time.Duration
-	seconds   int                                          // duration of a claim in the answer; 0: lease
-	published bool                                         // without claims
-	fault     func(path string) int                        // status instead of an answer; -1: no connection; 0: none
-	hold      func(ctx context.Context, path string) error // called before a request is looked at
-	mu        sync.Mutex
-	tasks     []*queued
-	calls     []string // paths, in order
-	header    http.Header
+	lease time.Duration
+	// Duration of a claim as sent to the agent; 0: lease.
+	seconds int
+	// It sends no claims, like the published harness.
+	published bool
+	// Status to answer with; -1: no connection; 0: no fault.
+	fault  func(path string) int
+	hold   func(ctx context.Context, path string) error // called before a request is handled
+	mu     sync.Mutex
+	tasks  []*queued
+	calls  []string // paths, in order
+	header http.Header
 }
 
 type queued struct {
@@ -52,7 +55,7 @@ func (h *harness) add(ids ...string) {
 	}
 }
 
-// locked calls f while no request is looked at.
+// locked calls f while no request is handled.
 func (h *harness) locked(f func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,7 +75,7 @@ func (h *harness) count(path string) int {
 	return n
 }
 
-// decided returns the ids of the tasks that are decided on.
+// decided returns the ids of the tasks with a decision.
 func (h *harness) decided() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
-// theTask is a task whose payload contains values that encoders often change.
+// theTask returns a task whose payload contains characters that JSON encoders often change.
 func theTask() protocol.TaskMessage {
 	return protocol.TaskMessage{
 		TaskID:  "7d0c1f0a-4f0e-4e9c-9a55-0f6f0f6d2c11",
@@ -52,7 +52,7 @@ func wantError(tb testing.TB, err error, reason agent.Reason) *agent.Error {
 	return e
 }
 
-// wantNone reports every secret that stands in text.
+// wantNone reports every secret that text contains.
 func wantNone(tb testing.TB, text string, secrets ...string) {
 	tb.Helper()
 	for _, s := range secrets {
@@ -65,7 +65,7 @@ func wantNone(tb testing.TB, text string, secrets ...string) {
 // A rawServer answers each connection with the same bytes and records the requests.
 type rawServer struct {
 	host string
-	got  chan []byte // one request each, as it was on the wire
+	got  chan []byte // the requests, byte for byte
 }
 
 func newRawServer(tb testing.TB, answer []byte) *rawServer {
@@ -102,7 +102,7 @@ func (s *rawServer) serve(conn net.Conn, answer []byte) {
 	_, _ = conn.Write(answer)
 }
 
-// A roundTrip is a transport that is a function.
+// A roundTrip is a function that implements http.RoundTripper.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
@@ -112,7 +112,7 @@ func respond(status int, body io.Reader) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), ContentLength: -1}
 }
 
-// decisionJSON is a decision on the task, with a rationale of n bytes.
+// decisionJSON returns a decision on the task, with a rationale of n bytes.
 func decisionJSON(taskID string, n int) string {
 	return `{"task_id":` + strconv.Quote(taskID) + `,"decision":"skip","rationale":"` + strings.Repeat("x", n) + `","actions":[]}`
 }

@@ -16,7 +16,7 @@ import (
 type job struct {
 	mu    sync.Mutex
 	task  protocol.TaskMessage
-	until time.Time // when the claim runs out, as far as we know
+	until time.Time // when the claim expires, as far as the agent knows
 }
 
 // claimed returns the task with its newest claim.
@@ -27,7 +27,7 @@ func (j *job) claimed() *protocol.TaskMessage {
 	return &task
 }
 
-// alive notes that the claim was good at a time.
+// alive records that the claim was valid at a time.
 func (j *job) alive(at time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -48,15 +48,16 @@ func lease(task protocol.TaskMessage) time.Duration {
 	return time.Duration(min(task.Claim.Lease, maxLease)) * time.Second
 }
 
-// maxLease is a year in seconds: more does not fit into a time.
+// maxLease is about a year in seconds. A much longer lease would overflow a time.
 const maxLease = 366 * 24 * 60 * 60
 
-// beat returns the time between two heartbeats: that of published agents, or less where two
-// could not get lost then.
+// beat returns the time between two heartbeats: that of published agents, but at most a third of
+// the lease, so that two heartbeats may get lost.
 func beat(task protocol.TaskMessage) time.Duration { return min(lease(task)/3, publishedBeat) }
 
-// adopt gives a claim to the job that works on its task already: the harness took an
-// earlier one back, because heartbeats got lost, and we are the ones who have it again.
+// adopt gives a new claim to the job that works on its task already, and returns true. This
+// happens when heartbeats got lost, so that the earlier claim expired and the same agent claimed
+// the task again. If there is no such job, adopt adds one and returns false.
 func (w *Worker) adopt(task *protocol.TaskMessage) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -74,7 +75,7 @@ func (w *Worker) adopt(task *protocol.TaskMessage) bool {
 	return true
 }
 
-// do works on a task that was claimed, and whose job is there.
+// do works on a claimed task that has a job.
 func (w *Worker) do(ctx context.Context, task *protocol.TaskMessage) {
 	w.mu.Lock()
 	j := w.jobs[task.TaskID]
@@ -107,7 +108,7 @@ func (w *Worker) do(ctx context.Context, task *protocol.TaskMessage) {
 	}
 }
 
-// safely asks the agent, and returns a panic as an error.
+// safely calls decide, and returns a panic as an error.
 func safely(ctx context.Context, decide DecideFunc, task protocol.TaskMessage) (d protocol.DecisionMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -117,8 +118,8 @@ func safely(ctx context.Context, decide DecideFunc, task protocol.TaskMessage) (
 	return decide(ctx, task)
 }
 
-// heartbeats keeps the claim until ctx ends, and cancels it when the claim is lost. A
-// heartbeat that fails is tried again sooner: the claim runs meanwhile.
+// heartbeats renews the claim until ctx ends, and calls cancel when the claim is lost. It retries
+// a failed heartbeat sooner, because the claim may expire meanwhile.
 func (w *Worker) heartbeats(ctx context.Context, j *job, cancel context.CancelCauseFunc) {
 	pause, failures := beat(*j.claimed()), 0
 	for wait.For(ctx, pause) == nil {
@@ -141,12 +142,12 @@ func (w *Worker) heartbeats(ctx context.Context, j *job, cancel context.CancelCa
 	}
 }
 
-// sameClaim reports whether no newer claim came in between.
+// sameClaim reports whether a and b have the same claim, as far as they have claims.
 func sameClaim(a, b *protocol.TaskMessage) bool {
 	return a.Claim == nil || b.Claim == nil || a.Claim.Attempt == b.Claim.Attempt
 }
 
-// complete hands the decision in, again and again while the claim lasts.
+// complete sends the decision, and retries as long as the claim is valid.
 func (w *Worker) complete(ctx context.Context, j *job, d protocol.DecisionMessage) error {
 	for failures := 1; ; failures++ {
 		task := j.claimed()

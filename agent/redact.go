@@ -12,9 +12,9 @@ import (
 
 const (
 	textLimit = 200     // characters of foreign text in an error
-	scanLimit = 4 << 10 // bytes of foreign text that are looked at
+	scanLimit = 4 << 10 // bytes of foreign text that are examined
 
-	minQuerySecret = 8 // length from which a query's value counts as a secret
+	minQuerySecret = 8 // shortest value in a query that counts as a secret
 )
 
 // mask replaces a secret.
@@ -26,11 +26,11 @@ type shape struct {
 	with    string // the replacement
 }
 
-// shapes are compiled when they are first needed: most runs meet no error, and the
-// start of the program is counted in milliseconds.
+// shapes are compiled at their first use, because most runs have no error and the program must
+// start within milliseconds.
 var shapes = sync.OnceValue(func() []shape {
 	return []shape{
-		// An address: its userinfo, query and fragment go.
+		// An address: its userinfo, query and fragment are removed.
 		{regexp.MustCompile(`((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)(?:[^\s/"'?#]*@)?([^\s"'?#]*)(?:[?#][^\s"']*)?`), "$1$2"},
 		{regexp.MustCompile(`[^\s"'/@:]+:[^\s"'/@]*@`), ""},
 		{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{16,}`), "$1 " + mask},
@@ -41,7 +41,7 @@ var shapes = sync.OnceValue(func() []shape {
 // secrets are the texts that must not appear in any error of one call.
 type secrets []string
 
-// secretsOf returns the secrets in the parts of a request, in each form in which a peer might
+// secretsOf returns the secrets in the parts of a request, in every form in which a peer might
 // repeat them.
 func secretsOf(header string, user *url.Userinfo, query string) secrets {
 	var s secrets
@@ -56,7 +56,7 @@ func secretsOf(header string, user *url.Userinfo, query string) secrets {
 		s.add(password)
 		s.add(url.QueryEscape(password))
 		s.add(basic(user))
-		// A name without a password is the usual way to write a token.
+		// A user name without a password is usually a token.
 		if !ok {
 			s.add(user.Username())
 		}
@@ -65,7 +65,7 @@ func secretsOf(header string, user *url.Userinfo, query string) secrets {
 	values, _ := url.ParseQuery(query)
 	for _, list := range values {
 		for _, v := range list {
-			// Shorter ones, such as a version, are words that any text may hold.
+			// Shorter values, such as a version, may occur in any text.
 			if len(v) >= minQuerySecret {
 				s.add(v)
 				s.add(url.QueryEscape(v))
@@ -102,12 +102,12 @@ func (s secrets) longest() int {
 func (s secrets) clean(text string) string {
 	cut := len(text) > scanLimit
 	text = text[:min(len(text), scanLimit)]
-	// Longest first: a secret may hold another.
+	// The longest first, because a secret may contain another one.
 	for _, t := range slices.SortedFunc(slices.Values(s), func(a, b string) int { return len(b) - len(a) }) {
 		text = strings.ReplaceAll(text, t, mask)
 	}
 	if cut {
-		// A secret that the limit cut in two was not recognised.
+		// The limit may have truncated a secret, which was not recognised then.
 		text = text[:max(0, len(text)-s.longest())]
 	}
 	for _, f := range shapes() {

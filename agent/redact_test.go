@@ -41,8 +41,8 @@ func TestForeignText(t *testing.T) {
 		{"as long as allowed", strings.Repeat("é", 200), strings.Repeat("é", 200)},
 		{"longer", strings.Repeat("é", 201), strings.Repeat("é", 200) + "…"},
 		{"secret at the cut", strings.Repeat("x", 195) + "s3cret/token", strings.Repeat("x", 195) + "***"},
-		// Text beyond the limit is not examined, so the half of a secret in front of it must be
-		// removed, too.
+		// Text beyond the limit is not examined. The secret at the limit is truncated, so its
+		// first part must be removed, too.
 		{"secret at the scan limit", "x" + strings.Repeat(" ", 4090) + "s3cret/token", "x"},
 	}
 	for _, tt := range tests {

@@ -20,27 +20,26 @@ const (
 	DefaultMaxBytes = 1 << 20
 )
 
-// maxHeaderBytes bounds the headers of an answer, with the transport of our own.
+// maxHeaderBytes is the most bytes of an answer's headers with the default transport.
 const maxHeaderBytes = 64 << 10
 
 // RemoteOptions configure a Remote.
 type RemoteOptions struct {
-	// URL is the agent's base address, http or https. "/task" is appended unless the
-	// path already ends in it; a query is kept. Userinfo becomes Basic auth.
+	// URL is the agent's base address, http or https. "/task" is appended unless the path already
+	// ends in it. A query is kept. Userinfo is sent as Basic auth.
 	URL string
-	// Authorize returns the value of the Authorization header and is asked before
-	// each call. It must return when ctx is done. An empty value, or a nil Authorize,
-	// leaves the header to the URL's userinfo.
+	// Authorize is called before each call and returns the value of the Authorization header. It
+	// must return when ctx is done. If it is nil or returns "", the URL's userinfo is used.
 	Authorize func(ctx context.Context) (string, error)
-	// Timeout bounds one call, from Authorize and connecting to the last byte of the
-	// answer; 0 means DefaultTimeout.
+	// Timeout limits one call, from Authorize and connecting to the last byte of the answer; 0
+	// means DefaultTimeout.
 	Timeout time.Duration
-	// MaxBytes bounds the answer's body, decompressed; 0 means DefaultMaxBytes.
+	// MaxBytes limits the decompressed body of an answer; 0 means DefaultMaxBytes.
 	MaxBytes int64
-	// Transport carries the request. nil means a clone of http.DefaultTransport that
-	// takes its proxy from the environment and opens one connection per call.
+	// Transport sends the request; nil means a clone of http.DefaultTransport that takes its
+	// proxy from the environment and opens one connection per call.
 	Transport http.RoundTripper
-	// UserAgent is the header of that name; empty means "foreman".
+	// UserAgent is the User-Agent header; empty means "foreman".
 	UserAgent string
 }
 
@@ -55,10 +54,9 @@ type Remote struct {
 	userAgent string
 }
 
-// NewRemote checks the options and returns a Remote; nothing is sent. A secret (an
-// Authorize, or userinfo in the URL) is refused over plain http, unless the host is
-// this machine, a private or link-local IP address, or a name without a dot. An
-// error repeats nothing of the URL.
+// NewRemote checks the options and returns a Remote. It sends nothing. A secret (an Authorize, or
+// userinfo in the URL) over plain http is an error, unless the host is this machine, a private or
+// link-local IP address, or a name without a dot. No error contains any part of the URL.
 func NewRemote(o RemoteOptions) (*Remote, error) {
 	u, user, err := parseAddress(o.URL)
 	switch {
@@ -88,24 +86,24 @@ func NewRemote(o RemoteOptions) (*Remote, error) {
 	return r, nil
 }
 
-// newTransport returns the transport of a Remote that was given none.
+// newTransport returns the default transport of a Remote.
 func newTransport() *http.Transport {
 	t := roundtrip.New()
 	t.Proxy = http.ProxyFromEnvironment
 	t.MaxResponseHeaderBytes = maxHeaderBytes
-	// A kept connection may turn out to be dead, and then the transport repeats the
-	// request by itself: a decision is asked for once.
+	// If a kept connection is dead, the transport repeats the request by itself. A decision must
+	// be requested only once, so connections are not kept.
 	t.DisableKeepAlives = true
 	return t
 }
 
-// validHeader reports whether a header may have the value.
+// validHeader reports whether v is a valid value of a header.
 func validHeader(v string) bool {
 	return !strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
-// Address returns the address that tasks are posted to, for humans and audit:
-// without userinfo and query.
+// Address returns the address to which tasks are posted, without userinfo and query, for messages
+// and audit.
 func (r *Remote) Address() string {
 	u := *r.url
 	u.RawQuery, u.ForceQuery = "", false

@@ -94,7 +94,7 @@ func TestSecretOverPlainHTTP(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		host string
-		want bool // whether a secret may go there
+		want bool // whether a secret may be sent there
 	}{
 		{"localhost", true},
 		{"LOCALHOST:8000", true},
@@ -122,9 +122,9 @@ func TestSecretOverPlainHTTP(t *testing.T) {
 		{"0.0.0.0", false},
 		{"[2001:db8::1]", false},
 		{"[::ffff:8.8.8.8]", false},
-		{"134744072", false},  // 8.8.8.8 to some resolvers
+		{"134744072", false},  // 8.8.8.8 for some resolvers
 		{"0x08080808", false}, // likewise
-		{"010.1.2.3", false},  // octal to some, decimal to others
+		{"010.1.2.3", false},  // octal for some programs, decimal for others
 		{"127.0.0.1.", false}, // not an address
 		{"10.1.example", false},
 	}
@@ -168,8 +168,8 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// FuzzAddress checks that an address is either refused without a word of it being
-// repeated, or read in such a way that reading it again changes nothing.
+// FuzzAddress checks that an invalid address is rejected by an error that quotes nothing of it.
+// Reading an accepted address again changes nothing.
 func FuzzAddress(f *testing.F) {
 	for _, s := range []string{
 		"http://agent:8000/", "https://u:p%40@agent.example/a%2Fb//?x=y", "https://[fe80::1%25eth0]:1/task", "http://agent/../x;y",

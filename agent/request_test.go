@@ -27,7 +27,7 @@ func TestRequestBytes(t *testing.T) {
 		name     string
 		task     protocol.TaskMessage
 		userinfo string
-		o        agent.RemoteOptions // URL is relative to the host
+		o        agent.RemoteOptions // URL is only the part after the host
 	}{
 		{"plain", theTask(), "", agent.RemoteOptions{}},
 		{"everything", remembered, "bot:hunter2@", agent.RemoteOptions{URL: "/api/?v=1&x=a%20b", Authorize: bearer, UserAgent: "foreman/1.2"}},
@@ -62,7 +62,7 @@ func TestRequestBytes(t *testing.T) {
 	}
 }
 
-// TestOneRequest counts requests: none is repeated after any answer.
+// TestOneRequest checks that no request is repeated, whatever the answer is.
 func TestOneRequest(t *testing.T) {
 	t.Parallel()
 	elsewhere := agenttest.New(t, nil)
@@ -107,7 +107,7 @@ func TestOneRequest(t *testing.T) {
 	})
 }
 
-// TestAuthorizeEachCall checks that a header is asked for anew before every call.
+// TestAuthorizeEachCall checks that Authorize is called before every call.
 func TestAuthorizeEachCall(t *testing.T) {
 	t.Parallel()
 	srv := agenttest.New(t, nil)
@@ -168,7 +168,7 @@ func TestAuthorizeErrors(t *testing.T) {
 	}
 }
 
-// chain returns the texts of every error that can be unwrapped.
+// chain returns the texts of an error and of all errors that can be unwrapped from it.
 func chain(err error) string {
 	var b strings.Builder
 	for ; err != nil; err = errors.Unwrap(err) {

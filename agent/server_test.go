@@ -23,7 +23,7 @@ import (
 // patience is the time limit for another process or a loop.
 const patience = 2 * time.Minute
 
-// A liveServer is the harness's own server, over a queue in memory.
+// A liveServer is the harness's own server with a queue in memory.
 type liveServer struct {
 	queue *queuetest.Queue
 	url   string // with the agent's credential
@@ -31,7 +31,7 @@ type liveServer struct {
 	lease time.Duration
 }
 
-// newLiveServer starts a server that knows one agent.
+// newLiveServer starts a server with one agent in its configuration.
 func newLiveServer(t *testing.T, agentURL string, now func() time.Time) *liveServer {
 	t.Helper()
 	r := &liveServer{queue: queuetest.New(queuetest.Options{Now: now}), agent: agentURL, lease: time.Minute}
@@ -67,7 +67,7 @@ func (r *liveServer) add(t *testing.T, name string) string {
 	return task.TaskID
 }
 
-// wait waits until tasks are decided on, and returns the decision on the last one.
+// wait waits until all tasks have a decision, and returns the decision on the last one.
 func (r *liveServer) wait(t *testing.T, ids ...string) protocol.DecisionMessage {
 	t.Helper()
 	changes, stop := r.queue.Watch()
@@ -97,7 +97,7 @@ func (r *liveServer) wait(t *testing.T, ids ...string) protocol.DecisionMessage 
 	return d
 }
 
-// TestWorkerAndServer lets a worker wait for tasks of the harness's own server.
+// TestWorkerAndServer runs a worker that gets tasks from the harness's own server.
 func TestWorkerAndServer(t *testing.T) {
 	t.Parallel()
 	r := newLiveServer(t, "http://agent:9001", nil)
@@ -114,15 +114,15 @@ func TestWorkerAndServer(t *testing.T) {
 	if d := r.wait(t, first); d.Decision != protocol.Skip {
 		t.Errorf("got %v", d)
 	}
-	r.wait(t, r.add(t, "second"), r.add(t, "third")) // by the long poll, without a nudge
+	r.wait(t, r.add(t, "second"), r.add(t, "third")) // long polling finds it without a nudge
 	stop()
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
 }
 
-// TestLostAtServer checks that a client learns of its lost claim, and that a second decision by
-// the claimant is not an error.
+// TestLostAtServer checks that a client gets ErrLost for a lost claim, and that a claimant may
+// send its decision twice.
 func TestLostAtServer(t *testing.T) {
 	t.Parallel()
 	clock := queuetest.NewClock()
@@ -169,8 +169,9 @@ func TestLostAtServer(t *testing.T) {
 	}
 }
 
-// TestPythonAndServer runs the agent that behaves as the published one against the
-// server: it takes what waits before it serves, then a nudge to its decision.
+// TestPythonAndServer runs the Python agent, which behaves like the published one, with the
+// server. The agent completes the waiting tasks before it serves, and then a task that it was
+// nudged for.
 func TestPythonAndServer(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")
@@ -196,7 +197,8 @@ func TestPythonAndServer(t *testing.T) {
 	})
 	r.wait(t, early...)
 	late := r.add(t, "three")
-	// It serves as soon as the harness has reported an empty queue, which may be now.
+	// The agent serves as soon as the harness has reported an empty queue, which may already be
+	// the case.
 	for end := time.Now().Add(patience); ; {
 		resp, err := http.Post(self+"/task", "application/json", strings.NewReader(`{"task_id":"`+late+`"}`))
 		if err == nil {

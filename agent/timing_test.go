@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// dripping is a body that gives one byte a second, until ctx ends.
+// dripping is a body that returns one byte per second until ctx ends.
 type dripping struct{ ctx context.Context }
 
 func (d dripping) Read(p []byte) (int, error) {
@@ -35,7 +35,7 @@ func held(req *http.Request) (*http.Response, error) {
 	return nil, context.Cause(req.Context())
 }
 
-// TestDeadline runs on a clock of its own, so that a minute takes no time.
+// TestDeadline runs in a synctest bubble with its own clock, so that a minute takes no time.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	drip := func(req *http.Request) (*http.Response, error) {
@@ -65,7 +65,7 @@ func TestDeadline(t *testing.T) {
 		transport roundTrip
 		authorize func(context.Context) (string, error)
 		timeout   time.Duration // of the Remote
-		caller    time.Duration // of the caller's context; 0 for none
+		caller    time.Duration // timeout of the caller's context; 0: none
 		after     time.Duration // when the call ends
 		reason    agent.Reason
 		want      string
@@ -107,7 +107,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestHeldAgent lets the deadline end calls to a real server that holds its answer.
+// TestHeldAgent lets a deadline end calls to a real server that delays its answer.
 func TestHeldAgent(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]agenttest.Answer{"headers": agenttest.Held(), "body": agenttest.HeldBody()} {
@@ -120,7 +120,7 @@ func TestHeldAgent(t *testing.T) {
 	}
 }
 
-// TestCanceled cancels the caller's context while the agent holds its answer.
+// TestCanceled cancels the caller's context while the agent delays its answer.
 func TestCanceled(t *testing.T) {
 	t.Parallel()
 	errStop := errors.New("stop, hunter2")
@@ -144,7 +144,7 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// TestEndedContext checks that nothing is sent when the context ended before.
+// TestEndedContext checks that nothing is sent if the context has ended before the call.
 func TestEndedContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -179,7 +179,7 @@ func TestTransportErrors(t *testing.T) {
 		name   string
 		o      agent.RemoteOptions
 		reason agent.Reason
-		want   string // the start of the cause's text
+		want   string // prefix of the cause's text
 	}{
 		{"nobody listens", agent.RemoteOptions{URL: nobody}, agent.ReasonUnreachable, "no answer: dial tcp 127.0.0.1:"},
 		{"secret of ours", agent.RemoteOptions{URL: "http://bot:hunter2@agent", Transport: failing(errProxy)}, agent.ReasonUnreachable, `no answer: invalid proxy address "http://proxy.example": ***/xyz ::error::`},

@@ -14,8 +14,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// The defaults of WorkerOptions, and the lease and the heartbeat interval for a harness that
-// sends none: those of the published harness.
+// The defaults of WorkerOptions. publishedLease and publishedBeat are the lease and the heartbeat
+// interval of the published harness, which are used if a harness sends none.
 const (
 	DefaultPoll  = 30 * time.Second
 	DefaultGrace = 10 * time.Second
@@ -24,15 +24,16 @@ const (
 	publishedBeat  = 25 * time.Second
 )
 
-// The bounds of the time between two calls that failed.
+// The bounds of the wait after a failed call.
 const (
 	minBackoff = time.Second
 	maxBackoff = 30 * time.Second
 )
 
-// A DecideFunc decides on a task. ctx ends when the claim is lost, with ErrLost as its
-// cause, and when the agent stops. An error leaves the task to a later claim. The
-// decision's task id may be empty. It is called concurrently, on different tasks.
+// A DecideFunc decides on a task. ctx ends when the agent stops, or when the claim is lost, with
+// ErrLost as its cause. After an error the harness hands the task out again when its claim
+// expires. The decision's task id may be empty. A DecideFunc is called concurrently for different
+// tasks.
 type DecideFunc func(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error)
 
 // WorkerOptions configure a Worker.
@@ -41,28 +42,28 @@ type WorkerOptions struct {
 	Decide DecideFunc // must be set
 	// Concurrency is the number of tasks that are worked on at the same time; 0 means 1.
 	Concurrency int
-	// Poll is how long the Worker waits for a nudge before it asks again by itself; 0
-	// means DefaultPoll. With ClientOptions.Wait the harness answers sooner.
+	// Poll is how long the Worker waits for a nudge before it asks for a task again; 0 means
+	// DefaultPoll. If the harness waits for ClientOptions.Wait, the Worker asks again at once.
 	Poll time.Duration
-	// Grace is how long tasks may go on after the context of Run ended; 0 means
-	// DefaultGrace, less than 0 not at all.
+	// Grace is how long tasks may continue after the context of Run has ended; 0 means
+	// DefaultGrace, and a negative value no time.
 	Grace time.Duration
-	// Drained is called once, when the harness has no more tasks for the first time; nil:
-	// nothing is called.
+	// Drained is called once, when the harness reports for the first time that it has no more
+	// tasks; nil: not called.
 	Drained func()
-	// Log takes the events of the worker; nil discards. Texts from tasks do not get into it.
+	// Log receives the events of the worker; nil discards them. They contain no texts from tasks.
 	Log *slog.Logger
 	// Jitter returns a number from 0 to below 1, by which waiting times differ; nil
 	// means math/rand.
 	Jitter func() float64
 }
 
-// A Worker claims tasks, has them decided on, and hands the decisions in: at least once
-// each. Its methods are safe for concurrent use.
+// A Worker claims tasks, calls Decide, and sends the decisions. It sends each decision at least
+// once. Its methods are safe for concurrent use.
 type Worker struct {
 	o     WorkerOptions
-	nudge chan struct{} // holds one: claim again
-	slots chan struct{} // one for each task that is worked on
+	nudge chan struct{} // has a capacity of one: claim again
+	slots chan struct{} // one for each task that is being worked on
 
 	mu   sync.Mutex
 	jobs map[string]*job // by task id
@@ -99,16 +100,16 @@ func NewWorker(o WorkerOptions) (*Worker, error) {
 func (w *Worker) Nudge() {
 	select {
 	case w.nudge <- struct{}{}:
-	default: // it will ask anyway, and then sees this task too
+	default: // it will ask anyway, and will get this task, too
 	}
 }
 
-// Run works until ctx ends, and then until the current tasks are done or Grace is over; other
-// tasks are handed out again when their claims expire. It returns nil then. An error is one
-// that waiting does not mend: the harness refuses the agent (status 401, 403 or 422). Run is
-// called once.
+// Run works until ctx ends. Then it waits until the current tasks are done or Grace is over, and
+// returns nil. The harness hands out unfinished tasks again when their claims expire. Run returns
+// an error only if the harness rejects the agent (status 401, 403 or 422), because waiting would
+// not help. Call Run once.
 func (w *Worker) Run(ctx context.Context) error {
-	// Tasks outlive ctx by Grace.
+	// Tasks may continue for Grace after the end of ctx.
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	var jobs sync.WaitGroup
@@ -124,9 +125,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	return err
 }
 
-// claim gives tasks to start, which runs in a slot, until ctx ends.
+// claim claims tasks until ctx ends, and calls start for each. start must release the slot.
 func (w *Worker) claim(ctx context.Context, start func(*protocol.TaskMessage)) error {
-	failures, again, drained := 0, 0, false // again: claims in a row of tasks that are at hand
+	// Again: successive claims of tasks that have a job already.
+	failures, again, drained := 0, 0, false
 	for {
 		select {
 		case w.slots <- struct{}{}:
@@ -135,7 +137,7 @@ func (w *Worker) claim(ctx context.Context, start func(*protocol.TaskMessage)) e
 		}
 		asked, wait := time.Now(), w.o.Client.wait
 		if !drained {
-			wait = 0 // whoever waits for this agent to be ready must not wait for a task
+			wait = 0 // the first answer must come at once, because someone may wait for Drained
 		}
 		task, err := w.o.Client.next(ctx, wait)
 		if task != nil && !w.adopt(task) {
@@ -159,7 +161,7 @@ func (w *Worker) claim(ctx context.Context, start func(*protocol.TaskMessage)) e
 		}
 		failures = 0
 		if task != nil && again < cap(w.slots) {
-			again++ // it was one of ours; behind it there may be others
+			again++ // the task has a job already; other tasks may be waiting after it
 			continue
 		}
 		again = 0
@@ -174,8 +176,9 @@ func (w *Worker) claim(ctx context.Context, start func(*protocol.TaskMessage)) e
 	}
 }
 
-// pace waits before the harness is asked again. One that waited for a task is asked at
-// once; one that did not would be asked without end.
+// pace waits before the next request for a task. After a harness has waited (long polling), it
+// does not wait. Otherwise it waits for Poll, so that the requests do not follow each other
+// without a pause.
 func (w *Worker) pace(ctx context.Context, asked time.Time, wait time.Duration) {
 	if wait == 0 || time.Since(asked) < wait/2 {
 		w.pause(ctx, w.o.Poll)
@@ -193,14 +196,15 @@ func (w *Worker) pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// backoff returns how long to wait after so many failures in a row: twice as long each time, half
-// of it random, so that the agents of a restarted harness do not all call at once.
+// backoff returns how long to wait after a number of successive failures. The time doubles with
+// each failure, up to 30 s. Half of it is random, so that the agents of a restarted harness do
+// not all call at once.
 func (w *Worker) backoff(failures int) time.Duration {
 	d := min(maxBackoff, minBackoff<<min(failures-1, 10))
 	return d/2 + time.Duration(w.o.Jitter()*float64(d/2))
 }
 
-// refused reports whether the harness wants nothing of this agent.
+// refused reports whether an error means that the harness rejects this agent.
 func refused(err error) bool {
 	e, ok := errors.AsType[*ClientError](err)
 	return ok && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusUnprocessableEntity)

@@ -16,7 +16,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// skipAfter decides to skip after some time, or not at all when ctx ends first.
+// skipAfter returns a DecideFunc that decides to skip after some time, or returns an error if ctx
+// ends first.
 func skipAfter(d time.Duration) agent.DecideFunc {
 	return func(ctx context.Context, _ protocol.TaskMessage) (protocol.DecisionMessage, error) {
 		select {
@@ -34,15 +35,15 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// A running worker, in a bubble.
+// A running is a running worker in a synctest bubble.
 type running struct {
 	*agent.Worker
 	stop context.CancelFunc
 	done chan error
 }
 
-// run starts a worker on the harness. It must be called in a bubble; stop and receive
-// from done before its end.
+// run starts a worker with the harness. It must be called in a synctest bubble. The caller must
+// call stop and receive from done before the bubble ends.
 func run(t *testing.T, h *harness, o agent.WorkerOptions, c agent.ClientOptions) running {
 	t.Helper()
 	c.Transport = h
@@ -75,8 +76,8 @@ func wantDecided(t *testing.T, h *harness, ids ...string) {
 	}
 }
 
-// TestDrain checks that a start takes all waiting tasks, logs that once, and that a nudge wakes
-// the worker before its next poll.
+// TestDrain checks that a worker takes all waiting tasks at its start and calls Drained once. A
+// nudge wakes it before its next poll.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -102,7 +103,7 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// TestConcurrency checks that so many tasks are worked on at a time, and none more.
+// TestConcurrency checks that three tasks are worked on at the same time, and not more.
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,15 +124,15 @@ func TestConcurrency(t *testing.T) {
 	})
 }
 
-// TestHeartbeats checks that a slow task is kept: by a heartbeat every 25 s, or every third
-// of a lease that is shorter, also when some heartbeats are not taken.
+// TestHeartbeats checks that a slow task keeps its claim, even if some heartbeats fail. The
+// worker sends a heartbeat every 25 s, or every third of a shorter lease.
 func TestHeartbeats(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name      string
 		published bool
-		lease     time.Duration // 0: a short one
-		lose      int           // of three heartbeats, so many are not taken
+		lease     time.Duration // 0: that of newHarness
+		lose      int           // number of failing heartbeats of three
 		least     int
 	}{
 		{"short lease", false, 0, 0, 10},
@@ -172,7 +173,7 @@ func TestHeartbeats(t *testing.T) {
 	}
 }
 
-// TestLongLease has a harness whose claim ends later than a time can represent.
+// TestLongLease uses a claim that expires later than a time.Time can represent.
 func TestLongLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -188,7 +189,7 @@ func TestLongLease(t *testing.T) {
 	})
 }
 
-// TestLost checks that work ends when the claim is lost, and that nothing is handed in.
+// TestLost checks that work on a task ends when the claim is lost, and that no decision is sent.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -202,7 +203,7 @@ func TestLost(t *testing.T) {
 		r := run(t, h, agent.WorkerOptions{Decide: decide}, agent.ClientOptions{})
 		synctest.Wait()
 		h.mu.Lock()
-		h.tasks[0].attempt++ // somebody else has it now
+		h.tasks[0].attempt++ // another agent has it now
 		h.tasks[0].until = time.Now().Add(time.Hour)
 		h.mu.Unlock()
 		if err := <-causes; !errors.Is(err, agent.ErrLost) {
@@ -215,8 +216,8 @@ func TestLost(t *testing.T) {
 	})
 }
 
-// TestAdopt checks that a task that a worker claims again while working on it is worked on
-// once, under the new claim.
+// TestAdopt checks that a worker that claims a task again while it works on it does not start the
+// work again. The work continues with the new claim.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -245,8 +246,9 @@ func TestAdopt(t *testing.T) {
 	})
 }
 
-// TestAdoptAtStart checks that a claim of a task at hand is not taken for the end of the
-// tasks: the next one is claimed at once, and the agent is not called ready before.
+// TestAdoptAtStart checks a worker that claims a task which it works on already. It does not
+// conclude that the queue is empty: it claims the next task at once, and calls Drained only
+// afterwards.
 func TestAdoptAtStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -255,7 +257,7 @@ func TestAdoptAtStart(t *testing.T) {
 		h.fault = func(path string) int {
 			if path == "/queue/next" {
 				if asked++; asked == 2 {
-					h.tasks[0].until = time.Time{} // it is handed out again
+					h.tasks[0].until = time.Time{} // the harness hands it out again
 				}
 			}
 			return 0
@@ -278,7 +280,7 @@ func TestAdoptAtStart(t *testing.T) {
 	})
 }
 
-// TestTransient checks that a decision is handed in again while the claim lasts, and a
+// TestTransient checks that a decision is sent again as long as the claim is valid, and that a
 // lost answer does no harm.
 func TestTransient(t *testing.T) {
 	t.Parallel()
@@ -313,8 +315,8 @@ func TestTransient(t *testing.T) {
 	}
 }
 
-// TestDown checks that a harness which is away is asked less and less often, and that
-// the tasks are taken when it is back, at once after a nudge.
+// TestDown checks that a worker asks a harness that is down less and less often. When the harness
+// is up again, the worker takes its tasks, at once after a nudge.
 func TestDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -329,7 +331,7 @@ func TestDown(t *testing.T) {
 		}
 		r := run(t, h, agent.WorkerOptions{Decide: skipAfter(0)}, agent.ClientOptions{})
 		pass(time.Hour)
-		if asked < 100 || asked > 130 { // 1, 2, 4, 8, 16, then every 30 s
+		if asked < 100 || asked > 130 { // after 1, 2, 4, 8, 16, then every 30 s
 			t.Errorf("asked %d times in an hour", asked)
 		}
 		h.locked(func() { down = false })
@@ -341,7 +343,7 @@ func TestDown(t *testing.T) {
 	})
 }
 
-// TestRefused checks that a worker ends when the harness does not want it.
+// TestRefused checks that a worker ends when the harness rejects it.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{401, 403, 422} {

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// TestStop checks the current task when the worker stops.
+// TestStop checks what happens to the current task when the worker stops.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -47,8 +47,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestBadDecide checks that neither an error nor a panic nor a wrong decision ends the
-// worker, and that nothing is handed in for them.
+// TestBadDecide checks that an error, a panic or a wrong decision does not end the worker, and
+// that no decision is sent then.
 func TestBadDecide(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -72,8 +72,8 @@ func TestBadDecide(t *testing.T) {
 	})
 }
 
-// TestLongPoll checks that a harness which waits is asked again at once, and one that
-// does not is not asked without end.
+// TestLongPoll checks that a worker asks a harness with long polling again at once. It waits
+// before it asks a harness without long polling again.
 func TestLongPoll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestLongPoll(t *testing.T) {
 		h.hold = func(ctx context.Context, path string) error {
 			mu.Lock()
 			d := time.Duration(0)
-			if waits && path == "/queue/next?wait=30s" { // the first one does not ask for it
+			if waits && path == "/queue/next?wait=30s" { // the first request has no wait
 				d = 30 * time.Second
 			}
 			mu.Unlock()

@@ -16,66 +16,65 @@ type Mode string
 // The modes.
 const (
 	ModeApply  Mode = "apply"  // the default
-	ModeShadow Mode = "shadow" // decide and report, write nothing
+	ModeShadow Mode = "shadow" // decide and report, but write nothing
 )
 
-// A Config is the contents of the configuration file and the rule files. The zero value has
-// no rules, no agent and the safe policy.
+// A Config contains the settings of the configuration file and the rule files. The zero value has
+// no rules, no agent and the safe default policy.
 type Config struct {
 	Mode   Mode // empty: ModeApply
 	Policy policy.Policy
 	LLM    protocol.LLMBackendRef // empty fields: not configured
-	Model  Model                  // more settings of LLM, for our own requests to it
+	Model  Model                  // further settings of LLM for Foreman's own requests
 	Memory Memory
 	Agent  Agent
 	Rules  *rules.Set // nil: no rules
-	// Tests are the tests beside the rules; nil unless [Spec.Tests] asks for them.
+	// Tests are the tests in the rule files; nil unless [Spec.Tests] is set.
 	Tests []ruletest.Test
-	// NeverClose is true if the file that is extended forbids to close issues, so that no
-	// setting on top of the configuration may permit it.
+	// NeverClose is true if the extended file forbids closing issues. Then no further setting, such
+	// as an input of the action, may allow it.
 	NeverClose bool
 	// Files names the files that were read, in order.
 	Files []string
-	// Globs are the patterns with which more files were searched: a matching file that is added
-	// later counts too.
+	// Globs are the patterns of the searches for files. A matching file that is added later belongs
+	// to the configuration, too.
 	Globs []string
-	// Warnings are problems that leave the configuration usable.
+	// Warnings are problems that do not make the configuration unusable.
 	Warnings yamlfile.Problems
 }
 
-// A Memory names the store of the records of earlier tasks.
+// A Memory describes where records of earlier tasks are stored.
 type Memory struct {
 	Store string // "off", "artifact", "cache" or "file"; empty: not configured
 	Path  string // folder of the file store; empty: not configured
-	// Summary is the writer of the summary for the agent: "facts" or "model"; empty: not
-	// configured.
+	// Summary is what writes the summary for the agent: "facts" or "model"; empty: not configured.
 	Summary string
 }
 
-// A Model is the model that writes the summary. Zero fields are not configured.
+// A Model configures the model that writes the summary. Zero fields are not configured.
 type Model struct {
-	BaseURL   string        // of a service other than the provider's own
-	Timeout   time.Duration // for one answer
-	MaxTokens int           // of one answer
+	BaseURL   string        // base URL of a service other than the provider's own
+	Timeout   time.Duration // limit for one answer
+	MaxTokens int           // limit for one answer
 }
 
-// An Agent is an agent over HTTP and when it is asked.
+// An Agent configures an agent over HTTP, and when it decides.
 type Agent struct {
 	URL       string           // base address; empty: none is configured
-	Inherited bool             // only the file that is extended names URL: it gets no credentials
+	Inherited bool             // only the extended file sets URL: no credentials
 	Auth      string           // "none", "token" or "oidc"; empty: not configured
-	Timeout   time.Duration    // connect to last byte; 0: not configured
-	When      *rules.Condition // asked only when it holds; nil: when no rule fired
+	Timeout   time.Duration    // from connecting to the last byte; 0: not configured
+	When      *rules.Condition // the agent decides only if true; nil: when no rule fired
 	OnFailure OnFailure
 }
 
-// OnFailure is the fallback when the agent gives no usable decision. The zero value fails the
-// run.
+// OnFailure is the fallback when the agent returns no usable decision. The zero value makes the run
+// fail.
 type OnFailure struct {
 	Set   bool   // the configuration contains it
-	Skip  bool   // the decision is skip
-	Label string // the decision is to add this label
+	Skip  bool   // the fallback is the decision skip
+	Label string // the fallback is to add this label
 }
 
-// OnFailureRule is in place of the id of a rule in the source of an action that OnFailure adds.
+// OnFailureRule replaces the id of a rule as the source of an action that OnFailure adds.
 const OnFailureRule = "agent.on_failure"

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/config"
 )
 
-// TestDocsFiles reads every whole file of docs/rules.md as a configuration.
+// TestDocsFiles loads each complete configuration file in docs/rules.md.
 func TestDocsFiles(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/rules.md")

@@ -25,10 +25,10 @@ func (r RemoteFile) String() string {
 	return r.Owner + "/" + r.Repo + ":" + r.Path + "@" + r.Ref
 }
 
-// extendsSection is the value of "extends"; the zero value has a mistake.
+// extendsSection is the value of "extends". The zero value means that it has a mistake.
 type extendsSection struct{ file RemoteFile }
 
-// extendsForm is how a file is named.
+// extendsForm is the form of the value of "extends".
 const extendsForm = "owner/repo:path@ref"
 
 // DecodeYAML reads owner/repo:path@ref.
@@ -58,7 +58,7 @@ func (e *extendsSection) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
 
 const maxName = 250 // bytes of a path or a ref
 
-// plainPath reports whether s names a file below a root, and in one way only.
+// plainPath reports whether s is a path below the repository's root in its shortest form.
 func plainPath(s string) bool {
 	return s != "" && len(s) <= maxName && fs.ValidPath(s) && s != "." && path.Clean(s) == s && !strings.ContainsFunc(s, unicode.IsControl)
 }

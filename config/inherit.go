@@ -10,7 +10,8 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// sources returns the rules of both sides: first the inherited ones that are not disabled.
+// sources returns the rules of both sides: first the inherited rules that are not disabled, then
+// the repository's own.
 func (b sides) sources() []rules.Source {
 	off := b.disabled()
 	list := slices.Clone(b.theirs.sources)
@@ -40,7 +41,7 @@ func (b sides) disabled() []string {
 		case slices.Contains(own, id):
 			at.f.Problemf(n, "disable: %q is a rule of this repository's own; take it out, or give it another id", text.Quote(id))
 		case b.theirs.name == "":
-			// There is none, or it could not be read: that is reported.
+			// No file is extended, or it could not be read. That is reported elsewhere.
 		case !slices.Contains(known, id):
 			at.f.Problemf(n, "disable: %s has no rule %q%s", b.theirs.name, text.Quote(id), yamlfile.DidYouMean(id, known))
 		default:

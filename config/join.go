@@ -10,14 +10,14 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// A place is the position of a value; the zero value is that of an absent one.
+// A place is the position of a value. The zero value means that the value is absent.
 type place struct {
 	f         *yamlfile.File
 	n         *yaml.Node
-	inherited bool // it is in the file that is extended
+	inherited bool // it is in the extended file
 }
 
-// child returns the place of a key of the mapping.
+// child returns the place of a key in the mapping.
 func (p place) child(key string) place {
 	if n := yamlfile.Child(p.n, key); n != nil {
 		return place{p.f, n, p.inherited}
@@ -28,20 +28,20 @@ func (p place) child(key string) place {
 // A side is one side of a configuration: the repository's own files together, or the file
 // that they extend. Absent sections are nil; the zero value is a side without files.
 type side struct {
-	name    string           // of the first file
-	at      map[string]place // of each section; limits and labels at the top or under policy
+	name    string           // name of the first file
+	at      map[string]place // of each section; limits and labels in either form
 	mode    *string
-	policy  policy.Section // with limits, labels and agent.may
+	policy  policy.Section // includes limits, labels and agent.may
 	llm     *llmSection
 	memory  *memorySection
 	agent   *agentSection
-	extends RemoteFile // the zero value also for one with a mistake
+	extends RemoteFile // zero if absent or mistaken
 	disable []*yaml.Node
 	sources []rules.Source
 }
 
-// join returns the sections of several files as those of one side. Each section may be in
-// one of the files only, except for rules, tests and include.
+// join joins the sections of several files into one side. Each section may be in only one file,
+// except for rules, tests and include.
 func join(files []sourceFile) side {
 	s := side{at: map[string]place{}}
 	for _, d := range files {
@@ -75,7 +75,7 @@ func (s *side) add(d sourceFile) {
 	}
 	source := rules.Source{File: d.file, Node: in.Rules}
 	if !d.inherited {
-		source.Tests = in.Tests // those of a file that is extended are not run here
+		source.Tests = in.Tests // tests of an extended file are not run here
 	}
 	if s.once(d, "forms", in.Forms != nil) {
 		source.Forms = in.Forms
@@ -88,7 +88,8 @@ func (s *side) add(d sourceFile) {
 	}
 }
 
-// once reports whether a file has a section that no file before it has.
+// once reports whether a file has a section that no earlier file has. It reports a mistake if an
+// earlier file has the section.
 func (s *side) once(d sourceFile, name string, present bool) bool {
 	if !present {
 		return false

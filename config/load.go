@@ -11,14 +11,14 @@ import (
 	"github.com/org/foreman-action/rules/ruletest"
 )
 
-// Load reads the configuration file, the files that it includes and extends, and more rule
-// files. A file that is extended can only be tightened: a value that would loosen it does not
-// count, and gets a warning.
+// Load reads the configuration file, the files that it includes and extends, and further rule
+// files. The repository can only tighten an extended file: a value that would loosen it is ignored
+// with a warning.
 //
-// All files have the same sections, so that a rule file may be complete by itself; but each
-// section except for rules and tests may be in one file only. The mistakes of all files are
-// reported together, as yamlfile.Problems. A nil Config without an error means that there
-// is none, and that it was optional.
+// All files may have the same sections, so that a rule file can be complete by itself. But only
+// rules and tests may occur in several files. The mistakes of all files are reported together, as
+// [yamlfile.Problems]. A nil Config without an error means that the file is optional and does not
+// exist.
 func Load(ctx context.Context, files Files, spec Spec) (*Config, error) {
 	own, err := readOwn(ctx, files, spec)
 	if err != nil || len(own.names) == 0 {
@@ -64,9 +64,9 @@ func (s single) Read(_ context.Context, path string) ([]byte, error) {
 
 func (s single) Glob(context.Context, string) ([]string, error) { return nil, nil }
 
-// compile returns the configuration with the rules of both sides, and with their tests on
-// request: those of the repository's own files, which may name inherited rules. Mistakes are
-// recorded in the files.
+// compile compiles the rules of both sides into the configuration. If tests is true it also parses
+// the tests of the repository's own files, which may name inherited rules. Mistakes are recorded in
+// the files.
 func compile(c Config, b sides, tests bool) (Config, error) {
 	sources := b.sources()
 	if at := b.agentKey("when"); at.n != nil {
@@ -92,8 +92,8 @@ func compile(c Config, b sides, tests bool) (Config, error) {
 	return c, nil
 }
 
-// problems returns the mistakes and the warnings of all files. If the file that is extended
-// could not be read, mistakes that it may resolve count as warnings.
+// problems returns the mistakes and the warnings of all files. If unread is true the extended file
+// could not be read. Then undeclared names count as warnings, because that file may declare them.
 func (in input) problems(unread bool) (mistakes, warnings yamlfile.Problems) {
 	files := make([]*yamlfile.File, 0, len(in.files))
 	for _, d := range in.files {
@@ -113,7 +113,7 @@ func (in input) problems(unread bool) (mistakes, warnings yamlfile.Problems) {
 		warnings = append(warnings, f.Warnings()...)
 	}
 	if unread {
-		warnings.Sort() // those of the loop above come first
+		warnings.Sort() // so that the new warnings are not simply first
 	}
 	mistakes.Sort()
 	return mistakes, warnings

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of the files in testdata")
 
-// filesOf serves the parts of an archive whose names begin with "repo/".
+// filesOf serves the files of an archive whose names begin with "repo/".
 type filesOf struct{ a *golden.Case }
 
 func (f filesOf) Read(_ context.Context, name string) ([]byte, error) {
@@ -44,9 +44,9 @@ func (f filesOf) Glob(_ context.Context, pattern string) ([]string, error) {
 	return names, nil
 }
 
-// TestLoad loads the files of every case in testdata/load. The part "spec"
-// holds path=, optional, rules=, partial and tokenless words; parts that begin with
-// "remote/" are what other repositories hold.
+// TestLoad loads the files of every case in testdata/load. The part "spec" may contain the words
+// path=, optional, rules=, partial and tokenless. Parts that begin with "remote/" are files of
+// other repositories.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	golden.Each(t, "testdata/load", *update, func(t *testing.T, a *golden.Case) {
@@ -116,7 +116,7 @@ func showConfig(c *Config) string {
 	return b.String()
 }
 
-// FuzzLoad looks for files that panic, and for errors without a place.
+// FuzzLoad checks that no file makes Load panic, and that every error has a position.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte("version: 1\nmode: shadow\npolicy: {allow_close: true, limits: {comment: 1}, labels: {allow: [a*], deny: []}}\n"))
 	f.Add([]byte("version: 1\nagent: {url: 'https://${HOST}', auth: oidc, timeout: 5s, when: not label(\"a\"), on_failure: {add_label: x}}\ninclude: x.yml\n"))
@@ -126,7 +126,7 @@ func FuzzLoad(f *testing.F) {
 	local := regexp.MustCompile(`(?m)^(extends|disable|include):.*$`)
 	f.Fuzz(func(t *testing.T, src []byte) {
 		c, err := Load(t.Context(), single{"f.yml", src}, Spec{Path: "f.yml", Remote: func(context.Context, RemoteFile) ([]byte, error) {
-			return local.ReplaceAll(src, nil), nil // both sides are equal
+			return local.ReplaceAll(src, nil), nil // the extended file equals the file itself
 		}})
 		if err == nil {
 			c.Policy.EffectiveLimits()

@@ -2,8 +2,9 @@ package config
 
 import "strings"
 
-// WithoutServices removes the settings that send the issue, or write files, to a place that the
-// user did not name: the file may be of an untrusted repository. It returns a warning for each.
+// WithoutServices removes settings that send the issue, or write files, to a place that the user
+// did not name, because the file may come from an untrusted repository. It returns a warning for
+// each.
 func (c *Config) WithoutServices() []string {
 	var warnings []string
 	if c.Agent.URL != "" {
@@ -16,8 +17,8 @@ func (c *Config) WithoutServices() []string {
 	return warnings
 }
 
-// AnyVariable returns an environment in which every variable is set: those that getenv
-// returns empty have a value that suits everything. A nil getenv sets none.
+// AnyVariable returns an environment in which every variable is set. A variable for which getenv
+// returns "" has a value that is valid for every setting. A nil getenv sets no variable.
 func AnyVariable(getenv func(string) string) func(string) string {
 	return func(name string) string {
 		if getenv != nil {

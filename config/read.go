@@ -19,18 +19,18 @@ import (
 type sourceFile struct {
 	file      *yamlfile.File
 	sections  sections
-	inherited bool // it is the file that is extended
+	inherited bool // it is the extended file
 }
 
-// An input has the files that were read, with their mistakes.
+// An input contains the files that were read, with their mistakes.
 type input struct {
 	files  []sourceFile
 	names  []string          // of all files, in order
-	globs  []string          // patterns with which files were searched
-	broken yamlfile.Problems // of files that are not YAML, and so not in files
+	globs  []string          // patterns of the searches for files
+	broken yamlfile.Problems // of files that are not YAML; such files are not in files
 }
 
-// and returns two inputs as one.
+// and returns the files of both inputs as one input.
 func (in input) and(more input) input {
 	return input{
 		files: slices.Concat(in.files, more.files), names: slices.Concat(in.names, more.names), globs: slices.Concat(in.globs, more.globs),
@@ -85,7 +85,7 @@ func readOwn(ctx context.Context, files Files, spec Spec) (input, error) {
 // A reader reads files that include others.
 type reader struct {
 	files Files
-	split func(*yamlfile.File, *yaml.Node) *yaml.Node // of the next file; nil: none
+	split func(*yamlfile.File, *yaml.Node) *yaml.Node // for the first file; nil afterwards
 	in    input
 }
 
@@ -105,7 +105,7 @@ func (r *reader) file(ctx context.Context, name string) error {
 	}
 	root := f.Root()
 	if split := r.split; split != nil {
-		r.split = nil // the files that it includes have no such sections
+		r.split = nil // included files have no such sections
 		root = split(f, root)
 	}
 	d := decode(f, root)
@@ -113,7 +113,7 @@ func (r *reader) file(ctx context.Context, name string) error {
 	return r.include(ctx, f, d.sections.Include)
 }
 
-// include reads the files that a file names; a glob may match none.
+// include reads the files that a file includes. A glob may match no file.
 func (r *reader) include(ctx context.Context, f *yamlfile.File, in *includeSection) error {
 	if in == nil {
 		return nil
@@ -131,7 +131,7 @@ func (r *reader) include(ctx context.Context, f *yamlfile.File, in *includeSecti
 	return nil
 }
 
-// glob reads the files that match, at least one.
+// glob reads the files that match a glob. It fails if none does.
 func (r *reader) glob(ctx context.Context, glob string) error {
 	if _, err := path.Match(glob, ""); err != nil || glob == "" {
 		return fmt.Errorf("rule files %q: %w", glob, path.ErrBadPattern)
@@ -160,11 +160,11 @@ func (r *reader) glob(ctx context.Context, glob string) error {
 	return nil
 }
 
-// readExtended reads the file that the repository's own files extend. The input is empty if
-// they extend none, and has no files if it cannot be read; the problem is recorded.
+// readExtended reads the file that the repository's own files extend. The input is empty if they
+// extend no file. It has no files if the file cannot be read; the problem is recorded then.
 func readExtended(ctx context.Context, mine side, spec Spec) (input, error) {
 	at, ok := mine.at["extends"]
-	if !ok || mine.extends == (RemoteFile{}) { // the mistake in it is recorded
+	if !ok || mine.extends == (RemoteFile{}) { // a mistake in extends is already recorded
 		return input{}, nil
 	}
 	file := mine.extends
@@ -190,8 +190,7 @@ func readExtended(ctx context.Context, mine side, spec Spec) (input, error) {
 	return parseExtended(file.String(), src)
 }
 
-// parseExtended decodes a file that is extended, and reports the sections that it may not
-// have.
+// parseExtended decodes an extended file, and reports sections that such a file may not have.
 func parseExtended(name string, src []byte) (in input, err error) {
 	f, err := in.add(name, src)
 	if f == nil || err != nil {

@@ -8,14 +8,13 @@ import (
 	"github.com/org/foreman-action/rules/ruletest"
 )
 
-// SchemaID is the id of the JSON Schema of configuration files. It is a name: the address
-// need not exist.
+// SchemaID is the id of the JSON Schema of configuration files. It is only a name: no page needs to
+// exist at this address.
 const SchemaID = "https://github.com/org/foreman-action/foreman.schema.json"
 
-// Schema returns the JSON Schema, draft 2020-12, of configuration and rule files, made
-// from the types that [Load] decodes: every key with its description. It accepts some files
-// that Load refuses, such as one with a mistake in a condition; Load refuses every file that
-// it refuses.
+// Schema returns the JSON Schema, draft 2020-12, of configuration and rule files. It is made from
+// the types that [Load] decodes, and describes every key. Load rejects every file that the schema
+// rejects, and also some others, such as a file with a mistake in a condition.
 func Schema() map[string]any {
 	parts := rules.Schemas()
 	parts["tests"] = ruletest.Schema()
@@ -30,7 +29,7 @@ func Schema() map[string]any {
 	return s
 }
 
-// limitsSchema is the schema of a number for every action.
+// limitsSchema returns the schema of a mapping from actions to numbers.
 func limitsSchema() object {
 	properties := object{}
 	for _, name := range knownActions() {

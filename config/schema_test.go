@@ -16,7 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// compiledSchema is what a validator makes of our schema.
+// compiledSchema returns the schema, compiled by a validator.
 func compiledSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	data, err := json.Marshal(Schema())
@@ -38,7 +38,7 @@ func compiledSchema(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// document is a YAML file as a validator sees it.
+// document returns a YAML file as the value that a validator checks.
 func document(t *testing.T, src []byte) any {
 	t.Helper()
 	var v any
@@ -56,7 +56,7 @@ func document(t *testing.T, src []byte) any {
 	return doc
 }
 
-// plain makes keys of text, as JSON has them.
+// plain converts the keys of mappings to strings, as in JSON.
 func plain(v any) any {
 	switch v := v.(type) {
 	case map[any]any:
@@ -77,8 +77,8 @@ func plain(v any) any {
 	return v
 }
 
-// TestSchemaValid holds every file that loads against the schema: those of our own
-// cases, of the rules', and of the repository.
+// TestSchemaValid checks that the schema accepts every file that loads: test cases of this package
+// and of the rules, and files of this repository.
 func TestSchemaValid(t *testing.T) {
 	t.Parallel()
 	s := compiledSchema(t)
@@ -117,7 +117,7 @@ func TestSchemaValid(t *testing.T) {
 	}
 }
 
-// loads reports whether a file loads by itself.
+// loads reports whether a file loads without other files.
 func loads(src []byte) bool {
 	return load(src) == nil
 }
@@ -130,8 +130,8 @@ func load(src []byte) error {
 	return err
 }
 
-// TestSchemaRefuses holds files with unknown keys, and every file of whose mistakes a
-// schema can know, against the schema.
+// TestSchemaRefuses checks that the schema rejects files with unknown keys, and other files with
+// mistakes that a schema can express.
 func TestSchemaRefuses(t *testing.T) {
 	t.Parallel()
 	s := compiledSchema(t)
@@ -178,7 +178,8 @@ func TestSchemaRefuses(t *testing.T) {
 	}
 }
 
-// TestSchemaClosed adds a key to every mapping of a file that uses all keys.
+// TestSchemaClosed checks that the schema rejects an unknown key in every mapping. It uses a file
+// that contains all keys.
 func TestSchemaClosed(t *testing.T) {
 	t.Parallel()
 	s := compiledSchema(t)
@@ -237,7 +238,7 @@ func eachMapping(v any, at string, fn func(at string, m map[string]any)) {
 	}
 }
 
-// properties calls fn for the keys that a schema knows, but for those of actions.
+// properties calls fn for the keys in a schema, except those of actions.
 func properties(s map[string]any, at string, fn func(at string, schema map[string]any)) {
 	if items, ok := s["items"].(map[string]any); ok && at != ".rules.then" && at != ".tests.expect.actions" {
 		properties(items, at, fn)

@@ -14,7 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// The files for SchemaStore, below schemaStore as its repository has them.
+// The files for SchemaStore. Below schemaStore they have the paths of its repository.
 const (
 	schemaStore     = "../docs/schemastore"
 	schemaStoreName = "foreman-action"
@@ -22,7 +22,7 @@ const (
 	draft7          = "http://json-schema.org/draft-07/schema#"
 )
 
-// catalogEntry is the entry in SchemaStore's list of schemas.
+// catalogEntry is an entry in SchemaStore's list of schemas.
 type catalogEntry struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description"`
@@ -30,8 +30,8 @@ type catalogEntry struct {
 	URL         string   `json:"url"`
 }
 
-// storedSchema is our schema in the form that SchemaStore takes. The keywords are the same in
-// both drafts.
+// storedSchema returns the schema of this package as draft 7, which SchemaStore requires. Both
+// drafts have the keywords that it uses.
 func storedSchema() map[string]any {
 	s := maps.Clone(Schema())
 	s["$schema"], s["$id"] = draft7, schemaStoreURL
@@ -51,8 +51,8 @@ func indented(t *testing.T, v any) []byte {
 	return b.Bytes()
 }
 
-// TestSchemaStoreFiles keeps the files for SchemaStore as the program's own schema; -update
-// rewrites them.
+// TestSchemaStoreFiles checks that the files for SchemaStore match the schema of this package;
+// -update rewrites them.
 func TestSchemaStoreFiles(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]any{
@@ -79,8 +79,8 @@ func TestSchemaStoreFiles(t *testing.T) {
 	}
 }
 
-// TestSchemaStoreCases validates the test files for SchemaStore with the schema as draft 7,
-// and compares the outcome with that of loading them.
+// TestSchemaStoreCases validates the test files for SchemaStore with the schema as draft 7. It
+// compares the results with those of loading the files.
 func TestSchemaStoreCases(t *testing.T) {
 	t.Parallel()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(indented(t, storedSchema())))
@@ -115,8 +115,8 @@ func TestSchemaStoreCases(t *testing.T) {
 	}
 }
 
-// TestSchemaStoreForm looks for what SchemaStore and its validator refuse: keywords of a later
-// draft, patterns that JavaScript does not know, and descriptions that are no sentence.
+// TestSchemaStoreForm checks for what SchemaStore and its validator reject: keywords of a later
+// draft, patterns that JavaScript does not support, and descriptions that are not sentences.
 func TestSchemaStoreForm(t *testing.T) {
 	t.Parallel()
 	later := []string{"$defs", "$dynamicRef", "dependentRequired", "dependentSchemas", "prefixItems", "unevaluatedItems", "unevaluatedProperties", "minContains"}

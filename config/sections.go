@@ -12,15 +12,15 @@ import (
 	"github.com/org/foreman-action/policy"
 )
 
-// sections are the sections of one file as they are written; nil ones are absent.
+// sections are the sections of one file as written. Nil sections are absent.
 type sections struct {
 	Version *yaml.Node      `yaml:"version"`
 	Extends *extendsSection `yaml:"extends"`
 	Disable []*yaml.Node    `yaml:"disable"`
 	Mode    *string         `yaml:"mode"`
 	Policy  *policy.Section `yaml:"policy"`
-	Limits  map[string]int  `yaml:"limits"` // short for policy.limits
-	Labels  *policy.Labels  `yaml:"labels"` // short for policy.labels
+	Limits  map[string]int  `yaml:"limits"` // short for policy.limits, see [side.addPolicy]
+	Labels  *policy.Labels  `yaml:"labels"` // short for policy.labels, see [side.addPolicy]
 	LLM     *llmSection     `yaml:"llm"`
 	Memory  *memorySection  `yaml:"memory"`
 	Agent   *agentSection   `yaml:"agent"`

@@ -13,11 +13,11 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// sides are both sides of a configuration. If nothing is extended, or it could not be read,
-// theirs has no files.
+// sides are the two sides of a configuration: the repository's own files, and the file that they
+// extend. If no file is extended, or it cannot be read, theirs has no files.
 type sides struct{ mine, theirs side }
 
-// section returns the side whose section counts: the repository's own, if it has one.
+// section returns the side whose section applies: the repository's own, if it has the section.
 func (b sides) section(name string) side {
 	if _, ok := b.mine.at[name]; ok {
 		return b.mine
@@ -25,8 +25,8 @@ func (b sides) section(name string) side {
 	return b.theirs
 }
 
-// agentKey returns the place of a key of the section agent: the repository's own, if there
-// is one.
+// agentKey returns the place of a key in the section agent. The repository's own key takes
+// precedence.
 func (b sides) agentKey(key string) place {
 	if at := b.mine.at["agent"].child(key); at.n != nil {
 		return at
@@ -34,7 +34,7 @@ func (b sides) agentKey(key string) place {
 	return b.theirs.at["agent"].child(key)
 }
 
-// settle returns the configuration of both sides, without the rules.
+// settle merges both sides into a configuration without rules.
 func settle(b sides, vars yamlfile.Variables) Config {
 	c := Config{Mode: b.mode(), Policy: b.policy()}
 	if may := b.theirs.policy.AllowClose; may != nil {
@@ -56,8 +56,8 @@ func settle(b sides, vars yamlfile.Variables) Config {
 	return c
 }
 
-// mode returns the mode that counts: shadow mode of the file that is extended cannot be
-// switched off.
+// mode returns the mode that applies. If the extended file has shadow mode, the repository cannot
+// switch it off.
 func (b sides) mode() Mode {
 	mine, theirs := b.mine.mode, b.theirs.mode
 	switch {
@@ -72,14 +72,14 @@ func (b sides) mode() Mode {
 	return Mode(*mine)
 }
 
-// policy returns the policy that counts. Values that would loosen that of the file which is
-// extended get a warning.
+// policy returns the policy that applies. A value that would loosen the policy of the extended file
+// gets a warning.
 func (b sides) policy() policy.Policy {
 	p, looser := policy.Tighten(b.theirs.policy, b.mine.policy)
 	for _, l := range looser {
 		name, at := b.mine.field(l.Field)
 		if at.n == nil {
-			continue // the short and the long form are there, which is a mistake
+			continue // set in the short and in the long form: already reported
 		}
 		if l.Counts != "" {
 			b.warnTighter(at, name, l.Counts)
@@ -93,7 +93,7 @@ func (b sides) policy() policy.Policy {
 	return p
 }
 
-// field returns the key of a field of the policy in a file, for messages, and its place.
+// field returns the key of a policy field as a message names it, and its place in the file.
 func (s side) field(name string) (key string, at place) {
 	section, entry, nested := strings.Cut(name, ".")
 	switch {
@@ -105,12 +105,12 @@ func (s side) field(name string) (key string, at place) {
 	return "policy." + name, s.at["policy"].child(name)
 }
 
-// warnTighter reports the value that counts instead of the one at a place.
+// warnTighter warns that the value counts applies instead of the looser value at a place.
 func (b sides) warnTighter(at place, name, counts string) {
 	at.f.Warnf(at.n, "%s: %s applies, from %s; a file that extends it can only tighten it", name, counts, b.theirs.name)
 }
 
-// onFailure decodes agent.on_failure. It reports a label that the policy never permits.
+// onFailure decodes agent.on_failure. It reports a label that the policy never allows.
 func onFailure(at place, p policy.Policy) OnFailure {
 	if at.n == nil {
 		return OnFailure{}
@@ -125,8 +125,8 @@ func onFailure(at place, p policy.Policy) OnFailure {
 	return o
 }
 
-// modelURL expands the address of the model. The key of this repository goes there, so only
-// its own files may contain it.
+// modelURL expands the base URL of the model. The repository's API key is sent to it, so only the
+// repository's own files may set it.
 func modelURL(at place, vars yamlfile.Variables) string {
 	if at.inherited {
 		at.f.Problemf(at.n, "llm.base_url: a file that is extended must not set the address that receives a model's key; set it in the repository's own file or by the input llm-base-url")
@@ -135,8 +135,8 @@ func modelURL(at place, vars yamlfile.Variables) string {
 	return expand(at, vars)
 }
 
-// expand resolves ${VAR} in a value. A file that is extended reads no variables: others
-// write it, and could send them to an address in the same file.
+// expand resolves ${VAR} in a value. It does not do so in an extended file, whose authors could
+// otherwise send the variables to an address of theirs.
 func expand(at place, vars yamlfile.Variables) string {
 	if at.n == nil {
 		return ""
@@ -154,8 +154,8 @@ func expand(at place, vars yamlfile.Variables) string {
 	return out
 }
 
-// variables returns the variables that values may contain: those that are set, except those
-// with a secret. Values may end up with an agent or in a log.
+// variables returns the variables that values may use: all that are set and not secret. Values may
+// reach an agent or a log.
 func variables(getenv func(string) string) yamlfile.Variables {
 	return yamlfile.Variables{Reserved: variable.Reserved, Lookup: func(name string) (string, error) {
 		if getenv != nil {

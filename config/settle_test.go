@@ -12,8 +12,8 @@ import (
 	"github.com/org/foreman-action/policy"
 )
 
-// TestTightenForgetsNothing takes a policy with every key, as the repository's own and as
-// that of a file which is extended: it is the same policy, and on both sides too.
+// TestTightenForgetsNothing checks a policy that has every key. The result is the same policy
+// whether the repository's own file, the extended file or both contain it.
 func TestTightenForgetsNothing(t *testing.T) {
 	t.Parallel()
 	src, err := os.ReadFile("testdata/schema/every_key.yml")

@@ -13,8 +13,8 @@ import (
 
 type object = schema.Object
 
-// table returns the keys of configuration files. [Load] makes it for every file; the larger
-// schemas are therefore in [Schema].
+// table returns the keys of configuration files. It omits the larger schemas, which [Schema] adds,
+// because [Load] calls it for every file.
 func table() schema.Table {
 	text := object{"type": "string"}
 	return slices.Concat(schema.Table{
@@ -113,7 +113,7 @@ func knownActions() []string {
 	return known
 }
 
-// action permits the names of actions.
+// action returns the rule for values that are names of actions.
 func action() schema.Rule {
 	return schema.Rule{Check: func(v schema.Value) {
 		known := knownActions()
@@ -123,7 +123,7 @@ func action() schema.Rule {
 	}}
 }
 
-// limits permits mappings of the names of actions to numbers from 0.
+// limits returns the rule for mappings from names of actions to numbers of at least 0.
 func limits() schema.Rule {
 	return schema.Rule{Check: func(v schema.Value) {
 		known := knownActions()

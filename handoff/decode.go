@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// decode returns the value of a JSON text. Maps keep keys case-sensitive.
+// decode returns the value of a JSON text. Keys of objects are case-sensitive.
 func decode(data []byte) (v any, err error) {
 	switch {
 	case !utf8.Valid(data):
@@ -29,7 +29,8 @@ func decode(data []byte) (v any, err error) {
 		return nil, fmt.Errorf("line %d, column %d: %w", line, column, err)
 	}
 	if err != nil {
-		// A number is out of range, which is not a mistake: kept as text it has none.
+		// The error is a number out of range, which the contract allows. So numbers are kept as
+		// text.
 		dec := json.NewDecoder(bytes.NewReader(data))
 		dec.UseNumber()
 		err = dec.Decode(&v)
@@ -62,7 +63,7 @@ func (c *checker) err() error {
 	return &ValidationError{c.role, c.problems}
 }
 
-// root decodes a result and returns its object, nil where it is none.
+// root decodes a result and returns its object, or nil if the result is not an object.
 func (c *checker) root(data []byte) map[string]any {
 	v, err := decode(data)
 	if err != nil {
@@ -76,7 +77,7 @@ func (c *checker) root(data []byte) map[string]any {
 	return root
 }
 
-// hint explains the commonest mistake: an object that was encoded twice.
+// hint explains the most common mistake: an object that was encoded twice.
 func hint(v any) string {
 	s, ok := v.(string)
 	if ok && strings.HasPrefix(trim(s), "{") {
@@ -85,7 +86,7 @@ func hint(v any) string {
 	return ""
 }
 
-// run reads the part that both results share.
+// run decodes the part "run", which both results have.
 func (c *checker) run(root map[string]any) Run {
 	run, ok := root["run"].(map[string]any)
 	if !ok {
@@ -99,8 +100,8 @@ func (c *checker) run(root map[string]any) Run {
 	}
 }
 
-// work returns the part "work", nil where it has none to read: a failed run has no work,
-// and any other, one of an unknown status too, must have some.
+// work returns the part "work", or nil if there is none. A failed run must have no work; a run with
+// any other status, even an unknown one, must have some.
 func (c *checker) work(root map[string]any, run Run) map[string]any {
 	v, there := root["work"]
 	if run.Status == Failed {
@@ -116,7 +117,7 @@ func (c *checker) work(root map[string]any, run Run) map[string]any {
 	return work
 }
 
-// optional reads a string that may be null or absent.
+// optional returns a string that may be null or absent.
 func (c *checker) optional(v any, path string) *string {
 	switch v := v.(type) {
 	case nil:
@@ -128,7 +129,7 @@ func (c *checker) optional(v any, path string) *string {
 	return nil
 }
 
-// enum reads one of the known values; the result is empty for any other.
+// enum returns v if it is one of the known values. Otherwise it records a problem and returns "".
 func enum[T ~string](c *checker, v any, path string, known ...T) T {
 	if s, ok := v.(string); ok {
 		for _, k := range known {
@@ -156,13 +157,13 @@ func alternatives[T ~string](list []T) string {
 	return b.String()
 }
 
-// phrase reads a string that is not blank; ok is false for any other value.
+// phrase returns v if it is a string that is not blank; ok is false for any other value.
 func phrase(v any) (s string, ok bool) {
 	s, ok = v.(string)
 	return s, ok && trim(s) != ""
 }
 
-// phrases reads the strings of a list, none of which may be blank.
+// phrases returns the strings of a list. A blank string is a problem.
 func (c *checker) phrases(list []any, path string) []string {
 	out := make([]string, 0, len(list))
 	for i, v := range list {
@@ -177,13 +178,13 @@ func (c *checker) phrases(list []any, path string) []string {
 
 func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-// trim removes the white space that the published validators remove, which are written in
-// JavaScript: U+FEFF counts, U+0085 and U+001F do not.
+// trim removes the white space that JavaScript's trim removes, because the published validators are
+// written in JavaScript: U+FEFF is white space, U+0085 and U+001F are not.
 func trim(s string) string {
 	return strings.Trim(s, "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff")
 }
 
-// length returns the length of a text in UTF-16 code units, as JavaScript counts.
+// length returns the length of a text in UTF-16 code units, as JavaScript does.
 func length(s string) int {
 	n := 0
 	for _, r := range s {

@@ -9,7 +9,8 @@ import (
 	"github.com/org/foreman-action/handoff"
 )
 
-// TestDocs validates the results that docs/handoff.md shows, and finds codes that it lacks.
+// TestDocs validates the results shown in docs/handoff.md, and checks that the page lists all
+// codes.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../docs/handoff.md")

@@ -3,30 +3,32 @@ package handoff
 // A State is the outcome of a [Gate].
 type State string
 
-// The states. An agent that left a file in one of the last three may run again, with the
-// problems in its next prompt.
+// The states. After one of the last three, the agent may run again, with the problems in its next
+// prompt.
 const (
-	StateValid       State = "valid"          // the work may go on
-	StateFailed      State = "failed"         // the agent reports a hard failure: the run ends
+	StateValid       State = "valid"          // the pipeline continues with the work
+	StateFailed      State = "failed"         // the agent reports a hard failure; the pipeline ends
 	StateMissing     State = "missing"        // there is no file
 	StateInvalidJSON State = "invalid_json"   // the file is not one JSON value
-	StateInvalid     State = "invalid_schema" // the file is not as the contract has it
+	StateInvalid     State = "invalid_schema" // the file does not match the contract
 )
 
-// CodeInconsistent is the code of a warning: the parts of run contradict each other.
+// CodeInconsistent is the code of a warning: the fields of "run" contradict each other.
 const CodeInconsistent = "inconsistent"
 
-// A Gate is the judgement between two steps of a pipeline. It differs from the parsers, which
-// agents check themselves against, in two ways. A hard failure counts before anything else
-// is looked at. And a summary that is too long is a warning: it is not worth another run.
+// A Gate is the check between two steps of a pipeline. Agents check their own files with the
+// parsers. A Gate differs from the parsers in two ways. It reports a hard failure regardless of
+// other problems. And a summary that is too long is only a warning, because it is not worth another
+// run.
 type Gate struct {
 	State    State
 	Problems []Problem // why the state is [StateInvalidJSON] or [StateInvalid]
 	Warnings []Problem // problems that do not stop the run
 }
 
-// GateBuilder judges the content of builder_result.json; nil is a missing file. The result
-// holds what can be read: all of it in [StateValid], the run in [StateFailed].
+// GateBuilder checks the content of builder_result.json; nil means that the file is missing. The
+// BuilderResult is complete in [StateValid], has at least Run in [StateFailed], and may be partial
+// in other states.
 func GateBuilder(data []byte) (BuilderResult, Gate) {
 	c := checker{role: Builder}
 	var result BuilderResult
@@ -36,8 +38,9 @@ func GateBuilder(data []byte) (BuilderResult, Gate) {
 	return result, judge(data, result.Run, c.problems)
 }
 
-// GateInspector judges the content of inspector_result.json; nil is a missing file. The
-// result holds what can be read: all of it in [StateValid], the run in [StateFailed].
+// GateInspector checks the content of inspector_result.json; nil means that the file is missing.
+// The InspectorResult is complete in [StateValid], has at least Run in [StateFailed], and may be
+// partial in other states.
 func GateInspector(data []byte) (InspectorResult, Gate) {
 	c := checker{role: Inspector}
 	var result InspectorResult
@@ -73,8 +76,8 @@ func judge(data []byte, run Run, problems []Problem) Gate {
 	return g
 }
 
-// contradictions compares the status of a run with the rest of it, which the contract
-// leaves open.
+// contradictions returns a warning if the other fields of "run" contradict its status. The contract
+// permits such contradictions.
 func contradictions(run Run) []Problem {
 	switch {
 	case run.Status == Failed && run.FailedStep == nil:

@@ -1,9 +1,9 @@
-// Package handoff decodes and validates the two results that agents write as JSON files: the
-// Builder's, which describes its change, and the Inspector's, which reviews it. It lists every
-// problem with a path, a code and a message.
+// Package handoff decodes and validates the two results that agents write as JSON files. The
+// Builder's result describes its change; the Inspector's result reviews that change. All problems
+// of a result are reported, each with a path, a code and a message.
 //
-// A result has two parts. "run" reports whether the agent could work at all; "work" is null
-// where it could not, else its result:
+// A result has two parts. "run" reports whether the agent could work at all. "work" is the result
+// of the work; it is null if the agent could not work:
 //
 //	{"run": {"status": "ok", "failed_step": null, "error": null},
 //	 "work": {"summary": "Mend the parser of dates", "complexity": "low"}}
@@ -13,8 +13,8 @@
 //	          "issues": [{"severity": "major", "description": "The test is weaker now", "paths": ["date_test.go"]}],
 //	          "next_tasks": ["Restore the test"]}}
 //
-// Unknown keys are ignored. Keys and values are case-sensitive; the last value of a repeated
-// key counts.
+// Unknown keys are ignored. Keys and values are case-sensitive. The last value of a repeated key is
+// used.
 package handoff
 
 // A Role is one of the two agents.
@@ -29,7 +29,7 @@ const (
 // ResultName returns the name of the role's result: "builder_result" or "inspector_result".
 func (r Role) ResultName() string { return string(r) + "_result" }
 
-// ResultFile returns the file that holds the role's result, at the root of the working tree.
+// ResultFile returns the file name of the role's result, at the root of the working tree.
 func (r Role) ResultFile() string { return r.ResultName() + ".json" }
 
 // A RunStatus reports whether the agent could work.
@@ -38,14 +38,15 @@ type RunStatus string
 // The run states.
 const (
 	OK     RunStatus = "ok"
-	Failed RunStatus = "failed" // a hard failure: a person has to look at it
+	Failed RunStatus = "failed" // a hard failure: a person must look at it
 )
 
 // A Run is the part "run" of a result.
 type Run struct {
-	Status     RunStatus `json:"status"`
-	FailedStep *string   `json:"failed_step"` // the step that failed, such as "git commit"; nil: null or absent
-	Error      *string   `json:"error"`       // the output of the step; nil: null or absent
+	Status RunStatus `json:"status"`
+	// FailedStep is the step that failed, such as "git commit". Nil: null or absent.
+	FailedStep *string `json:"failed_step"`
+	Error      *string `json:"error"` // the output of the step; nil: null or absent
 }
 
 // A Complexity is the Builder's estimate of its change.
@@ -66,11 +67,11 @@ type BuilderResult struct {
 
 // A BuilderWork describes a change.
 type BuilderWork struct {
-	Summary    string     `json:"summary"` // not blank, at most [MaxSummary] long
+	Summary    string     `json:"summary"` // not blank, at most [MaxSummary] UTF-16 code units
 	Complexity Complexity `json:"complexity"`
 }
 
-// MaxSummary is the most UTF-16 code units of a Builder's summary.
+// MaxSummary is the maximum length of a Builder's summary, in UTF-16 code units.
 const MaxSummary = 300
 
 // A Verdict is the Inspector's judgement of a change.
@@ -82,10 +83,10 @@ const (
 	ChangesRequested Verdict = "changes_requested"
 )
 
-// A Severity is the weight of an [Issue].
+// A Severity is the importance of an [Issue].
 type Severity string
 
-// The severities, the heaviest first.
+// The severities, the most important first.
 const (
 	Blocker Severity = "blocker"
 	Major   Severity = "major"
@@ -98,7 +99,7 @@ type InspectorResult struct {
 	Work *InspectorWork `json:"work"` // nil exactly when Run.Status is [Failed]
 }
 
-// An InspectorWork judges a change. An approved one may have issues, of any severity.
+// An InspectorWork is the review of a change. An approved change may have issues of any severity.
 type InspectorWork struct {
 	Status    Verdict  `json:"status"`
 	Issues    []Issue  `json:"issues"`     // never nil; not empty when Status is [ChangesRequested]

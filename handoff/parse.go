@@ -2,8 +2,8 @@ package handoff
 
 import "fmt"
 
-// ParseBuilder decodes and validates a Builder's result. An error is a [*ValidationError]
-// with every problem; the result is empty then.
+// ParseBuilder decodes and validates a Builder's result. An error is a [*ValidationError] with
+// every problem; then the result is empty.
 func ParseBuilder(data []byte) (BuilderResult, error) {
 	c := checker{role: Builder}
 	result := readBuilder(&c, data)
@@ -13,8 +13,8 @@ func ParseBuilder(data []byte) (BuilderResult, error) {
 	return result, nil
 }
 
-// ParseInspector decodes and validates an Inspector's result. An error is a
-// [*ValidationError] with every problem; the result is empty then.
+// ParseInspector decodes and validates an Inspector's result. An error is a [*ValidationError] with
+// every problem; then the result is empty.
 func ParseInspector(data []byte) (InspectorResult, error) {
 	c := checker{role: Inspector}
 	result := readInspector(&c, data)
@@ -24,7 +24,7 @@ func ParseInspector(data []byte) (InspectorResult, error) {
 	return result, nil
 }
 
-// readBuilder returns the valid parts of a result.
+// readBuilder returns the valid parts of a Builder's result, and records the problems in c.
 func readBuilder(c *checker, data []byte) (result BuilderResult) {
 	root := c.root(data)
 	if root == nil {
@@ -46,7 +46,7 @@ func readBuilder(c *checker, data []byte) (result BuilderResult) {
 	return result
 }
 
-// readInspector returns the valid parts of a result.
+// readInspector returns the valid parts of an Inspector's result, and records the problems in c.
 func readInspector(c *checker, data []byte) (result InspectorResult) {
 	root := c.root(data)
 	if root == nil {

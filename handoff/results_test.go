@@ -57,7 +57,7 @@ func gate(role handoff.Role, data []byte) (any, handoff.Gate) {
 	return handoff.GateInspector(data)
 }
 
-// TestVectors checks paths and codes of the published sample.
+// TestVectors compares paths and codes of problems with the published test vectors.
 func TestVectors(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/vectors.json")
@@ -111,7 +111,7 @@ func TestResults(t *testing.T) {
 	})
 }
 
-// list renders problems, a line each; of many the first and the last.
+// list formats problems, one per line. A long list is shortened to its first lines and its last.
 func list(problems []handoff.Problem) string {
 	var b strings.Builder
 	for i, p := range problems {
@@ -123,7 +123,7 @@ func list(problems []handoff.Problem) string {
 	return b.String()
 }
 
-// TestParsed compares whole results with their source.
+// TestParsed compares parsed results with the expected values.
 func TestParsed(t *testing.T) {
 	t.Parallel()
 	step, text := "git commit", "no identity"
@@ -175,7 +175,7 @@ func roundTrip(t testing.TB, role handoff.Role, v any) {
 	}
 }
 
-// TestGateMissing judges a file that is not there, which is not an empty one.
+// TestGateMissing checks that a missing file and an empty file have different states.
 func TestGateMissing(t *testing.T) {
 	t.Parallel()
 	for _, role := range []handoff.Role{handoff.Builder, handoff.Inspector} {
@@ -189,8 +189,8 @@ func TestGateMissing(t *testing.T) {
 	}
 }
 
-// TestGateResult checks the parts of a result that the gate keeps: the whole of a long summary, and
-// the failed step of a failed result.
+// TestGateResult checks the result that a gate returns: a summary that is too long is complete, and
+// a failed run has its failed step.
 func TestGateResult(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", handoff.MaxSummary+1)
@@ -224,10 +224,10 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// size is about that of a usual result.
+// size is about the size of a usual result, in bytes.
 const size = 2048
 
-// large returns valid results of two kilobytes.
+// large returns valid results of about size bytes.
 func large(t testing.TB) map[handoff.Role][]byte {
 	t.Helper()
 	issue := `{"severity":"minor","description":"The name of this parameter does not say what it holds","paths":["internal/date/date.go"]},`
@@ -244,7 +244,7 @@ func large(t testing.TB) map[handoff.Role][]byte {
 	return out
 }
 
-// BenchmarkParse compares the parsers with decoding alone, on the same results.
+// BenchmarkParse compares the parsers with json.Unmarshal alone, on the same results.
 func BenchmarkParse(b *testing.B) {
 	for role, data := range large(b) {
 		b.Run(string(role)+"/unmarshal", func(b *testing.B) {
@@ -269,7 +269,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// seeds adds every case to a fuzz target.
+// seeds adds every test case to the corpus of a fuzz target.
 func seeds(f *testing.F, role handoff.Role) {
 	f.Helper()
 	paths, err := filepath.Glob("testdata/results/" + string(role) + "-*.txtar")
@@ -289,7 +289,7 @@ func seeds(f *testing.F, role handoff.Role) {
 	}
 }
 
-// fuzz checks what holds of every input.
+// fuzz checks properties that every input must have.
 func fuzz(t *testing.T, role handoff.Role, data []byte) {
 	v, problems := parse(t, role, data)
 	if len(problems) > handoff.MaxProblems {

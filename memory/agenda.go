@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// An Agenda is a [Store] that lists its records with a closing to come. Do not keep a
-// closing in a store that cannot list it: no run would find it. Implementations pass the
-// suite memorytest.RunAgenda.
+// An Agenda is a [Store] that can also list the records with a scheduled close. A store that
+// cannot list them must not keep closings, because no run would find them. Implementations pass
+// the suite memorytest.RunAgenda.
 type Agenda interface {
 	Store
-	// Pending returns the issues of a repository whose records hold a closing, each
-	// once, the one that is due first before the others. It is a hint: only the record
-	// is certain. complete is false when some records could not be read.
-	// It changes nothing. Errors: the context's, or one of the medium.
+	// Pending lists the issues of a repository whose records contain a closing that was not
+	// vetoed: each issue once, sorted by the due time. The list may be out of date, so the caller
+	// loads each record before it acts. complete is false when some records could not be read.
+	// Pending changes nothing. Errors: the context's, or one of the medium.
 	Pending(ctx context.Context, repo string) (list []Due, complete bool, err error)
 }
 
@@ -25,7 +25,7 @@ type Due struct {
 	At    time.Time // UTC
 }
 
-// SortDue puts a list in the order in which [Agenda] returns it.
+// SortDue sorts a list by time and then by issue, the order in which [Agenda] returns it.
 func SortDue(list []Due) {
 	slices.SortFunc(list, func(a, b Due) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Issue, b.Issue)) })
 }

@@ -10,25 +10,26 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of a record, beside those of its texts. [Record.Put] keeps a record within
-// them by folding the oldest tasks into [Record.Earlier].
+// The bounds of a record. [Record.Put] folds the oldest tasks into [Record.Earlier] to keep a
+// record within them. The texts of a record have bounds of their own.
 const (
 	MaxTasks = 100       // tasks kept one by one
 	MaxSize  = 256 << 10 // bytes of the encoded record
 )
 
-// The bounds of the parts of a record, in bytes and items. A stored record keeps them:
-// Encode and Decode refuse any other.
+// The bounds of the parts of a record, in bytes or items. Encode and Decode return an error for a
+// record that exceeds them.
 const (
 	maxText    = 4 << 10        // the rationale
 	maxShort   = 512            // every other string
-	maxValues  = 100            // of an action
-	maxActions = 200            // of a task that is put
-	maxMerged  = 2 * maxActions // of a task that was put more than once
-	// maxCount bounds indices, and the counts of an Earlier; sums stop there.
+	maxValues  = 100            // values of an action
+	maxActions = 200            // actions of a task that is put once
+	maxMerged  = 2 * maxActions // actions of a task that is put more than once
+	// maxCount is the largest index, and the largest count in an Earlier. Counts do not grow
+	// beyond it.
 	maxCount = 1 << 30
-	// maxRevision is the last one that can be written. It cannot be saved again, so a
-	// record that has it counts as broken, and the next save starts anew.
+	// maxRevision is the last revision that can be written. A record with this revision cannot be
+	// saved again. It therefore counts as broken, and the next save starts a new record.
 	maxRevision = math.MaxInt32
 )
 
@@ -37,13 +38,13 @@ func short(list ...string) bool {
 	return within(maxShort, list...)
 }
 
-// within reports whether every text has at most that many bytes when it is stored.
+// within reports whether each text, as stored, has no more than most bytes.
 func within(most int, list ...string) bool {
 	return !slices.ContainsFunc(list, func(s string) bool { return stored(s) > most })
 }
 
-// stored returns the bytes of a string when it is read again: in JSON each byte that is not
-// UTF-8 becomes a character.
+// stored returns how many bytes s has after it is written as JSON and read again. JSON replaces
+// each byte that is not UTF-8 with the character U+FFFD, which has three bytes.
 func stored(s string) int {
 	if utf8.ValidString(s) {
 		return len(s)
@@ -55,14 +56,14 @@ func stored(s string) int {
 	return n
 }
 
-// storable reports whether a time can be written, and also in UTC.
+// storable reports whether a time can be written, and its year in UTC is in the range 1 to 9999.
 func storable(t time.Time) bool {
 	_, err := t.MarshalText()
 	y := t.UTC().Year()
 	return err == nil && y >= 1 && y <= 9999
 }
 
-// clipTime returns t in UTC, as exact as it is stored, and in a year of four digits.
+// clipTime returns t in UTC, in milliseconds as it is stored, and within the years 1 to 9999.
 func clipTime(t time.Time) time.Time {
 	t = t.UTC().Truncate(time.Millisecond)
 	switch y := t.Year(); {
@@ -74,7 +75,7 @@ func clipTime(t time.Time) time.Time {
 	return t
 }
 
-// clipAll returns a copy of values within the bounds of an action's.
+// clipAll returns a copy of values within the bounds of an action's values.
 func clipAll(values []string) []string {
 	values = slices.Clone(values[:min(len(values), maxValues)])
 	for i, v := range values {
@@ -94,18 +95,19 @@ func clip(s string, n int) string {
 		}
 		s = s[:cut] + "…"
 	}
-	// One byte, so that the text does not grow again.
+	// The replacement has one byte, so the text does not become longer than n.
 	return strings.ToValidUTF8(s, "?")
 }
 
-// plus adds counts, and stops at maxCount.
+// plus returns the sum of two counts, at most maxCount.
 func plus(a, b int) int {
 	a = min(max(a, 0), maxCount)
 	return a + min(max(b, 0), maxCount-a)
 }
 
-// A rooms holds the bytes that each element of a list takes in the stored form of a
-// record, with the line's end, two spaces, and the comma of the one before.
+// A rooms contains the number of bytes of each element of a list in the stored form of a record.
+// It includes the newline, the indentation of two spaces, and the comma after the previous
+// element.
 type rooms []int
 
 func (r rooms) sum() int {
@@ -116,7 +118,7 @@ func (r rooms) sum() int {
 	return n
 }
 
-// roomOf returns the room of each element.
+// roomOf returns the stored size of each element.
 func roomOf[T any](list []T) rooms {
 	var sizes rooms
 	for _, v := range list {
@@ -125,7 +127,7 @@ func roomOf[T any](list []T) rooms {
 		e.SetEscapeHTML(false)
 		e.SetIndent("  ", " ")
 		if err := e.Encode(v); err != nil {
-			// It would not be stored at all.
+			// The element cannot be encoded, so its size exceeds every bound.
 			b.Write(make([]byte, MaxSize))
 		}
 		sizes = append(sizes, b.Len()-len("\n")+len(",\n  "))

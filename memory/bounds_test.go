@@ -26,7 +26,7 @@ func hostileRecord(tasks, types int) memory.Record {
 	return r
 }
 
-// wild returns records that exceed one bound each, by the error of Encode.
+// wild returns records that each exceed one bound. The key names the bound.
 func wild() map[string]memory.Record {
 	task := func(t memory.Task) memory.Record {
 		return memory.Record{Tasks: []memory.Task{{ID: "before"}, t}}
@@ -77,8 +77,8 @@ func wild() map[string]memory.Record {
 	}
 }
 
-// TestPutBounds puts a task into records that are out of bounds: Encode refuses them
-// before, and not afterwards, when nothing of importance is lost.
+// TestPutBounds puts a task into records that are out of bounds. Encode rejects them before Put
+// and accepts them afterwards, and no comment is lost.
 func TestPutBounds(t *testing.T) {
 	t.Parallel()
 	for name, r := range wild() {
@@ -123,7 +123,7 @@ func TestEncodeRevision(t *testing.T) {
 	}
 }
 
-// TestPutShares puts into a copy of a record: the other one stays as it was.
+// TestPutShares puts tasks into a copy of a record: the original record stays unchanged.
 func TestPutShares(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]memory.Record{"many": hostileRecord(memory.MaxTasks, 20), "few": tasked(0, 1, 2)} {
@@ -139,7 +139,7 @@ func TestPutShares(t *testing.T) {
 	}
 }
 
-// TestPutSaturates folds into counts that are as high as they go.
+// TestPutSaturates folds tasks into counts that are at their maximum.
 func TestPutSaturates(t *testing.T) {
 	t.Parallel()
 	const most = 1 << 30
@@ -178,7 +178,7 @@ func TestPutWork(t *testing.T) {
 	}
 }
 
-// TestRoom compares the size that is reckoned with with the one that is written.
+// TestRoom compares the calculated size of a record with the size that Encode writes.
 func TestRoom(t *testing.T) {
 	t.Parallel()
 	r := tasked(0, 1, 2)
@@ -227,8 +227,8 @@ func TestPutMergesWithin(t *testing.T) {
 	}
 }
 
-// worst is the worst record that a decoder accepts, with a task that makes most of its
-// tasks go: counts that are long to write.
+// worst returns the worst record that a decoder accepts, whose counts are long to write. The
+// returned task is so large that Put folds most of the record's tasks.
 func worst(t testing.TB) (memory.Record, memory.Task) {
 	t.Helper()
 	r := memory.Record{Repo: "org/repo", Issue: 42, Revision: 1, Earlier: &memory.Earlier{Tasks: 1, Done: map[string]int{}}}
@@ -260,7 +260,7 @@ func TestPutWorst(t *testing.T) {
 	if _, err := memory.Encode(r); err != nil || len(r.Tasks) < 2 || len(r.Tasks) > 50 {
 		t.Errorf("%d tasks are left, %v", len(r.Tasks), err)
 	}
-	// Nothing of a task that is too large alone is kept but its counts.
+	// A task that is too large for a record leaves only its counts.
 	for i := range task.Actions {
 		task.Actions[i].Result, task.Actions[i].Rule = triage.Done, task.Actions[i].Reason
 	}
@@ -279,7 +279,8 @@ func BenchmarkPutWorst(b *testing.B) {
 	}
 }
 
-// BenchmarkSummaryWorst summarizes as many and as long tasks as a record keeps.
+// BenchmarkSummaryWorst summarizes the largest number of tasks that a record keeps, each with 20
+// actions.
 func BenchmarkSummaryWorst(b *testing.B) {
 	r := memory.Record{Repo: "org/repo", Issue: 42, Earlier: hostileRecord(0, 60).Earlier}
 	for i := range memory.MaxTasks {

@@ -11,14 +11,14 @@ import (
 // MaxChanges is the most changes that a record keeps.
 const MaxChanges = 50
 
-// maxHumans bounds the bytes of all changes of a record: they leave room for tasks.
+// maxHumans is the most bytes of all changes of a record, so that there is room for tasks.
 const maxHumans = MaxSize / 4
 
 // A Change is one thing that a human did to the issue. Comments are not changes.
 type Change struct {
 	At time.Time `json:"at"` // UTC
-	// Type is the action that would do the same, such as
-	// protocol.ActionRemoveLabel: letters a–z and '_'.
+	// Type is the type of the action that would make the same change, such as
+	// protocol.ActionRemoveLabel. It contains only the letters a–z and '_'.
 	Type   string   `json:"type"`
 	Values []string `json:"values,omitempty"` // as in Action; never free text
 	By     string   `json:"by,omitempty"`     // login; empty: not known
@@ -71,7 +71,7 @@ func clipChanges(list []Change) []Change {
 	return out
 }
 
-// boundHumans returns the newest valid changes of a list, within the bounds of a record.
+// boundHumans returns the newest valid changes of a list that fit into the bounds of a record.
 func boundHumans(list []Change) []Change {
 	list = slices.CompactFunc(validChanges(clipChanges(list)), Change.equal)
 	list = list[max(0, len(list)-MaxChanges):]
@@ -82,12 +82,12 @@ func boundHumans(list []Change) []Change {
 	return orNil(list[len(list)-len(sizes):])
 }
 
-// equal reports whether two changes are one.
+// equal reports whether two changes have the same time, type, login and values.
 func (c Change) equal(d Change) bool {
 	return c.At.Equal(d.At) && c.Type == d.Type && c.By == d.By && slices.Equal(c.Values, d.Values)
 }
 
-// sinceTime returns the changes from a time on; nil: none. The list is in order.
+// sinceTime returns the changes at or after from; nil: none. The list is in order of time.
 func sinceTime(list []Change, from time.Time) []Change {
 	i := slices.IndexFunc(list, func(c Change) bool { return !c.At.Before(from) })
 	if i < 0 {

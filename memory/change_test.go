@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// tasked returns a record with a task on each of some days from april.
+// tasked returns a record with a task on each of the given days after april.
 func tasked(days ...int) memory.Record {
 	r := memory.Record{Repo: "org/repo", Issue: 42}
 	for _, day := range days {
@@ -29,7 +29,7 @@ func change(day int, value string) memory.Change {
 	return memory.Change{At: april.AddDate(0, 0, day), Type: protocol.ActionRemoveLabel, Values: []string{value}, By: "octocat"}
 }
 
-// told lists the first values of a record's changes.
+// told returns the first value of each of a record's changes.
 func told(r memory.Record) string {
 	var list []string
 	for _, c := range r.Humans {
@@ -68,8 +68,8 @@ func TestSetHumans(t *testing.T) {
 	}
 }
 
-// TestAddHumans adds lists to "a" to "d" of the days 1 to 4, of somebody who has seen
-// everything from a day on.
+// TestAddHumans adds lists to a record with the changes "a" to "d" on the days 1 to 4. In each
+// case the caller has seen every change since a certain day.
 func TestAddHumans(t *testing.T) {
 	t.Parallel()
 	undone := change(2, "b")
@@ -107,7 +107,7 @@ func TestAddHumans(t *testing.T) {
 		if fmt.Sprint(before.Humans, tt.list) != was {
 			t.Errorf("%s: changed in place", tt.name)
 		}
-		// The same again changes nothing.
+		// Adding the same list again changes nothing.
 		again := r
 		again.AddHumans(tt.list, april.AddDate(0, 0, tt.since))
 		if diff := cmp.Diff(r.Humans, again.Humans); diff != "" {
@@ -116,7 +116,8 @@ func TestAddHumans(t *testing.T) {
 	}
 }
 
-// TestAddHumansBounds adds to as many as a record keeps: the oldest go.
+// TestAddHumansBounds adds changes to a record that keeps MaxChanges already: the oldest are
+// dropped.
 func TestAddHumansBounds(t *testing.T) {
 	t.Parallel()
 	r := tasked(0)
@@ -165,8 +166,8 @@ func TestSetHumansForm(t *testing.T) {
 	}
 }
 
-// TestSetHumansBounds sets more than a record keeps: the newest stay, and so do the
-// tasks.
+// TestSetHumansBounds sets more changes than a record keeps: the newest changes and all tasks
+// stay.
 func TestSetHumansBounds(t *testing.T) {
 	t.Parallel()
 	var many, large []memory.Change
@@ -203,8 +204,8 @@ func TestSetHumansBounds(t *testing.T) {
 	}
 }
 
-// TestPutHumans puts tasks into a record with changes: they go with the tasks before
-// them.
+// TestPutHumans puts tasks into a record with changes. The changes before the oldest task that is
+// kept are dropped.
 func TestPutHumans(t *testing.T) {
 	t.Parallel()
 	r := tasked(0)
@@ -219,14 +220,14 @@ func TestPutHumans(t *testing.T) {
 	if got := told(r); !strings.HasPrefix(got, "20 22 ") || !strings.HasSuffix(got, " 98") || r.Tasks[0].ID != "20" {
 		t.Errorf("from task %s on: got %s", r.Tasks[0].ID, got)
 	}
-	// A second attempt at the oldest task makes it younger.
+	// A second attempt moves the oldest task to a later time.
 	r = tasked(0, 9)
 	r.SetHumans(list)
 	r.Put(memory.Task{ID: "0", At: april.AddDate(0, 0, 5)})
 	if got := told(r); !strings.HasPrefix(got, "6 8 ") {
 		t.Errorf("from task %s on: got %s", r.Tasks[0].ID, got)
 	}
-	// Much in one task leaves no other task, and no older change.
+	// A huge task leaves no room for other tasks or older changes.
 	r = tasked(0, 1)
 	r.SetHumans(list)
 	huge := memory.Task{ID: "huge", At: april.AddDate(1, 0, 0)}
@@ -245,8 +246,8 @@ func TestPutHumans(t *testing.T) {
 	}
 }
 
-// TestSummaryFoldsHumans has more changes than fit into a summary: the oldest ones are left out
-// first.
+// TestSummaryFoldsHumans summarizes more changes than fit into a summary: the oldest ones are
+// left out.
 func TestSummaryFoldsHumans(t *testing.T) {
 	t.Parallel()
 	r := memory.Record{Repo: "org/repo", Issue: 42}
@@ -276,7 +277,8 @@ func TestSummaryFoldsHumans(t *testing.T) {
 	}
 }
 
-// TestSummaryFoldsIntoCounts folds all tasks, and the earlier changes of humans.
+// TestSummaryFoldsIntoCounts folds the oldest tasks into counts, and leaves out the changes of
+// humans before the remaining tasks.
 func TestSummaryFoldsIntoCounts(t *testing.T) {
 	t.Parallel()
 	r := memory.Record{Repo: "org/repo", Issue: 42}
@@ -326,8 +328,8 @@ func TestSummarizerWho(t *testing.T) {
 	}
 }
 
-// misattributed returns texts that attribute our actions to a human, or the reverse, or to
-// none.
+// misattributed returns texts that attribute one of our actions to a human, attribute a human's
+// change to us, or attribute an action to no actor.
 func misattributed(facts string) []string {
 	var list []string
 	for i := range facts {

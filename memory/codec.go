@@ -16,11 +16,13 @@ import (
 // errTooLarge means that an encoded record is larger than MaxSize.
 var errTooLarge = fmt.Errorf("the record is larger than %d bytes", MaxSize)
 
-// Key returns the one name of an issue's record, "owner/name/number" in lower case,
-// for use as a path or a key of a table. An error means that repo is not
-// "owner/name" or issue is neither positive nor [Repository]. Neither part of a repository's name can be
-// "." or "..", or hold anything but letters, digits, '.', '_' and '-'; the owner does
-// not begin with '.', as no login does: such names beside the owners are a store's own.
+// Key returns the unique name of an issue's record, "owner/name/number" in lower case, for use as
+// a path or as a key of a table. It returns an error if repo is not "owner/name" or if issue is
+// negative; 0 is [Repository].
+//
+// Owner and name contain only letters, digits, '.', '_' and '-', and neither is "." or "..". They
+// have at most 200 bytes together. The owner does not begin with '.', as no GitHub login does. A
+// store may therefore use names that begin with '.' beside the owners.
 func Key(repo string, issue int) (string, error) {
 	if _, _, ok := protocol.SplitRepo(repo); !ok || len(repo) > 200 || repo[0] == '.' {
 		return "", fmt.Errorf("want owner/name, got %q", clip(repo, 60))
@@ -31,11 +33,11 @@ func Key(repo string, issue int) (string, error) {
 	return strings.ToLower(repo) + "/" + strconv.Itoa(issue), nil
 }
 
-// Encode returns the stored form of r at the revision that it has; Decode reads
-// whatever it returns. Errors: a bad repository or number; a revision below 1, which
-// is an [ErrConflict], because no stored record has the one before; something that is
-// out of its bounds, which [Record.Put] would bring into them, or a record larger than
-// [MaxSize]. Stores use it; callers of a store do not need to.
+// Encode returns the stored form of r with the revision r.Revision. Decode accepts every form
+// that Encode returns. Errors: a bad repository or number; a revision below 1, which is an
+// [ErrConflict], because no stored record can have the revision before it; a part out of its
+// bounds, which [Record.Put] would correct; or a record larger than [MaxSize]. Stores call
+// Encode; callers of a store do not need it.
 func Encode(r Record) ([]byte, error) {
 	if _, err := Key(r.Repo, r.Issue); err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func encode(r Record) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Saved again and again, it grows.
+	// The revision gets more digits with later saves, so there must be room for the longest one.
 	if growth := len(strconv.Itoa(maxRevision)) - len(strconv.Itoa(r.Revision)); len(data)+growth > MaxSize {
 		return nil, errTooLarge
 	}
@@ -88,8 +90,8 @@ func Decode(data []byte, repo string, issue int) (Record, error) {
 	return r, nil
 }
 
-// checkSchema compares the schema of a stored form with the one that is known. It
-// comes first: a newer form need not fit into today's types.
+// checkSchema compares the schema of a stored form with known, the schema of this program. It
+// runs before the rest is decoded, because a newer form may not fit into the present types.
 func checkSchema(data []byte, known int) error {
 	var head struct {
 		Schema *int `json:"schema"`
@@ -108,7 +110,7 @@ func checkSchema(data []byte, known int) error {
 	return nil
 }
 
-// unmarshal decodes one JSON value with nothing behind it.
+// unmarshal decodes data, which must be a single JSON value.
 func unmarshal(data []byte, v any) error {
 	if !utf8.Valid(data) {
 		return broken(errors.New("it is not UTF-8"))

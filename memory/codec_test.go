@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestForm pins the stored form: records that were written must stay readable.
+// TestForm pins the stored form, because records of earlier versions must stay readable.
 func TestForm(t *testing.T) {
 	t.Parallel()
 	want := string(read(t, "testdata/record.json"))
@@ -53,8 +53,8 @@ func TestDecodeTolerates(t *testing.T) {
 	}
 }
 
-// TestBroken reads testdata/broken: each archive has a file "record" and the file
-// "error" that it gives as the record of org/repo#42.
+// TestBroken reads testdata/broken. Each archive has the files "record" and "error", the error of
+// decoding the record for org/repo#42.
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	archives(t, "testdata/broken", func(t *testing.T, in map[string]string) map[string]string {
@@ -69,8 +69,8 @@ func TestBroken(t *testing.T) {
 	})
 }
 
-// archives runs a test for each txtar archive in a folder, and compares the files that it
-// returns.
+// archives runs a test for each txtar archive in a folder. It compares the files that the test
+// returns with those of the archive.
 func archives(t *testing.T, dir string, test func(t *testing.T, in map[string]string) map[string]string) {
 	t.Helper()
 	golden.Each(t, dir, *update, func(t *testing.T, c *golden.Case) {
@@ -102,7 +102,8 @@ func TestDecodeBounds(t *testing.T) {
 	}
 }
 
-// TestDecodeIdentity decodes names that are equal only when more is folded than Key does.
+// TestDecodeIdentity decodes names that differ after Key's lower-casing, but are equal under a
+// broader case folding.
 func TestDecodeIdentity(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

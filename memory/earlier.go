@@ -10,26 +10,27 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An Earlier sums up tasks that are not kept one by one.
+// An Earlier summarizes the tasks that a record does not keep individually any more.
 type Earlier struct {
 	Tasks int       `json:"tasks"`
 	From  time.Time `json:"from"` // of the oldest one; UTC
 	To    time.Time `json:"to"`   // of the newest one; UTC
 	// Done counts the actions that were carried out, by type.
 	Done map[string]int `json:"done,omitempty"`
-	// Escalated counts the tasks that were left to a human.
+	// Escalated counts the tasks that were escalated to a human.
 	Escalated int `json:"escalated,omitempty"`
 }
 
 // The types of actions that an Earlier counts.
 const (
-	maxTypes = 32 // counted apart; the rest is counted as otherType
-	// maxUnknown bounds the types that this program does not know; another version may have known
-	// as many as are counted separately. otherType is counted in addition.
+	maxTypes = 32 // types counted separately; further unknown types count as otherType
+	// maxUnknown is the most types that this program does not know. It exceeds maxTypes because
+	// another version, which knows other types, may have written the counts. otherType is not
+	// included.
 	maxUnknown = 2 * maxTypes
 	otherType  = "other"
-	// fadedType stands for the types of comments that are older than AnswerWindow. No
-	// record is stored with it, and no action has this name.
+	// fadedType replaces the types of comments that are older than AnswerWindow. No stored record
+	// contains it, and no action has this name.
 	fadedType = "comment/old"
 )
 
@@ -41,7 +42,7 @@ func (e *Earlier) check() error {
 	if !storable(e.From) || !storable(e.To) {
 		return errors.New("the times of earlier tasks are out of range")
 	}
-	// Too many types are not looked at one by one.
+	// The number of types is checked first, so that a huge list costs no time.
 	few := len(e.Done) <= maxUnknown+len(protocol.ActionSpecs())+1
 	if !few || !short(slices.Collect(maps.Keys(e.Done))...) || e.unknown() > maxUnknown {
 		return errors.New("the types of earlier actions are too many, or too long")
@@ -60,7 +61,7 @@ func (e *Earlier) plausible() bool {
 	return ok(e.Tasks, 1) && ok(e.Escalated, 0)
 }
 
-// unknown counts the types that this program does not know, otherType aside.
+// unknown counts the types that this program does not know, without otherType.
 func (e *Earlier) unknown() int {
 	n := 0
 	for typ := range e.Done {
@@ -71,8 +72,7 @@ func (e *Earlier) unknown() int {
 	return n
 }
 
-// clone returns a copy that shares nothing with e and is within its bounds; the copy of
-// nil is empty.
+// clone returns a deep copy within the bounds of an Earlier. The copy of nil is empty.
 func (e *Earlier) clone() Earlier {
 	if e == nil {
 		return Earlier{}
@@ -90,7 +90,7 @@ func (e *Earlier) clone() Earlier {
 	return c
 }
 
-// add counts a task. Its types are within their bounds.
+// add adds a task to the counts. The caller has checked that the types are within their bounds.
 func (e *Earlier) add(t Task) {
 	if e.Tasks == 0 || t.At.Before(e.From) {
 		e.From = t.At

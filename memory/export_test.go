@@ -1,10 +1,10 @@
 package memory
 
-// Fit is the last step of Put. It returns how often something was encoded.
+// Fit is the last step of Put. It returns the number of encodings.
 func Fit(r *Record) (steps int) { return r.fit() }
 
-// Room is the size of a record for Put and AddHumans.
+// Room returns the size of a record as Put and AddHumans calculate it.
 func Room(r Record) int { return r.head() + roomOf(r.Tasks).sum() + roomOf(r.Humans).sum() }
 
-// MaxRevision is the last one that can be written.
+// MaxRevision is the last revision that can be written.
 const MaxRevision = maxRevision

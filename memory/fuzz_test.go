@@ -15,8 +15,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// FuzzDecode reads any bytes as a record: no panic, one of two errors. An accepted record stays
-// the same when saved, has a good summary, and takes further tasks.
+// FuzzDecode decodes any bytes as a record: it never panics and returns ErrBroken or ErrNewer. A
+// decoded record does not change when saved, has a valid summary, and accepts more tasks.
 func FuzzDecode(f *testing.F) {
 	f.Add(read(f, "testdata/record.json"))
 	for _, pattern := range []string{"testdata/broken/*.txtar", "testdata/summary/*.txtar"} {
@@ -69,7 +69,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// saved returns r as a store keeps it.
+// saved returns the stored form of r.
 func saved(t *testing.T, r memory.Record) []byte {
 	t.Helper()
 	data, err := memory.Encode(r)
@@ -79,7 +79,7 @@ func saved(t *testing.T, r memory.Record) []byte {
 	return data
 }
 
-// FuzzSummary puts any names into the places where names go.
+// FuzzSummary uses any strings as the rules, values, types and logins of a record.
 func FuzzSummary(f *testing.F) {
 	for _, s := range []string{"bug", "commented", "a comment", "Comment\nwas posted", "re\u017fponded", "comm\u200bented", "'", `\u0065`, "\xff", "a\x00b", strings.Repeat("comment", 30)} {
 		f.Add(s, s, s, uint8(0))

@@ -10,20 +10,19 @@ import (
 )
 
 // HashAction returns 16 hexadecimal digits that identify an action: the start of the SHA-256 of
-// its JSON in one form, with the keys of every object sorted and no space. Actions that were
-// decoded from differently written JSON hash equal; numbers count as they are written, so 7 and
-// 7.0 do not.
+// its canonical JSON, which has sorted keys and no spaces. Differently formatted JSON of the same
+// action gives the same hash. Numbers are compared as text, so 7 and 7.0 differ.
 func HashAction(item protocol.ActionItem) string {
 	sum := sha256.Sum256(canonical(item))
 	return hex.EncodeToString(sum[:8])
 }
 
-// canonical returns the one form of an action. Of a repeated key the last value
-// counts, as when the action is carried out.
+// canonical returns the canonical JSON of an action. If a key is repeated, its last value counts,
+// as when the action is carried out.
 func canonical(item protocol.ActionItem) []byte {
 	data, err := item.MarshalJSON()
 	if err != nil {
-		// Nothing that was decoded comes here.
+		// An action that was decoded from JSON never gets here.
 		return []byte(item.Type)
 	}
 	d := json.NewDecoder(bytes.NewReader(data))

@@ -16,7 +16,7 @@ func item(t testing.TB, text string) protocol.ActionItem {
 	return a
 }
 
-// TestHashAction pins the form: journalled actions must be found again.
+// TestHashAction pins the hashes, because the hashes in stored journals must stay valid.
 func TestHashAction(t *testing.T) {
 	t.Parallel()
 	if got, want := memory.HashAction(item(t, `{"type":"add_label","label":"bug"}`)), "f95895fc950ee209"; got != want {

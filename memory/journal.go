@@ -12,32 +12,34 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Journal keeps the decision on each task and how far its actions got: the next run continues
-// where a killed run stopped, with the same decision. Implementations are safe for concurrent use,
-// by several processes too, and pass the suite memorytest.RunJournal.
+// A Journal keeps the decision on each task and the progress of its actions. If a run is killed,
+// the next run continues with the same decision at the action where it stopped. Implementations
+// are safe for concurrent use, also by several processes, and pass the suite
+// memorytest.RunJournal.
 type Journal interface {
 	// Ledger returns the ledger of a task. It changes nothing. Errors:
 	// [ErrNotFound], [ErrBroken], [ErrNewer], the context's, or one of the medium.
 	Ledger(ctx context.Context, key LedgerKey) (Ledger, error)
-	// Begin keeps a ledger. It returns [ErrConflict] when one is kept for the key
-	// already. A broken one is set aside, where the journal can, and replaced; for a
-	// newer one it returns [ErrNewer]. When Begin returns nil the ledger is durable,
-	// as far as the medium goes.
+	// Begin stores a ledger. It returns [ErrConflict] when the key has a ledger already, and
+	// [ErrNewer] for a ledger of a newer version. A broken ledger is replaced; a journal that can
+	// do so keeps it under another name. When Begin returns nil, the ledger is as durable as the
+	// medium allows.
 	Begin(ctx context.Context, l Ledger) error
 	// Mark replaces the entry with the index e.Index, as [Ledger.Mark] does. It returns
-	// [ErrNotFound] when there is no ledger or no such entry; an entry with another hash is an
-	// error. When Mark returns nil, the entry is as durable as the medium allows. After an error, either
-	// the old entry or the new one is stored.
+	// [ErrNotFound] when there is no ledger or no such entry, and another error when the entry's
+	// hash differs. When Mark returns nil, the entry is as durable as the medium allows. After an
+	// error, either the old entry or the new one is stored.
 	Mark(ctx context.Context, key LedgerKey, e Entry) error
 }
 
 // A LedgerKey names one execution of one task. Repositories and scopes match
 // without regard to case.
 type LedgerKey struct {
-	Repo  string `json:"repo"`            // "owner/name"
-	Issue int    `json:"issue"`           // number, from 1
-	Task  string `json:"task"`            // a UUID in lower case
-	Scope string `json:"scope,omitempty"` // tells two executors of one task apart; letters, digits, '.', '_' and '-'
+	Repo  string `json:"repo"`  // "owner/name"
+	Issue int    `json:"issue"` // number, from 1
+	Task  string `json:"task"`  // a UUID in lower case
+	// Scope separates two executors of one task. It contains letters, digits, '.', '_' and '-'.
+	Scope string `json:"scope,omitempty"`
 }
 
 var (
@@ -45,9 +47,9 @@ var (
 	scopePattern = regexp.MustCompile(`^[A-Za-z0-9._-]{0,100}$`)
 )
 
-// Path returns the one name of a ledger, "owner/name/number.journal/task" and
-// ".scope" if there is one, in lower case, for use as a path or a key of a table. An
-// error states the problem with the key; a scope has 100 bytes at most.
+// Path returns the unique name of a ledger in lower case, for use as a path or as a key of a
+// table: "owner/name/number.journal/task", followed by ".scope" if there is a scope. It returns
+// an error if the key is invalid. A scope has at most 100 bytes.
 func (k LedgerKey) Path() (string, error) {
 	path, err := Key(k.Repo, k.Issue)
 	if err != nil {
@@ -69,14 +71,15 @@ func (k LedgerKey) Path() (string, error) {
 	return path, nil
 }
 
-// A Ledger is one task's decision and how far its actions got.
+// A Ledger is the decision on one task and the progress of its actions.
 type Ledger struct {
 	LedgerKey
-	At       time.Time                `json:"at"`       // when it was decided; UTC
+	At       time.Time                `json:"at"`       // time of the decision; UTC
 	Event    string                   `json:"event"`    // such as "issues.opened"
-	Decision protocol.DecisionMessage `json:"decision"` // as it was decided, unknown fields of actions included
+	Decision protocol.DecisionMessage `json:"decision"` // includes unknown fields of actions
 	By       string                   `json:"by"`       // as in Task
-	Entries  []Entry                  `json:"entries"`  // one for each action of the decision, in its order
+	// Entries contains one entry for each action of the decision, in the same order.
+	Entries []Entry `json:"entries"`
 }
 
 // An Entry is the progress of one action.
@@ -104,9 +107,8 @@ func isEntryState(s triage.State) bool {
 	return false
 }
 
-// NewLedger returns the ledger of a decision that was made at the given time, with
-// every action planned and its values filled in as [NewAction] does. The caller adds
-// the event, who decided, and the rules.
+// NewLedger returns the ledger of a decision made at the time at. Every action is planned, and
+// its values are filled in as by [NewAction]. The caller sets Event, By and the rules.
 func NewLedger(key LedgerKey, decision protocol.DecisionMessage, at time.Time) Ledger {
 	at = clipTime(at)
 	l := Ledger{LedgerKey: key, At: at, Decision: decision, Entries: make([]Entry, len(decision.Actions))}

@@ -12,22 +12,22 @@ import (
 // MaxLedger is the most bytes of an encoded [Ledger].
 const MaxLedger = 4 << 20
 
-// LedgerAge is how long a journal keeps a ledger after its last change: longer than
-// GitHub lets a workflow run be run again, which is 30 days.
+// LedgerAge is how long a journal keeps a ledger after its last change. It exceeds the 30 days in
+// which GitHub allows a workflow run to be repeated.
 const LedgerAge = 35 * 24 * time.Hour
 
 // ledgerSchema is the version of the encoded form of a Ledger.
 const ledgerSchema = 1
 
-// A storedLedger is the encoded form.
+// A storedLedger is the encoded form of a [Ledger].
 type storedLedger struct {
 	Schema int `json:"schema"`
 	Ledger
 }
 
-// EncodeLedger returns the stored form of l: one line of JSON, with its end. Errors:
-// a bad key, a decision on another task, entries that are not those of the decision's actions, or more than
-// [MaxLedger] bytes. Journals use it; callers of a journal do not need to.
+// EncodeLedger returns the stored form of l: one line of JSON that ends with a newline. Errors: a
+// bad key, a decision on another task, entries that do not match the decision's actions, or more
+// than [MaxLedger] bytes. Journals call it; callers of a journal do not need it.
 func EncodeLedger(l Ledger) ([]byte, error) {
 	if _, err := l.Path(); err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func EncodeLedger(l Ledger) ([]byte, error) {
 // errLedgerTooLarge means that an encoded ledger is larger than MaxLedger.
 var errLedgerTooLarge = fmt.Errorf("the ledger is larger than %d bytes", MaxLedger)
 
-// DecodeLedger reads the stored form of the ledger with that key. Its errors are
-// [ErrBroken], with the reason, and [ErrNewer].
+// DecodeLedger reads the stored form of the ledger with the given key. It returns [ErrBroken],
+// with the reason, or [ErrNewer].
 func DecodeLedger(data []byte, key LedgerKey) (Ledger, error) {
 	if len(data) > MaxLedger {
 		return Ledger{}, broken(errLedgerTooLarge)
@@ -73,8 +73,8 @@ func DecodeLedger(data []byte, key LedgerKey) (Ledger, error) {
 	return s.Ledger, nil
 }
 
-// DecodeEntry reads the stored form of an [Entry], which is its JSON. Whether it belongs to
-// an action of a ledger, [Ledger.Mark] checks. Its error is [ErrBroken], with the reason.
+// DecodeEntry reads the stored form of an [Entry], which is its JSON. It does not check whether
+// the entry belongs to an action; [Ledger.Mark] does. Its error is [ErrBroken], with the reason.
 func DecodeEntry(data []byte) (Entry, error) {
 	var e Entry
 	if err := unmarshal(data, &e); err != nil {
@@ -99,8 +99,8 @@ func (k LedgerKey) identity(want LedgerKey) error {
 	return nil
 }
 
-// check verifies that the decision is on the key's task, and the entries are those of
-// its actions.
+// check verifies that the decision is on the key's task and that the entries match the decision's
+// actions.
 func (l Ledger) check() error {
 	if !slices.Contains(protocol.DecisionTypes(), l.Decision.Decision) {
 		return errors.New("it has no decision")

@@ -48,8 +48,8 @@ func TestDecodeLedgerTolerates(t *testing.T) {
 	}
 }
 
-// TestBrokenLedger reads testdata/ledger: each archive has a file "ledger" and the
-// file "error" that it gives as the sample ledger.
+// TestBrokenLedger reads testdata/ledger. Each archive has the files "ledger" and "error", the
+// error of decoding the ledger with the sample key.
 func TestBrokenLedger(t *testing.T) {
 	t.Parallel()
 	archives(t, "testdata/ledger", func(t *testing.T, in map[string]string) map[string]string {
@@ -83,8 +83,8 @@ func TestNewLedger(t *testing.T) {
 	}
 }
 
-// TestStates stores each state in an entry, which has five of them, and in an action of a
-// record, which has any.
+// TestStates stores each state in an entry and in an action of a record. An entry accepts five
+// states, an action accepts any.
 func TestStates(t *testing.T) {
 	t.Parallel()
 	kept := []triage.State{triage.Planned, triage.Trying, triage.Done, triage.Skipped, triage.Failed}
@@ -137,8 +137,8 @@ func TestLedgerKeyPath(t *testing.T) {
 	}
 }
 
-// FuzzDecodeLedger reads any bytes as a ledger: no panic, one of two errors, and an accepted
-// ledger stays the same when saved.
+// FuzzDecodeLedger decodes any bytes as a ledger: it never panics and returns ErrBroken or
+// ErrNewer. A decoded ledger does not change when saved.
 func FuzzDecodeLedger(f *testing.F) {
 	memorytest.AddLedgers(f, "testdata")
 	f.Fuzz(func(t *testing.T, data []byte) {

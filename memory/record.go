@@ -15,23 +15,23 @@ import (
 // Schema is the version of the encoded form of a [Record].
 const Schema = 1
 
-// Repository is the number of the record about a whole repository: it contains [Scores], and
-// neither tasks nor changes of people.
+// Repository is the issue number of the record about a whole repository. That record contains
+// [Scores], and neither tasks nor changes of people.
 const Repository = 0
 
-// A Record is everything that was done on one issue. That of issue [Repository] is about
-// the repository as a whole.
+// A Record is the history of our actions on one issue. The record with the issue number
+// [Repository] is about the whole repository.
 type Record struct {
 	Schema   int    `json:"schema"`   // of the encoded form; 0 in a record that was never stored
 	Repo     string `json:"repo"`     // "owner/name"
 	Issue    int    `json:"issue"`    // number, from 1; or Repository
 	Revision int    `json:"revision"` // counts the saves; 0 for a record that was never stored
-	// Earlier sums up the tasks that are not kept one by one any more; nil: none.
+	// Earlier summarizes the tasks that are not kept individually any more; nil: none.
 	Earlier *Earlier `json:"earlier,omitempty"`
-	// Never are the labels that are never added again, as [Record.Forbid] keeps them.
+	// Never lists the labels that must never be added again; see [Record.Forbid].
 	Never []string `json:"never,omitempty"`
-	// Closings are to come, or were vetoed, as [Record.Plan] keeps them: the first one that is due before
-	// the others, and one of each rule.
+	// Closings lists the scheduled closes, vetoed ones included, at most one per rule, sorted by
+	// the due time; see [Record.Plan].
 	Closings []ScheduledClose `json:"closings,omitempty"`
 	Tasks    []Task           `json:"tasks"` // oldest first
 	// Humans lists the changes of humans since the oldest recorded task, the oldest first.
@@ -40,11 +40,11 @@ type Record struct {
 	Scores *Scores `json:"scores,omitempty"`
 }
 
-// Put adds a task, or merges it with the task of the same id: an action that one attempt
-// carried out stays done, also when a later attempt reports it as "already so". Tasks are
-// in order of time. Put cuts texts that are too long, moves numbers and times into their
-// range, and folds the oldest tasks, until the whole record is within its bounds and can
-// be saved. It drops the changes of humans before the oldest task that is kept.
+// Put adds a task, or merges it with the task of the same id. An action that one attempt carried
+// out stays done, even if a later attempt reports it as "already". Put keeps the tasks in order
+// of time. It cuts texts that are too long, moves numbers and times into their range, and folds
+// the oldest tasks, so that the record is within its bounds and can be saved. It drops the
+// changes of humans before the oldest task that is kept.
 func (r *Record) Put(t Task) {
 	r.bound()
 	t = clipTask(t, maxActions)
@@ -59,8 +59,8 @@ func (r *Record) Put(t Task) {
 	r.fit()
 }
 
-// bound brings all parts of a record within their bounds, and makes Tasks a copy. A
-// record that was loaded is within them.
+// bound brings all parts of a record within their bounds, and replaces Tasks with a copy. A
+// record that was loaded is within its bounds already.
 func (r *Record) bound() {
 	r.Tasks = slices.Clone(r.Tasks)
 	for i, t := range r.Tasks {
@@ -78,23 +78,24 @@ func (r *Record) bound() {
 	}
 }
 
-// SetHumans replaces all changes of humans: it is [Record.AddHumans] of a caller that has
-// seen everything.
+// SetHumans replaces all changes of humans. It equals [Record.AddHumans] of a caller that has
+// seen every change.
 func (r *Record) SetHumans(list []Change) { r.AddHumans(list, time.Time{}) }
 
-// AddHumans replaces the changes of humans at since or later, which is the time from which
-// the caller has seen everything, and keeps the changes before. Changes of the list
-// before since are added, unless they are known: changes with the same time, type,
-// values and login are one, but for those of a list with another change of that time
-// between them.
+// AddHumans adds changes of humans. since is the time from which the caller has seen every
+// change, so the record's changes at or after since are replaced, and earlier ones are kept.
+// Changes of the list before since are added unless the record has them already.
 //
-// Changes are in order of time. Those before the oldest task that is kept are
-// dropped, all of them when there is no task, and those whose type is that of a
-// comment, or of no action's form. Texts that are too long are cut, and the oldest
-// changes dropped, until there are [MaxChanges] at most and the record is within its
-// bounds.
+// Two changes are equal if they have the same time, type, values and login. Of equal changes that
+// follow each other one is kept. A change that was undone and made again at the same time is kept
+// twice, because the undoing change is between them.
+//
+// Changes are kept in order of time. Changes before the oldest task that is kept are dropped, or
+// all of them if the record has no task. Changes with an invalid type, or with the type of a
+// comment, are dropped, too. Texts that are too long are cut. The oldest changes are dropped
+// until at most [MaxChanges] are left and the record is within its bounds.
 func (r *Record) AddHumans(list []Change, since time.Time) {
-	since = clipTime(since) // as the changes are
+	since = clipTime(since) // in the precision of the changes
 	added := clipChanges(list)
 	older := slices.DeleteFunc(clipChanges(r.Humans), func(c Change) bool {
 		return !c.At.Before(since) || slices.ContainsFunc(added, c.equal)
@@ -104,8 +105,8 @@ func (r *Record) AddHumans(list []Change, since time.Time) {
 	r.fitHumans()
 }
 
-// Forbid keeps a label that is never to be added again, and reports whether it is kept
-// now: false when there are [MaxNever] others. Names that differ in case alone are one.
+// Forbid stores a label that must never be added again, and reports whether the record has it
+// now. It returns false when the record has [MaxNever] other labels. Case does not matter.
 func (r *Record) Forbid(label string) bool {
 	switch {
 	case r.Forbids(label):
@@ -123,8 +124,8 @@ func (r *Record) Forbids(label string) bool {
 	return slices.ContainsFunc(r.Never, func(s string) bool { return text.Fold(s) == label })
 }
 
-// Planned returns the closing that the rule, or for the empty id an agent, has asked for,
-// vetoed or not.
+// Planned returns the closing, vetoed or not, that the rule asked for. The empty id means an
+// agent.
 func (r *Record) Planned(rule string) (ScheduledClose, bool) {
 	i := slices.IndexFunc(r.Closings, func(c ScheduledClose) bool { return c.Rule == clip(rule, maxWord) })
 	if i < 0 {
@@ -133,9 +134,10 @@ func (r *Record) Planned(rule string) (ScheduledClose, bool) {
 	return r.Closings[i], true
 }
 
-// Plan keeps a closing, and reports whether it is kept now. One that the same rule, or
-// an agent, has asked for before stays as it is, so its time does not change. It
-// is false when there are [MaxClosings] of others.
+// Plan stores a closing, and reports whether the record contains a closing of c.Rule afterwards;
+// an empty c.Rule means an agent. If c.Rule has a closing already, that closing stays unchanged,
+// so its due time does not move. Plan returns false when the record has [MaxClosings] other
+// closings.
 func (r *Record) Plan(c ScheduledClose) bool {
 	if _, there := r.Planned(c.Rule); there {
 		return true
@@ -148,8 +150,8 @@ func (r *Record) Plan(c ScheduledClose) bool {
 	return true
 }
 
-// Veto records that people vetoed the closing that the rule, or for the empty id an
-// agent, has asked for.
+// Veto records that people vetoed the closing that the rule asked for. The empty id means an
+// agent.
 func (r *Record) Veto(rule string) {
 	r.Closings = slices.Clone(r.Closings)
 	for i, c := range r.Closings {
@@ -159,7 +161,7 @@ func (r *Record) Veto(rule string) {
 	}
 }
 
-// Drop forgets the closing that the rule, or for the empty id an agent, has asked for.
+// Drop removes the closing that the rule asked for. The empty id means an agent.
 func (r *Record) Drop(rule string) {
 	r.Closings = slices.DeleteFunc(slices.Clone(r.Closings), func(c ScheduledClose) bool { return c.Rule == clip(rule, maxWord) })
 	if len(r.Closings) == 0 {
@@ -167,8 +169,8 @@ func (r *Record) Drop(rule string) {
 	}
 }
 
-// Due returns when the first scheduled close may be carried out, without those that were vetoed;
-// ok is false when there is none.
+// Due returns when the first scheduled close may be carried out, and ignores vetoed closes. ok is
+// false when there is none.
 func (r *Record) Due() (at time.Time, ok bool) {
 	for _, c := range r.Closings {
 		if !c.Vetoed && (!ok || c.Due.Before(at)) {
@@ -178,14 +180,14 @@ func (r *Record) Due() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// AnswerWindow is how long agents stay away from an issue on which we commented.
+// AnswerWindow is how long agents skip an issue on which we commented.
 const AnswerWindow = 24 * time.Hour
 
-// Faded returns the record for the summary that agents get at a time. Published agents stay
-// away from an issue as long as its summary contains "commented", so [Summary] calls a
-// comment that was posted [AnswerWindow] ago or earlier "replied", which no agent looks
-// for. Comments that were folded into counts share the time of the last of those tasks,
-// so they fade together. The record itself does not change; the result must not be saved.
+// Faded returns the record whose [Summary] an agent gets at the time now. Published agents skip
+// an issue while its summary contains "commented". A comment that is [AnswerWindow] old or older
+// is therefore called "replied", which no agent looks for. Comments that were folded into counts
+// fade together, [AnswerWindow] after the last of the folded tasks. The record itself does not
+// change; do not save the result.
 func (r Record) Faded(now time.Time) Record {
 	since := now.Add(-AnswerWindow)
 	if r.Earlier != nil && !r.Earlier.To.After(since) {
@@ -214,7 +216,7 @@ func (r Record) Faded(now time.Time) Record {
 	return r
 }
 
-// check verifies everything but the identity, the revision and the size.
+// check verifies all parts of a record except the identity, the revision and the size.
 func (r Record) check() error {
 	if len(r.Tasks) > MaxTasks {
 		return fmt.Errorf("it has %d tasks", len(r.Tasks))
@@ -259,9 +261,10 @@ func (r *Record) dropHumans() {
 	r.Humans = sinceTime(r.Humans, r.Tasks[0].At)
 }
 
-// fit folds the oldest tasks, and drops the changes of humans before the rest, until the
-// record is within its size. Every part passes its check already. Each part is encoded
-// once, and the head once for each time that it grew too much; steps counts the encodings.
+// fit folds the oldest tasks, and drops the changes of humans before the remaining tasks, until
+// the record is within its size. The caller has brought every part within its own bounds. fit
+// encodes each part once, and the head again after each series of folds. steps counts the
+// encodings.
 func (r *Record) fit() (steps int) {
 	e := r.Earlier.clone()
 	fold := func(n int) {
@@ -300,8 +303,8 @@ func (r *Record) fitHumans() {
 	r.Humans = orNil(r.Humans[len(r.Humans)-len(humans):])
 }
 
-// head returns the bytes that a record takes at its last revision, with the brackets of
-// two lists that are not empty, and without their elements.
+// head returns the bytes of an encoded record without the elements of Tasks and Humans. It
+// includes the brackets of these two lists, and assumes the longest revision.
 func (r *Record) head() int {
 	data, err := marshal(Record{
 		Repo: r.Repo, Issue: r.Issue, Revision: maxRevision, Earlier: r.Earlier, Scores: r.Scores,
@@ -313,7 +316,7 @@ func (r *Record) head() int {
 	return len(data) + len("\n ") - len(",") + len(",\n \"humans\": [\n ]") - len(",")
 }
 
-// marshal returns the stored form of a record, whatever its bounds.
+// marshal returns the stored form of a record. It checks no bounds.
 func marshal(r Record) ([]byte, error) {
 	r.Schema = Schema
 	if r.Tasks == nil {

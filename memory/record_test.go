@@ -38,7 +38,7 @@ func TestPutOrder(t *testing.T) {
 	}
 }
 
-// TestPutMerges puts two attempts at one task. Each action is "index type value
+// TestPutMerges puts two attempts at one task. Each action has the form "index type value
 // result".
 func TestPutMerges(t *testing.T) {
 	t.Parallel()
@@ -116,8 +116,8 @@ func TestPutFolds(t *testing.T) {
 	}
 }
 
-// TestPutLarge puts tasks as large as an agent can make them: the record can always
-// be saved, and forgets no comment.
+// TestPutLarge puts tasks as large as an agent can make them: the record can still be saved, and
+// no comment is lost.
 func TestPutLarge(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("<é\n\xff", 2_000)
@@ -184,7 +184,7 @@ func TestNewAction(t *testing.T) {
 	}
 }
 
-// A script is a store whose answers are given; it counts the calls.
+// A script is a store that returns fixed errors and counts the calls.
 type script struct {
 	memory.Store
 	loadErr, saveErr error

@@ -7,28 +7,29 @@ import (
 	"time"
 )
 
-// The bounds of the labels and closings that a record keeps for later.
+// The bounds of the forbidden labels and scheduled closes of a record.
 const (
 	MaxNever    = 50 // labels that are never added again
-	MaxClosings = 5  // closings that are to come, of one issue
+	MaxClosings = 5  // scheduled closes of one issue
 )
 
 const (
-	maxLabel = 200 // bytes; GitHub takes 50 characters
+	maxLabel = 200 // bytes; GitHub allows 50 characters
 	maxWord  = 100 // bytes of every text of a closing
-	maxVetos = 10  // of a closing
+	maxVetos = 10  // veto conditions of a closing
 )
 
 // A ScheduledClose is a deferred close: a scheduled run closes the issue, unless people veto it.
 type ScheduledClose struct {
-	At     time.Time `json:"at"`               // of the decision: only later acts of people veto it; UTC
+	// At is the time of the decision in UTC. Only later acts of people veto the closing.
+	At     time.Time `json:"at"`
 	Due    time.Time `json:"due"`              // when it may be carried out; UTC
 	Reason string    `json:"reason,omitempty"` // as in close_issue; empty: the service's default
 	Veto   []string  `json:"veto,omitempty"`   // the acts that veto it, such as protocol.VetoComment
 	Rule   string    `json:"rule,omitempty"`   // id of the rule that asked for it; empty: an agent
 	Task   string    `json:"task"`             // id of the task in which it was decided
-	// Vetoed means that people vetoed it: it is not carried out, and kept so that no rule
-	// schedules it again.
+	// Vetoed means that people vetoed the closing, so it is not carried out. It stays in the
+	// record so that no rule schedules it again.
 	Vetoed bool `json:"vetoed,omitempty"`
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/memory/memorytest"
 )
 
-// TestPendingBounds adds more and longer entries than a record takes: the record can be saved
-// and contains the first ones.
+// TestPendingBounds adds more and longer labels and closings than a record accepts. The record
+// keeps the first ones and can be saved.
 func TestPendingBounds(t *testing.T) {
 	t.Parallel()
 	var r memory.Record
@@ -51,7 +51,7 @@ func TestPendingBounds(t *testing.T) {
 	}
 }
 
-// TestPutBoundsPending is about a record that somebody filled by hand.
+// TestPutBoundsPending puts a task into a record whose labels and closings are out of bounds.
 func TestPutBoundsPending(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 1000)
@@ -82,7 +82,7 @@ func TestNamesFold(t *testing.T) {
 	}
 }
 
-// TestPendingSummarized lets a model phrase deferred actions: a vetoed closing is left out.
+// TestPendingSummarized lets a model rephrase deferred actions: a vetoed closing is left out.
 func TestPendingSummarized(t *testing.T) {
 	t.Parallel()
 	r := memorytest.Sample("org/repo", 7)

@@ -7,19 +7,20 @@ import (
 	"time"
 )
 
-// Scores compare the predicted actions of rules in shadow mode with those of people.
-// [Scores.Predict] and [Scores.Settle] keep them within their bounds. The zero value is empty.
+// Scores compare the actions that rules in shadow mode predicted with the actions of people.
+// [Scores.Predict] and [Scores.Settle] keep the scores within their bounds. The zero value is
+// empty.
 type Scores struct {
-	// Open are the predictions that nothing is known about yet, oldest first.
+	// Open lists the predictions that are not settled yet, oldest first.
 	Open []Prediction `json:"open,omitempty"`
-	// Rules are the scores by the rule's id; AgentScore is an agent's.
+	// Rules contains the score of each rule by its id, and an agent's score under AgentScore.
 	Rules map[string]Score `json:"rules,omitempty"`
 }
 
-// AgentScore is the key of an agent's score, which is not a rule's id.
+// AgentScore is the key of an agent's score. No rule has this id.
 const AgentScore = "(agent)"
 
-// A Prediction is one thing that a rule would have done to an issue.
+// A Prediction is one action that a rule in shadow mode would have carried out.
 type Prediction struct {
 	At    time.Time `json:"at"` // UTC
 	Issue int       `json:"issue"`
@@ -32,10 +33,10 @@ type Prediction struct {
 type Score struct {
 	Agreed    int       `json:"agreed"`
 	Disagreed int       `json:"disagreed"`
-	Since     time.Time `json:"since"` // of the first prediction that counts; UTC
+	Since     time.Time `json:"since"` // time of the first prediction that the score counts; UTC
 }
 
-// The bounds of Scores, and when a rule is ready.
+// The bounds of Scores, and the thresholds of Score.Ready.
 const (
 	maxPredictions = 300
 	maxScores      = 300
@@ -46,17 +47,17 @@ const (
 	readyPercent = 95
 )
 
-// Settled is how many predictions the score counts.
+// Settled returns how many predictions the score counts.
 func (s Score) Settled() int { return s.Agreed + s.Disagreed }
 
-// Ready reports whether a rule did well often enough to be trusted: 95 % of at least 20
+// Ready reports whether a rule can leave shadow mode: people agreed with 95 % of at least 20
 // predictions.
 func (s Score) Ready() bool {
 	return s.Settled() >= readyCount && s.Agreed*100 >= readyPercent*s.Settled()
 }
 
-// Predict adds a prediction. One that is open already stays as it is. Beyond 300, or beyond the
-// size that can be stored, the oldest are dropped.
+// Predict adds an open prediction. An equal open prediction stays unchanged. If there are more
+// than 300, or more than can be stored, the oldest are dropped.
 func (s *Scores) Predict(p Prediction) {
 	p.At, p.Rule, p.Value = clipTime(p.At), clip(p.Rule, maxShort/8), clip(p.Value, maxPredicted)
 	p.Type = clip(p.Type, maxShort/8)
@@ -76,7 +77,7 @@ func (p Prediction) same(other Prediction) bool {
 	return p == other
 }
 
-// Due returns the predictions that were made at or before a time, oldest first.
+// Due returns the open predictions that were made at or before a time, oldest first.
 func (s *Scores) Due(before time.Time) []Prediction {
 	i := slices.IndexFunc(s.Open, func(p Prediction) bool { return p.At.After(before) })
 	if i < 0 {
@@ -85,8 +86,8 @@ func (s *Scores) Due(before time.Time) []Prediction {
 	return slices.Clone(s.Open[:i])
 }
 
-// Settle takes a prediction that is open away, and counts whether people agreed. One that
-// is not open changes nothing. Rules beyond 300 are not counted.
+// Settle removes an open prediction and counts whether people agreed with it. A prediction that
+// is not open changes nothing. Scores of more than 300 rules are not kept.
 func (s *Scores) Settle(p Prediction, agreed bool) {
 	if !s.Drop(p) {
 		return
@@ -111,15 +112,14 @@ func (s *Scores) Settle(p Prediction, agreed bool) {
 	s.Rules = rules
 }
 
-// Drop takes a prediction away that nothing will be known about, and reports whether it
-// was open.
+// Drop removes a prediction whose outcome will never be known, and reports whether it was open.
 func (s *Scores) Drop(p Prediction) bool {
 	n := len(s.Open)
 	s.Open = slices.DeleteFunc(slices.Clone(s.Open), p.same)
 	return len(s.Open) < n
 }
 
-// check verifies the bounds.
+// check verifies the bounds of the scores.
 func (s *Scores) check() error {
 	if s == nil {
 		return nil

@@ -22,8 +22,8 @@ func TestScores(t *testing.T) {
 	first, second := prediction(1, "a", "bug", day), prediction(2, "a", "bug", day.Add(time.Hour))
 	s.Predict(second)
 	s.Predict(first)
-	s.Predict(prediction(1, "a", "bug", day.Add(48*time.Hour))) // it is open already
-	s.Predict(prediction(0, "a", "bug", day))                   // no issue
+	s.Predict(prediction(1, "a", "bug", day.Add(48*time.Hour))) // open already
+	s.Predict(prediction(0, "a", "bug", day))                   // 0 is not an issue
 	if due := s.Due(day.Add(time.Minute)); len(s.Open) != 2 || len(due) != 1 || due[0] != first {
 		t.Fatalf("got %v open, %v due", s.Open, due)
 	}
@@ -31,7 +31,7 @@ func TestScores(t *testing.T) {
 		t.Errorf("got %v due before anything was", due)
 	}
 	s.Settle(first, true)
-	s.Settle(first, true) // once
+	s.Settle(first, true) // the prediction is settled already
 	s.Settle(second, false)
 	want := memory.Score{Agreed: 1, Disagreed: 1, Since: day}
 	if got := s.Rules["a"]; got != want || len(s.Open) != 0 || got.Settled() != 2 || got.Ready() {
@@ -47,7 +47,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// A record with any scores can be saved.
+// TestScoresAreBounded checks that a record with any scores can be saved.
 func TestScoresAreBounded(t *testing.T) {
 	t.Parallel()
 	store, err := file.Open(t.TempDir())

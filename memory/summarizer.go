@@ -16,8 +16,8 @@ import (
 // DefaultSummaryTimeout is how long a [Summarizer] waits for its model.
 const DefaultSummaryTimeout = 20 * time.Second
 
-// summaryTokens bounds the answer of a model: MaxSummary bytes of text, and some room
-// for models that think before they write.
+// summaryTokens is the most tokens of a model's answer. It leaves room for MaxSummary bytes of
+// text and for models that think before they write.
 const summaryTokens = 4096
 
 // A Prompt is one question to a [Model].
@@ -29,8 +29,8 @@ type Prompt struct {
 
 // A Model writes text. Implementations are safe for concurrent use.
 type Model interface {
-	// Complete returns the model's whole answer. It returns soon after ctx is done.
-	// An answer that was cut off or refused is an error, and no error holds a secret.
+	// Complete returns the model's whole answer. It returns soon after ctx is done. An answer
+	// that was truncated or refused is an error. Errors contain no secrets.
 	Complete(ctx context.Context, p Prompt) (string, error)
 }
 
@@ -40,12 +40,12 @@ type Model interface {
 type Summarizer struct {
 	Model   Model         // nil: no rewriting
 	Timeout time.Duration // for the model; 0 means DefaultSummaryTimeout
-	Log     *slog.Logger  // told why a model's text is not used; nil discards
+	Log     *slog.Logger  // logs why a model's text is not used; nil: no log
 }
 
-// Summarize returns the summary of a record. ok is false, and the text empty, when the record
-// is empty; the model is not asked then. Otherwise the text is the model's, or that of
-// [Summary] when the model fails, is too slow, or adds a statement. In both cases it is one
+// Summarize returns the summary of a record. For an empty record ok is false, the text is empty,
+// and the model is not asked. Otherwise Summarize returns the model's text. If the model fails,
+// is too slow, or changes a statement, it returns the text of [Summary] instead. The text is one
 // line of at most [MaxSummary] bytes. It contains the word "commented" if and only if a comment
 // was posted, and otherwise none of the phrases about a reply that agents look for.
 func (s Summarizer) Summarize(ctx context.Context, r Record) (text string, ok bool) {
@@ -81,9 +81,9 @@ func (s Summarizer) ask(ctx context.Context, facts string) (string, error) {
 	return text, nil
 }
 
-// The words of a summary. A verb governs the words up to the next verb. A model may use filler
-// freely: filler alone can state, deny or ask for nothing. A summary contains no other words
-// except names.
+// The words of a summary. A verb applies to all words up to the next verb. A model may use filler
+// freely, because filler alone cannot state, deny or ask for anything. Apart from names, a
+// summary contains no other words.
 const (
 	verbs = "labelled took commented replied closed reopened assigned unassigned removed milestone type locked unlocked reacted duplicate did " +
 		"escalated human agent rule no never closing"
@@ -91,7 +91,7 @@ const (
 		"by on in at of off to from as with for set label labels issue reason else further more action actions times time"
 )
 
-// instructions list the requirements that claims checks.
+// instructions returns the prompt for the model: the requirements that claims checks.
 func instructions() string {
 	return "You are given a record of earlier work on an issue. Write it as plain English sentences on one line.\n" +
 		"Repeat every statement of the record, in the same order, and nothing else.\n" +
@@ -103,8 +103,8 @@ func instructions() string {
 		"Use no other punctuation than . , ; : ( ) and no apostrophe. Answer with the sentences alone."
 }
 
-// usable returns the problem with a model's text; nil means that it can stand for the
-// text of Summary that the model was given. The errors repeat nothing of the text.
+// usable returns the problem with a model's text. nil means that the text may replace facts, the
+// text of Summary that the model received. The errors quote nothing of the text.
 func usable(text, facts string) error {
 	switch {
 	case text == "":
@@ -117,7 +117,7 @@ func usable(text, facts string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
 		return fmt.Errorf("byte %d: a character that cannot be printed", i)
 	}
-	// Stated apart from the claims, because published agents depend on it.
+	// This check is separate from the claims, because published agents depend on this word.
 	posted := strings.Contains(facts, "commented")
 	if posted && !strings.Contains(text, "commented") {
 		return errors.New("the word commented is missing")
@@ -144,8 +144,8 @@ func usable(text, facts string) error {
 	return nil
 }
 
-// latches reports whether an agent, or a less exact reader, would find a phrase about a reply,
-// in any case, spacing and accents.
+// latches reports whether an agent or a less exact reader could find a phrase about a reply in
+// the text. It ignores case, spaces and accents.
 func latches(text string) bool {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsMark(r) {
@@ -158,11 +158,11 @@ func latches(text string) bool {
 	})
 }
 
-// A claim is one statement: a verb, and a name, a number or a date that it rules.
-// One of the two may be empty.
+// A claim is one statement: a verb and the name, number or date that it applies to. The verb or
+// the object may be empty.
 type claim struct {
 	verb, object string
-	human        bool // in a clause that begins with a human, who did it
+	human        bool // the clause begins with "a human", so a human did it
 }
 
 // A reader collects the claims of a text. A clause ends with a semicolon or a full
@@ -170,14 +170,14 @@ type claim struct {
 type reader struct {
 	list  []claim
 	verb  string
-	bare  bool   // the verb rules nothing so far
+	bare  bool   // the verb has no object yet
 	begun bool   // the clause has a verb
 	human bool   // the clause began with a human
-	last  string // the clause's final word
+	last  string // the clause's last word so far; empty after an object
 }
 
-// claims returns the statements of a summary. An error means that it contains anything but
-// names in quotes, numbers, verbs and filler, or a human whose change is ambiguous.
+// claims returns the statements of a summary. It returns an error if the text contains anything
+// but quoted names, numbers, verbs, filler and punctuation, or if it is unclear what a human did.
 func claims(text string) ([]claim, error) {
 	var r reader
 	for at := 0; at < len(text); {
@@ -212,13 +212,13 @@ func inWord(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("-_./#", c) >= 0
 }
 
-// Why something may not stand in a summary where it is; empty: it may.
+// The reasons why a word or character is not allowed in its place.
 const (
 	notKnown = "neither the record's nor filler"
 	noHuman  = "a human, and it is not plain what the human did"
 )
 
-// word reads one word, and returns why it is not allowed there.
+// word reads one word. It returns why the word is not allowed there, or "" if it is.
 func (r *reader) word(s string) (why string) {
 	if r.bare && (r.verb == "rule" || r.verb == "did") {
 		r.object(strings.TrimRight(s, "."))
@@ -231,7 +231,7 @@ func (r *reader) word(s string) (why string) {
 	return ""
 }
 
-// plain takes a word in lower case that is neither a rule's nor an action's name.
+// plain reads one word in lower case that is not the name of a rule or of an action.
 func (r *reader) plain(low string) (why string) {
 	switch {
 	case low == "":
@@ -239,8 +239,8 @@ func (r *reader) plain(low string) (why string) {
 	case low == "once" || strings.ContainsAny(low, "0123456789"):
 		r.object(low)
 	case low == "human":
-		// After "escalated to" it names the person who was asked, and before the first verb of a
-		// clause it names the actor. Anywhere else it could attribute our action to a human.
+		// After "escalated to" the word names the person who was asked. Before the first verb of
+		// a clause it names the actor. Anywhere else it could attribute our action to a human.
 		asked := r.begun && r.bare && r.verb == "escalated"
 		if r.begun && !asked {
 			return noHuman
@@ -256,7 +256,7 @@ func (r *reader) plain(low string) (why string) {
 	return ""
 }
 
-// mark takes one character between words. What a human did follows at once.
+// mark reads one character between words. No punctuation may separate "human" from its verb.
 func (r *reader) mark(c byte) (why string) {
 	switch {
 	case c == ' ':
@@ -271,10 +271,11 @@ func (r *reader) mark(c byte) (why string) {
 	return ""
 }
 
-// idle reports whether a human is named who did nothing so far.
+// idle reports whether the clause names a human as its actor, but no action of the human yet.
 func (r *reader) idle() bool { return r.human && r.bare && r.verb == "human" }
 
-// end ends the clause. One that breaks off could be read with the next one.
+// end ends the clause. It rejects an unfinished clause, which could be read together with the
+// next one.
 func (r *reader) end() (why string) {
 	if r.idle() || slices.Contains([]string{"by", "a", "an", "the"}, r.last) {
 		return noHuman
@@ -284,7 +285,7 @@ func (r *reader) end() (why string) {
 	return ""
 }
 
-// begin takes a verb.
+// begin starts a statement with a verb.
 func (r *reader) begin(verb string) {
 	r.close()
 	r.verb, r.bare, r.begun = verb, true, true
@@ -295,7 +296,7 @@ func (r *reader) object(s string) {
 	r.bare, r.last = false, ""
 }
 
-// close ends the verb.
+// close adds the statement of a verb without an object.
 func (r *reader) close() {
 	if r.bare {
 		r.object("")

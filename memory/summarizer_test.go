@@ -22,7 +22,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A modelFunc is a model that is one function.
+// A modelFunc is a function that implements memory.Model.
 type modelFunc func(ctx context.Context, p memory.Prompt) (string, error)
 
 func (f modelFunc) Complete(ctx context.Context, p memory.Prompt) (string, error) { return f(ctx, p) }
@@ -48,9 +48,9 @@ func recordOf(t testing.TB, name string) memory.Record {
 
 // TestSummarizer reads testdata/summarizer. Each archive has these parts:
 //
-//	of       the name of an archive in testdata/summary, whose record it is
+//	of       the name of an archive in testdata/summary that contains the record
 //	answer   the model's text; a line in double quotes is a Go string
-//	outcome  "used", "not asked", or why the record's own text is taken instead
+//	outcome  "used", "not asked", or why the text of Summary is used instead
 func TestSummarizer(t *testing.T) {
 	t.Parallel()
 	archives(t, "testdata/summarizer", func(t *testing.T, in map[string]string) map[string]string {
@@ -153,8 +153,8 @@ func TestSummarizerKnowsSummary(t *testing.T) {
 	}
 }
 
-// TestSummarizerOnlyDrops leaves out each word of a summary in turn: the check notices it,
-// unless the word is filler.
+// TestSummarizerOnlyDrops leaves out each word of a summary in turn. The Summarizer rejects the
+// text unless the missing word is filler.
 func TestSummarizerOnlyDrops(t *testing.T) {
 	t.Parallel()
 	r := recordOf(t, "commented")
@@ -212,7 +212,7 @@ func TestSummarizerTooSlow(t *testing.T) {
 	t.Parallel()
 	r := recordOf(t, "one-label")
 	facts, _ := memory.Summary(r)
-	// The first one heeds its context, the second one answers in spite of it.
+	// The first model stops when its context ends, the second one answers nevertheless.
 	models := []modelFunc{
 		func(ctx context.Context, _ memory.Prompt) (string, error) {
 			<-ctx.Done()
@@ -266,7 +266,7 @@ func TestSummarizerWithoutModel(t *testing.T) {
 	}
 }
 
-// FuzzSummarizer lets a model answer anything for records with any names.
+// FuzzSummarizer lets a model return any answer for records with any names.
 func FuzzSummarizer(f *testing.F) {
 	list, err := filepath.Glob("testdata/summarizer/*.txtar")
 	if err != nil || len(list) == 0 {

@@ -17,18 +17,17 @@ import (
 const MaxSummary = 4 << 10
 
 // Summary renders one paragraph about our actions on the issue, for
-// protocol.TaskContext.MemorySummary. ok is false, and the text empty, when we did
-// nothing: no action carried out, nothing escalated, and nothing kept for later. It lists
-// the changes of humans in their place, without their logins. The text depends on the
-// record alone and is at most [MaxSummary] bytes long; when there is more, the oldest
-// tasks are folded into counts, and the changes of humans before them left out.
+// protocol.TaskContext.MemorySummary. ok is false, and the text empty, when no action was carried
+// out, no task was escalated, and no label or closing is kept for later. The paragraph includes
+// the changes of humans in order of time, without their logins. The text depends on the record
+// alone and has at most [MaxSummary] bytes. If it would be longer, the oldest tasks are folded
+// into counts, and the changes of humans before the remaining tasks are left out.
 //
-// Published agents stay away from an issue whose summary holds one of a few phrases
-// about a reply, in any case. The text therefore holds the word "commented" if and
-// only if we posted a comment, and otherwise none of those phrases ([Record.Faded]
-// limits that to [AnswerWindow]): names that
-// would bring one in (a label called "commented") are written with an escape, as in
-// 'comm\u0065nted'. No rationale and nothing written in an issue gets into it.
+// Published agents skip an issue if its summary contains certain phrases about a reply, in any
+// case. The text therefore contains the word "commented" if and only if we posted a comment.
+// Otherwise it contains none of these phrases. [Record.Faded] limits this effect to
+// [AnswerWindow]. A name that contains such a phrase, for example a label called "commented", is
+// escaped as in 'comm\u0065nted'. The text contains no rationale and nothing written in an issue.
 func Summary(r Record) (text string, ok bool) {
 	tasks := slices.DeleteFunc(slices.Clone(r.Tasks), func(t Task) bool { return !eventful(t) })
 	slices.SortStableFunc(tasks, func(a, b Task) int { return a.At.Compare(b.At) })
@@ -43,7 +42,7 @@ func Summary(r Record) (text string, ok bool) {
 		return "", false
 	}
 	parts := partsOf(tasks, humans)
-	size := 0 // of the parts that are left
+	size := 0 // bytes of the remaining parts
 	for _, p := range parts {
 		size += len(p.text)
 	}
@@ -67,8 +66,8 @@ type part struct {
 	task *Task // nil: humans
 }
 
-// partsOf merges tasks and changes of humans, each in order of time. A task comes before
-// the changes of the same time, which followed its decision.
+// partsOf merges tasks and changes of humans, which are both in order of time. If a task and a
+// change have the same time, the task comes first, because the change followed its decision.
 func partsOf(tasks []Task, humans []Change) []part {
 	var parts []part
 	for len(tasks)+len(humans) > 0 {
@@ -88,7 +87,7 @@ func partsOf(tasks []Task, humans []Change) []part {
 	return parts
 }
 
-// eventful reports whether a task left a trace.
+// eventful reports whether a task was escalated or one of its actions was carried out.
 func eventful(t Task) bool {
 	return t.Decision == protocol.Escalate || slices.ContainsFunc(t.Actions, func(a Action) bool { return a.Result == triage.Done })
 }
@@ -107,12 +106,12 @@ func render(issue int, earlier string, parts []part, later string) string {
 	return fmt.Sprintf("Issue #%d: %s. No further actions.", issue, strings.Join(told, "; "))
 }
 
-// maxParts bounds the actions that are listed for one task; a task with more is shown in
+// maxParts is the most actions that are listed for one task. A task with more actions is shown as
 // counts.
 const maxParts = 30
 
-// taskSentence is "labelled 'bug', commented on 2026-04-10 (rule crash)". Who
-// decided on a task that was rebuilt from the timeline is unknown, so it names no agent.
+// taskSentence returns text such as "labelled 'bug', commented on 2026-04-10 (rule crash)". It
+// names no agent for a task that was rebuilt from the timeline, because the decider is unknown.
 func taskSentence(t Task) string {
 	var did, who []string
 	for _, a := range t.Actions {
@@ -144,8 +143,8 @@ func taskSentence(t Task) string {
 
 const escalated = "escalated to a human"
 
-// earlierSentence is "from 2025-01-02 to 2025-03-04 labelled 12 times, commented once"; it
-// is empty when nothing was done.
+// earlierSentence returns text such as "from 2025-01-02 to 2025-03-04 labelled 12 times,
+// commented once", or "" when no action was carried out.
 func earlierSentence(e Earlier) string {
 	did := countsOf(e)
 	if len(did) == 0 {
@@ -170,8 +169,8 @@ func countsOf(e Earlier) []string {
 	return did
 }
 
-// humansSentence is "a human took off the label 'bug', closed as 'completed' on
-// 2026-04-11", of changes on one day. A change that was made, undone and made again is
+// humansSentence returns text such as "a human took off the label 'bug', closed as 'completed' on
+// 2026-04-11". All changes are of one day. A change that was made, undone and made again is
 // listed three times.
 func humansSentence(list []Change) string {
 	var did []string
@@ -189,11 +188,11 @@ func humansSentence(list []Change) string {
 	return "a human " + strings.Join(did, ", ") + " on " + date(list[0].At)
 }
 
-// maxToldNever bounds the labels that a summary lists.
+// maxToldNever is the most forbidden labels that a summary lists.
 const maxToldNever = 5
 
-// deferredSentence is "never to set the label 'x'; closing as 'not_planned' on 2026-04-13";
-// it is empty when nothing is kept for later.
+// deferredSentence returns text such as "never to set the label 'x'; closing as 'not_planned' on
+// 2026-04-13", or "" when no label or closing is kept for later.
 func deferredSentence(never []string, closings []ScheduledClose) string {
 	var told []string
 	if n := len(never); n > 0 {

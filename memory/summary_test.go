@@ -14,8 +14,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestSummary reads testdata/summary: each archive has a "record" and the "summary"
-// that it gives, "null" for none. With a time in "now" it is that of the faded record.
+// TestSummary reads testdata/summary. Each archive has a "record" and its "summary", "null" for
+// none. If the archive has a time in "now", the record is faded at this time first.
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	archives(t, "testdata/summary", func(t *testing.T, in map[string]string) map[string]string {
@@ -29,7 +29,7 @@ func TestSummary(t *testing.T) {
 	})
 }
 
-// recordIn returns the record of an archive, faded if there is a time.
+// recordIn decodes the record of an archive. It fades the record if the archive has a time.
 func recordIn(t testing.TB, text, now string) memory.Record {
 	t.Helper()
 	r, err := memory.Decode([]byte(text), "org/repo", 42)
@@ -54,7 +54,7 @@ func recordIn(t testing.TB, text, now string) memory.Record {
 	return faded
 }
 
-// phrases are what published agents look for, in lower case.
+// phrases lists the texts that published agents look for, in lower case.
 var phrases = []string{"comment was posted", "commented", "a comment", "responded"}
 
 // posted reports whether a record contains a comment.
@@ -77,7 +77,7 @@ func posted(r memory.Record) bool {
 	return false
 }
 
-// checkSummary checks what holds of every summary.
+// checkSummary checks the properties that every summary has.
 func checkSummary(t testing.TB, r memory.Record, text string, ok bool) {
 	t.Helper()
 	if ok != (text != "") {
@@ -132,7 +132,7 @@ func TestSummaryFolds(t *testing.T) {
 	}
 }
 
-// TestSummaryOfOneHugeTask cannot fold less than one task.
+// TestSummaryOfOneHugeTask summarizes a single task that is too long for a summary.
 func TestSummaryOfOneHugeTask(t *testing.T) {
 	t.Parallel()
 	task := memory.Task{ID: "t", At: time.Date(2026, 4, 10, 0, 0, 0, 0, time.UTC)}

@@ -15,44 +15,47 @@ import (
 // A Task is one task and its results.
 type Task struct {
 	ID    string    `json:"id"`
-	At    time.Time `json:"at"`    // when it was decided; UTC
+	At    time.Time `json:"at"`    // time of the decision; UTC
 	Event string    `json:"event"` // such as "issues.opened"
 	// Decision is the type of the decision on it.
 	Decision protocol.DecisionType `json:"decision"`
-	// Rationale is the decider's own text; hostile, and never shown to an agent.
+	// Rationale is the decider's own text. It is untrusted and never shown to an agent.
 	Rationale string   `json:"rationale,omitempty"`
-	By        string   `json:"by"`     // "rules", the agent's address, or both; or ByTimeline
+	By        string   `json:"by"`     // "rules", the agent's address, both of them, or ByTimeline
 	Status    string   `json:"status"` // how the run ended, such as "applied"
 	Actions   []Action `json:"actions"`
 }
 
-// ByTimeline stands for the decider of a task that was rebuilt from GitHub's timeline: it
-// was one of us, and it is unknown which.
+// ByTimeline is the decider of a task that was rebuilt from GitHub's timeline: either the rules
+// or an agent, but it is unknown which.
 const ByTimeline = "timeline"
 
 // An Action is one action of a task and its result.
 type Action struct {
 	Index int    `json:"index"` // in the decision, from 0
 	Type  string `json:"type"`  // such as protocol.ActionAddLabel
-	// Values are the facts of the action: labels, logins, a closing reason, a
-	// milestone's title, an issue type, a reaction, the number of the original. Never
+	// Values are the parameters of the action: labels, logins, a closing reason, a milestone's
+	// title, an issue type, a reaction, or the number of the original issue. They never contain
 	// free text such as a comment's body.
-	Values  []string       `json:"values,omitempty"`
-	Rule    string         `json:"rule,omitempty"`    // id of the rule that asked for it, "/undo" and its like for a person's command, "<id>/else_undo" for a rule that reverts its action; empty: an agent
+	Values []string `json:"values,omitempty"`
+	// Rule is the id of the rule that asked for the action; empty: an agent. It is "/undo" or
+	// another command for a person's command, and "<id>/else_undo" for a rule that reverts its
+	// own action.
+	Rule    string         `json:"rule,omitempty"`
 	Verdict triage.Verdict `json:"verdict,omitempty"` // the policy's answer
-	// Result is how far the action got: any state but trying. Records may hold any other
-	// word of up to 512 bytes, such as "unknown" or one of another version; it counts as
-	// nothing done.
+	// Result is the progress of the action: any state but trying. Records may contain any other
+	// word of up to 512 bytes, such as "unknown" or a word of another version. Such an action
+	// counts as not carried out.
 	Result triage.State `json:"result"`
 	Reason string       `json:"reason,omitempty"` // why it was not done, or a warning
-	URL    string       `json:"url,omitempty"`    // where it can be seen
-	// Hash is the hash by HashAction of the action as it was decided; empty: not known.
+	URL    string       `json:"url,omitempty"`    // address of the result
+	// Hash is the HashAction of the action as it was decided; empty: unknown.
 	Hash string `json:"hash,omitempty"`
 }
 
 // NewAction returns the record of an action with its index, type, values and hash filled in. The
-// hash of a known action covers every parameter except Markdown, the key of a sticky comment and
-// the grace period of a close. That of an unknown action covers no parameter.
+// values of a known type of action are its parameters, except Markdown, the key of a sticky
+// comment, and the grace period and vetoes of a close. An unknown type has no values.
 func NewAction(index int, item protocol.ActionItem) Action {
 	a := Action{Index: index, Type: item.Type, Hash: HashAction(item)}
 	spec, _ := protocol.SpecOf(item.Type)
@@ -96,7 +99,7 @@ func (t Task) check() error {
 
 var errTooLong = errors.New("a text that is too long")
 
-// clipTask returns a copy of t within its bounds, with that many actions at most.
+// clipTask returns a copy of t within its bounds, with at most the given number of actions.
 func clipTask(t Task, actions int) Task {
 	t.At, t.Decision = clipTime(t.At), protocol.DecisionType(clip(string(t.Decision), maxShort))
 	t.ID, t.Event, t.By, t.Status = clip(t.ID, maxShort), clip(t.Event, maxShort), clip(t.By, maxShort), clip(t.Status, maxShort)
@@ -113,8 +116,9 @@ func clipTask(t Task, actions int) Task {
 	return t
 }
 
-// clipActions returns a copy of n actions at most, in their order. It prefers actions that
-// were carried out, and of these comments: whether there is one must not be forgotten.
+// clipActions returns a copy of at most n actions, in their order. It first keeps the comments
+// that were posted, because a record must not lose them, and then other actions that were carried
+// out.
 func clipActions(list []Action, n int) []Action {
 	if len(list) <= n {
 		return slices.Clone(list)
@@ -137,7 +141,8 @@ func clipActions(list []Action, n int) []Action {
 	return out
 }
 
-// rank is the smaller, the more an action is worth keeping: 0 to 2.
+// rank returns how dispensable an action is, from 0 for a posted comment to 2 for an action that
+// was not carried out.
 func (a Action) rank() int {
 	switch {
 	case a.Result != triage.Done:
@@ -148,8 +153,8 @@ func (a Action) rank() int {
 	return 0
 }
 
-// mergeActions returns the actions of two attempts at one task together, maxMerged at
-// most. An action that was carried out before stays so.
+// mergeActions merges the actions of two attempts at one task into at most maxMerged actions. An
+// action that the earlier attempt carried out stays done.
 func mergeActions(old, new []Action) []Action {
 	var out []Action
 	for _, o := range old {

@@ -10,17 +10,17 @@ import (
 	"github.com/org/foreman-action/internal/wait"
 )
 
-// updateTries bounds how often [Update] starts again after a conflict.
+// updateTries is the most times that [Update] loads and saves a record.
 const updateTries = 10
 
-// Update loads the record of an issue, lets change alter it, and saves it; after a
-// conflict it starts again from the record as it is then. A record that is missing
-// or broken is a new one. It returns the record as it is stored now. change may be
-// called several times; its error ends the update.
+// Update loads the record of an issue, calls change to alter it, and saves it. A missing or
+// broken record is replaced with a new one. After a conflict Update starts again with the record
+// that is stored then. It tries 10 times at most. It returns the record as it is stored. change
+// may be called several times; its error ends the update.
 //
-// The first time it starts again at once. From then on it waits before: a random time
-// of at most one millisecond, and twice as much each time, so that writers that took
-// turns at failing come apart. The end of ctx ends the wait.
+// After the first conflict Update starts again at once. After each further conflict it waits for
+// a random time, so that competing writers do not collide again. The longest wait is 1 ms at
+// first and doubles with each conflict. The end of ctx ends the wait.
 func Update(ctx context.Context, s Store, repo string, issue int, change func(*Record) error) (Record, error) {
 	for try := 1; ; try++ {
 		r, err := s.Load(ctx, repo, issue)

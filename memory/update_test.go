@@ -12,8 +12,8 @@ import (
 	"github.com/org/foreman-action/memory/memorytest"
 )
 
-// TestUpdatePause tells the time of each try of an update that always meets a
-// conflict: the second comes at once, and the waits before the others differ.
+// TestUpdatePause measures the time of each try of an update that always meets a conflict. The
+// second try follows at once, and the waits before the later tries differ.
 func TestUpdatePause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,13 +9,13 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A verb is the wording of one type of action in a summary.
+// A verb is the text of one type of action in a summary.
 type verb struct {
-	past string                               // alone, as in "commented"
-	with func(past string, v []string) string // with the action's values; nil: alone
+	past string                               // the verb without values, as in "commented"
+	with func(past string, v []string) string // with the action's values; nil: past alone
 }
 
-// phrase returns the verb with the values of an action.
+// phrase returns the text of an action: the verb with the action's values.
 func (v verb) phrase(a Action) string {
 	if v.with == nil || len(a.Values) == 0 {
 		return v.past
@@ -63,7 +63,8 @@ func verbOf(typ string) verb {
 	}
 }
 
-// maxNames bounds the names that one action shows, maxName the characters of each.
+// maxNames is the most names of one action that are shown. maxName is the most characters of a
+// name.
 const (
 	maxNames = 10
 	maxName  = 60
@@ -83,7 +84,7 @@ func quoteAll(names []string) string {
 	return b.String()
 }
 
-// name returns s as it is when it is a plain word, else quoted.
+// name returns s unchanged if it is a plain word, and otherwise quoted.
 func name(s string) string {
 	plain := s != "" && len(s) <= maxName && !latch.MatchString(s) && strings.IndexFunc(s, func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./", r)
@@ -97,9 +98,8 @@ func name(s string) string {
 // latch finds the words of the phrases that make published agents skip an issue.
 var latch = regexp.MustCompile(`(?i)comment|respond`)
 
-// quote returns s in single quotes on one line, cut to maxName characters. Unprintable
-// characters, quotes and backslashes are escaped, and so is one letter of each word that agents
-// look for.
+// quote returns s in single quotes on one line, cut to maxName characters. It escapes unprintable
+// characters, quotes and backslashes, and one letter of each word that agents look for.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('\'')

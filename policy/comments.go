@@ -12,15 +12,15 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// MaxCommentLength is the longest comment, in characters, that GitHub accepts, less the length
-// of our marker.
+// MaxCommentLength is the maximum length of a comment, in characters: GitHub's limit of 65,536,
+// less 512 for our marker.
 const MaxCommentLength = 65_536 - 512
 
-// RateLimits is how often we may act on one issue, with the defaults of a policy filled in.
+// RateLimits limit how often we may act on one issue. The defaults of the policy are filled in.
 type RateLimits struct {
-	Interval time.Duration // between two commented events; 0: none
-	Comments int           // most of ours on the issue; 0: any number
-	Writes   int           // most changes of ours within an hour; 0: any number
+	Interval time.Duration // the minimum time between two commented events; 0: no limit
+	Comments int           // the maximum number of our comments on the issue; 0: no limit
+	Writes   int           // the maximum number of our changes within an hour; 0: no limit
 }
 
 // RateLimits returns the limits that depend on earlier comments and writes.
@@ -32,9 +32,9 @@ func (p Policy) RateLimits() RateLimits {
 	}
 }
 
-// Clean returns the body of a comment with everything in it neutralized that its source is
-// not trusted with. The author of a rule is trusted with mentions and links: the values in
-// its text were neutralized when it was rendered.
+// Clean returns the body of a comment with its untrusted parts neutralized. Mentions and links in
+// the text of a rule are trusted, because the values in that text were neutralized when the rule
+// was rendered.
 func (p Policy) Clean(body string, from triage.Source) string {
 	if from.Rule != "" {
 		return sanitize.Trusted(body)
@@ -61,8 +61,8 @@ func matchHost(globs []string, host string) bool {
 	})
 }
 
-// hostGlob returns a glob of hosts with each label in the form of [sanitize.Host]. A label
-// with letters beyond ASCII and a wildcard has no such form, and matches nothing.
+// hostGlob returns a glob for hosts, with each label in the form of [sanitize.Host]. A label that
+// has both letters beyond ASCII and a wildcard cannot be converted, so the result matches no host.
 func hostGlob(glob string) string {
 	labels := strings.Split(glob, ".")
 	for i, l := range labels {
@@ -70,13 +70,13 @@ func hostGlob(glob string) string {
 			labels[i] = strings.ToLower(l)
 			continue
 		}
-		// No host holds a NUL.
+		// No host name contains a NUL, so this label matches none.
 		labels[i] = cmp.Or(sanitize.Host(l), "\x00"+l)
 	}
 	return strings.Join(labels, ".")
 }
 
-// MaxLength returns the most characters of a comment.
+// MaxLength returns the maximum length of a comment, in characters.
 func (p Policy) MaxLength() int {
 	if p.CommentLength <= 0 {
 		return MaxCommentLength

@@ -10,20 +10,19 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// A Labels limits labels by glob, without regard to case; "*" matches any
-// run of characters, "/" included.
+// A Labels limits labels by globs, which ignore case. "*" matches any characters, including "/".
 type Labels struct {
 	Allow []string `yaml:"allow"` // nil: every label; empty: none
-	Deny  []string `yaml:"deny"`  // wins over Allow
-	// Within is the list of a file that is extended, which must allow the label as
-	// well; nil: every label.
+	Deny  []string `yaml:"deny"`  // a label that matches Deny and Allow is refused
+	// Within is the allow list of the extended configuration file. A label must match Allow and
+	// Within. Nil: every label matches.
 	Within []string `yaml:"-"`
 }
 
 // Allows reports whether a label may be added or removed.
 func (l Labels) Allows(label string) bool { return l.Refuses(label) == "" }
 
-// Refuses returns why a label may not be touched, or is empty.
+// Refuses returns the reason why a label may not be added or removed; empty: it may.
 func (l Labels) Refuses(name string) string {
 	if glob, ok := l.denied(name); ok {
 		return "policy.labels.deny has " + glob
@@ -37,7 +36,8 @@ func (l Labels) Refuses(name string) string {
 	return ""
 }
 
-// denied returns the first glob of Deny that matches a name or its compatible forms.
+// denied returns the first glob of Deny that matches a name. Names that look alike match as well,
+// such as "bug" in full-width letters.
 func (l Labels) denied(name string) (string, bool) {
 	for _, g := range l.Deny {
 		if matchGlob(g, name) || matchGlob(looks(g), looks(name)) {
@@ -47,8 +47,8 @@ func (l Labels) denied(name string) (string, bool) {
 	return "", false
 }
 
-// looks returns a name in Unicode's form NFKC, in which full-width and other compatible letters
-// are the usual ones, with its case folded in full: "ß" as "ss".
+// looks returns a name in Unicode's form NFKC, which replaces full-width and other compatibility
+// letters by the usual ones. It folds the case in full: "ß" becomes "ss".
 func looks(name string) string {
 	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(name)))
 }
@@ -63,10 +63,11 @@ func Match(globs []string, name string) (string, bool) {
 	return "", false
 }
 
-// matchGlob is path.Match without regard to case and with "*" matching "/" too.
-// A broken glob matches nothing; the configuration loader refuses it earlier.
+// matchGlob is path.Match, except that it ignores case and "*" also matches "/". A malformed glob
+// matches nothing; the configuration loader rejects it earlier.
 func matchGlob(glob, name string) bool {
-	// Label names hold no NUL, so it can stand for the slash.
+	// path.Match does not let "*" match a slash. Label names contain no NUL, so a NUL replaces each
+	// slash.
 	slash := strings.NewReplacer("/", "\x00")
 	ok, err := path.Match(slash.Replace(text.Fold(glob)), slash.Replace(text.Fold(name)))
 	return err == nil && ok

@@ -1,5 +1,5 @@
-// Package policy limits the actions on an issue, whoever decides: it contains the policy as
-// data, and checks actions against it. It does no I/O.
+// Package policy limits the actions on an issue, for decisions of rules and of agents. It contains
+// the policy as data, and checks actions against it. It does no I/O.
 package policy
 
 import (
@@ -11,57 +11,57 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Policy contains the limits of the executor for the decisions of rules and agents. It is
-// never the agent's to change. The zero value is the safe one: labels that exist, a few actions
-// per event, no closing.
+// A Policy contains the executor's limits for the decisions of rules and agents. An agent cannot
+// change it. The zero value is safe: it permits existing labels and a few actions per event, and
+// forbids closing.
 type Policy struct {
 	// AllowClose permits close_issue and mark_duplicate.
 	AllowClose bool
-	// Actions are the permitted types; nil permits every known one.
+	// Actions are the permitted action types; nil permits every known type.
 	Actions []string
-	// AgentMay are the types that an agent may ask for, of those that are permitted;
-	// nil: every one but never_again, which binds the rules too.
+	// AgentMay are the action types that an agent may request, as far as Actions permits them. Nil
+	// permits every type except never_again, because that action also binds the rules.
 	AgentMay []string
-	// Limits are the most of each type per event; a type that is not named has its
-	// default, 0 forbids it. Labels count one by one under add_label, those of
-	// add_labels too; add_labels has no limit of its own. People count one by one as well.
+	// Limits are the maximum numbers of actions per event, by action type. A missing type has its
+	// default; 0 forbids the type. Each label counts as one add_label, also in add_labels, which
+	// has no limit of its own. Each assignee counts as one, too.
 	Limits map[string]int
 	// Labels limit which labels may be added or removed.
 	Labels Labels
-	// CreateLabels lets a label be added that the repository does not have.
+	// CreateLabels permits adding a label that the repository does not have.
 	CreateLabels bool
-	// RejectUnknown refuses the whole plan for an unknown action type, before the first write;
-	// otherwise the actions before it are carried out.
+	// RejectUnknown refuses the whole plan before the first write if it contains an unknown action
+	// type. Otherwise the actions before the unknown one are carried out.
 	RejectUnknown bool
-	// CommentLength is the most characters of a comment; 0 means MaxCommentLength.
+	// CommentLength is the maximum length of a comment in characters; 0 means MaxCommentLength.
 	CommentLength int
-	// Mentions are globs of the logins and teams that an agent may mention; all
-	// others are broken.
+	// Mentions are globs of the logins and teams that an agent may mention. All other mentions are
+	// made inert.
 	Mentions []string
-	// Links are globs of the hosts that an agent may link to; nil permits all.
+	// Links are globs of the hosts that an agent may link to; nil permits all hosts.
 	Links []string
 
-	// CommentInterval is the least time between two events that are answered with a
-	// comment on one issue; sticky comments do not count, and the comments of one
-	// decision count once. 0 means DefaultCommentInterval, negative: no limit.
+	// CommentInterval is the minimum time between two events on one issue that are answered with a
+	// comment. Sticky comments do not count, and the comments of one decision count as one. 0 means
+	// DefaultCommentInterval, negative: no limit.
 	CommentInterval time.Duration
-	// MaxComments is how many comments of ours on one issue are enough, sticky ones
-	// apart: then no decision adds one. 0 means DefaultMaxComments, negative: no limit.
+	// MaxComments is the maximum number of our comments on one issue, not counting sticky ones. 0
+	// means DefaultMaxComments, negative: no limit.
 	MaxComments int
-	// MaxScanned is how many issues a scheduled run decides on at most, 1 to 1,000. 0 means
-	// DefaultMaxScanned.
+	// MaxScanned is the maximum number of issues that a scheduled run decides on, from 1 to 1,000.
+	// 0 means DefaultMaxScanned.
 	MaxScanned int
-	// MaxWrites is the most changes to one issue within an hour, whichever task made
-	// them, as its timeline shows them under our login: each label is one, and what other
-	// programs do under that login counts; reactions and the rewriting of a comment leave
-	// no trace there. 0 means DefaultMaxWrites, negative: no limit.
+	// MaxWrites is the maximum number of changes to one issue within an hour, by all tasks
+	// together. The changes are counted in the issue's timeline: each label is one, and changes by
+	// other programs under our login count. Reactions and edits of comments do not count, because
+	// the timeline does not list them. 0 means DefaultMaxWrites, negative: no limit.
 	MaxWrites int
-	// ShadowPeriod is how long people have to take an action that shadow mode predicted; 0
-	// means DefaultShadowPeriod.
+	// ShadowPeriod is how long people have to take an action that shadow mode predicted. 0 means
+	// DefaultShadowPeriod.
 	ShadowPeriod time.Duration
 }
 
-// Scanned returns the most issues that a scheduled run decides on.
+// Scanned returns the maximum number of issues that a scheduled run decides on.
 func (p Policy) Scanned() int { return orDefault(p.MaxScanned, DefaultMaxScanned) }
 
 // Grace returns how long people have to take an action that shadow mode predicted.
@@ -72,7 +72,7 @@ func (p Policy) Grace() time.Duration {
 	return p.ShadowPeriod
 }
 
-// orDefault returns a limit: 0 for none at all.
+// orDefault returns the effective limit: the default for 0, and 0 (no limit) for a negative number.
 func orDefault[N int | time.Duration](n, otherwise N) N {
 	switch {
 	case n == 0:
@@ -83,7 +83,7 @@ func orDefault[N int | time.Duration](n, otherwise N) N {
 	return n
 }
 
-// The defaults of the limits against loops.
+// The defaults of the limits that stop endless loops of events and answers.
 const (
 	DefaultCommentInterval = 24 * time.Hour
 	DefaultMaxComments     = 30
@@ -91,17 +91,18 @@ const (
 )
 
 // DefaultShadowPeriod is how long people have to take an action that a rule predicted in shadow
-// mode, before the two are compared.
+// mode. After that time, the prediction is compared with the issue.
 const DefaultShadowPeriod = 14 * 24 * time.Hour
 
-// How many issues a scheduled run decides on.
+// The maximum numbers of issues that a scheduled run decides on.
 const (
 	DefaultMaxScanned = 100
-	// MaxScannable is the most issues that GitHub's search returns for a query.
+	// MaxScannable is the highest permitted maximum. GitHub's search returns at most that many
+	// issues for a query.
 	MaxScannable = 1000
 )
 
-// defaultLimits are the limits of the types that a policy does not name.
+// defaultLimits are the limits of the action types that a policy does not name.
 func defaultLimits() map[string]int {
 	return map[string]int{
 		protocol.ActionAddLabel:        5,
@@ -109,7 +110,7 @@ func defaultLimits() map[string]int {
 		protocol.ActionCloseIssue:      1,
 		protocol.ActionRemoveLabel:     5,
 		protocol.ActionReopenIssue:     1,
-		protocol.ActionAssign:          10, // people, as many as GitHub takes
+		protocol.ActionAssign:          10, // people; GitHub permits 10 assignees on an issue
 		protocol.ActionUnassign:        10,
 		protocol.ActionSetMilestone:    1,
 		protocol.ActionRemoveMilestone: 1,
@@ -123,14 +124,14 @@ func defaultLimits() map[string]int {
 	}
 }
 
-// EffectiveLimits returns the limit of every type.
+// EffectiveLimits returns the limit of every action type.
 func (p Policy) EffectiveLimits() map[string]int {
 	limits := defaultLimits()
 	maps.Copy(limits, p.Limits)
 	return limits
 }
 
-// Forbids returns why actions of the type are not permitted to a source, or is empty.
+// Forbids returns the reason why a source may not request actions of that type; empty: it may.
 func (p Policy) Forbids(action string, s triage.Source) string {
 	switch {
 	case p.Actions != nil && !slices.Contains(p.Actions, action):

@@ -98,7 +98,7 @@ func TestEffectiveLimits(t *testing.T) {
 	}
 }
 
-// TestDefaults checks the limits that a zero, a negative and any other number give.
+// TestDefaults checks the effective limits for zero, negative and positive numbers.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	zero, none := policy.Policy{}, policy.Policy{CommentInterval: -1, MaxComments: -1, MaxWrites: -1, CommentLength: -1, ShadowPeriod: -1}
@@ -134,7 +134,7 @@ func TestDefaults(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	t.Parallel()
-	const space = "\u200b" // what makes a mention inert
+	const space = "\u200b" // makes a mention inert
 	var (
 		agent, rule, command = triage.Source{}, triage.Source{Rule: "r"}, triage.Source{Command: "why"}
 		some                 = policy.Policy{Mentions: []string{"octo-*"}, Links: []string{"*.example.org"}}

@@ -11,9 +11,9 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// A Section is a policy as one source contains it. A nil field is absent, which is not the
-// same as a zero or an empty list: an absent field leaves the default, or the other side of
-// [Tighten]. The tags are the names of the fields in configuration files and in a [Loosening].
+// A Section is the policy in one configuration file. Nil means that the field is absent, which is
+// different from a zero or an empty list: [Tighten] then uses the other file's value or the
+// default. The tags are the names of the fields in configuration files and in a [Loosening].
 type Section struct {
 	AllowClose    *bool          `yaml:"allow_close"`
 	Actions       []string       `yaml:"actions"`
@@ -31,7 +31,7 @@ type Section struct {
 	ShadowPeriod    *time.Duration `yaml:"shadow_period"`
 	MaxScanned      *int           `yaml:"max_scanned_issues"`
 
-	AgentMay []string `yaml:"-"` // agent_may in a Loosening
+	AgentMay []string `yaml:"-"` // named "agent_may" in a Loosening
 }
 
 // The values of [Section.UnknownAction].
@@ -40,7 +40,7 @@ const (
 	UnknownReject = "reject" // refuse the whole plan
 )
 
-// Policy returns the policy of one source alone.
+// Policy returns the policy that results from this section alone.
 func (s Section) Policy() Policy {
 	return Policy{
 		AllowClose: valueOf(s.AllowClose), Actions: s.Actions, AgentMay: s.AgentMay, Limits: s.Limits,
@@ -60,8 +60,8 @@ func valueOf[T any](p *T) T {
 	return *p
 }
 
-// asLimit turns a limit of a section, where 0 is not a limit, into one of a [Policy], where 0 is
-// the default.
+// asLimit converts a limit of a section to a limit of a [Policy]. In a section 0 means no limit; in
+// a Policy a negative number does, and 0 means the default.
 func asLimit[N int | time.Duration](n *N) N {
 	switch {
 	case n == nil:
@@ -72,23 +72,24 @@ func asLimit[N int | time.Duration](n *N) N {
 	return *n
 }
 
-// A Loosening is a value that would permit more than the policy that it must stay within.
-// It does not count.
+// A Loosening is a value that is ignored, because it would permit more than the other policy of
+// [Tighten] does.
 type Loosening struct {
-	// Field is the name of the field, as in the tags of [Section]; for an entry of a mapping
-	// both keys: "allow_close", "limits.comment", "labels.allow", "agent_may".
+	// Field is the name of the field, as in the tags of [Section]. For an entry of a mapping it has
+	// both keys, such as "limits.comment". Other examples: "allow_close", "labels.allow",
+	// "agent_may".
 	Field string
-	// Counts is the value that counts instead. For a list it is empty: only items that both
-	// lists permit count.
+	// Counts is the value that is used instead. It is empty for a list, where only the items that
+	// both lists permit are used.
 	Counts string
-	// Item and Index are the entry of the list that would permit more, and its position.
+	// Item is the entry of the list that would permit more, and Index its position.
 	Item  string
 	Index int
 }
 
-// Tighten merges a policy with one that it must stay within, such as that of an
-// organisation. Where both contain a value, the stricter one counts; where one does not, the
-// other's counts. The values of mine that would loosen theirs are returned in a fixed order.
+// Tighten merges the policy mine with the policy theirs, such as an organisation's, which mine must
+// not loosen. If both contain a value, the stricter one is used; if one does not, the other's value
+// is used. The Loosenings are the values of mine that are ignored, in a fixed order.
 func Tighten(theirs, mine Section) (Policy, []Loosening) {
 	var t tightening
 	s := Section{
@@ -106,7 +107,7 @@ func Tighten(theirs, mine Section) (Policy, []Loosening) {
 		UnknownAction:   t.unknownAction(theirs.UnknownAction, mine.UnknownAction),
 		Labels:          t.labels(valueOf(theirs.Labels), valueOf(mine.Labels)),
 		AgentMay:        t.list("agent_may", theirs.AgentMay, mine.AgentMay, asWritten),
-		ShadowPeriod:    mine.ShadowPeriod, // neither length is the stricter one
+		ShadowPeriod:    mine.ShadowPeriod, // neither a longer nor a shorter period is stricter
 	}
 	if s.ShadowPeriod == nil {
 		s.ShadowPeriod = theirs.ShadowPeriod
@@ -114,16 +115,17 @@ func Tighten(theirs, mine Section) (Policy, []Loosening) {
 	return s.Policy(), t.found
 }
 
-// A tightening collects the values that do not count.
+// A tightening collects the ignored values.
 type tightening struct{ found []Loosening }
 
-// A pair is a field as both sides contain it.
+// A pair is one field of both policies.
 type pair[T any] struct {
 	field        string
 	theirs, mine *T
 }
 
-// stricter returns the value that counts.
+// stricter returns the stricter value, and records mine as a Loosening if it is not the stricter
+// one.
 func (p pair[T]) stricter(t *tightening, tighter func(a, b T) bool) *T {
 	switch {
 	case p.mine == nil:
@@ -135,13 +137,13 @@ func (p pair[T]) stricter(t *tightening, tighter func(a, b T) bool) *T {
 	return p.theirs
 }
 
-// forbids reports whether a forbids an item that b permits.
+// forbids reports whether the switch a is stricter than b: a forbids what b permits.
 func forbids(a, b bool) bool { return !a && b }
 
-// longer reports whether the interval a is the stricter one; 0 is not a limit.
+// longer reports whether the interval a is stricter than b; 0 means no limit.
 func longer(a, b time.Duration) bool { return a > b }
 
-// fewer reports whether the maximum a is the stricter one; 0 is not a limit.
+// fewer reports whether the maximum a is stricter than b; 0 means no limit.
 func fewer(a, b int) bool {
 	if b == 0 {
 		b = math.MaxInt
@@ -186,14 +188,15 @@ func (t *tightening) labels(theirs, mine Labels) *Labels {
 		}
 	}
 	if mine.Allow != nil && theirs.Allow != nil {
-		// No list of globs matches exactly the intersection of two lists.
+		// The intersection of two lists of globs cannot be written as one list, so both are kept.
 		out.Allow, out.Within = mine.Allow, theirs.Allow
 	}
 	return &out
 }
 
-// list returns the names or globs that two lists have in common; a nil list is absent. Globs that
-// only overlap have nothing in common. Elements are equal if form returns the same text for both.
+// list returns the elements of each list that the other list covers. A nil list is absent: the
+// result is the other one. If two globs only overlap, such as "a*" and "*b", neither is covered.
+// form converts a glob before it is compared.
 func (t *tightening) list(field string, theirs, mine []string, form func(glob string) string) []string {
 	switch {
 	case theirs == nil:
@@ -219,7 +222,8 @@ func (t *tightening) list(field string, theirs, mine []string, form func(glob st
 
 func asWritten(glob string) string { return glob }
 
-// covered reports whether one of the globs surely matches every name that another matches.
+// covered reports whether one of globs certainly matches every name that the glob other matches. It
+// may return false for a glob that does.
 func covered(globs []string, other string, form func(glob string) string) bool {
 	other = form(other)
 	return slices.ContainsFunc(globs, func(g string) bool {
@@ -227,7 +231,8 @@ func covered(globs []string, other string, form func(glob string) string) bool {
 		if text.Fold(g) == text.Fold(other) {
 			return true
 		}
-		// Without classes and escapes the signs of one pattern match those of the other.
+		// other is matched as if it were a name: a "*" in g also matches "*" and "?" in other.
+		// Classes, escapes and a "?" in g would give wrong results.
 		return !strings.ContainsAny(g, `?[\`) && !strings.ContainsAny(other, `[\`) && matchGlob(g, other)
 	})
 }

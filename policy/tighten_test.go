@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of the files in testdata")
 
-// section decodes a part of a case.
+// section parses one part of a test case.
 func section(t *testing.T, src []byte) Section {
 	t.Helper()
 	var s struct {
@@ -30,8 +30,8 @@ func section(t *testing.T, src []byte) Section {
 	return s.Section
 }
 
-// TestTighten merges the parts "theirs" and "mine" of every case in testdata/tighten. It
-// also merges each part with itself and with an empty one, which changes nothing.
+// TestTighten merges the parts "theirs" and "mine" of every case in testdata/tighten. It also
+// merges each part with itself and with an empty one, which must not change the part.
 func TestTighten(t *testing.T) {
 	t.Parallel()
 	golden.Each(t, "testdata/tighten", *update, func(t *testing.T, c *golden.Case) {
@@ -53,7 +53,7 @@ func TestTighten(t *testing.T) {
 	})
 }
 
-// show prints the fields of a policy that are set, and what does not count.
+// show prints the non-zero fields of a policy, and the ignored values.
 func show(t *testing.T, p Policy, looser []Loosening) string {
 	t.Helper()
 	var b strings.Builder

@@ -9,15 +9,14 @@ import (
 	"strconv"
 )
 
-// An ActionItem is one action that a decision asks for: its type and its
-// parameters. The zero value has the empty type, which no executor knows. Items may
-// be copied, and read by several goroutines.
+// An ActionItem is one action of a decision: its type and its parameters. The zero value has an
+// empty type, which no executor knows. Items may be copied, and read by several goroutines.
 type ActionItem struct {
 	Type string
-	// fields are the parameters other than "type", as they came.
+	// fields are the parameters without "type", as they were received.
 	fields map[string]json.RawMessage
-	// raw is the whole object, compacted, when the item was decoded; it holds for as
-	// long as Type is still rawType.
+	// raw is the whole object that the item was decoded from, compacted. It is valid only while
+	// Type equals rawType.
 	raw     json.RawMessage
 	rawType string
 }
@@ -39,8 +38,8 @@ func NewAction(typ string, params map[string]any) (ActionItem, error) {
 	return a, nil
 }
 
-// Param returns the raw JSON of a parameter, and whether it is there. The caller
-// must not change the bytes.
+// Param returns the raw JSON of a parameter, and whether the parameter exists. The caller must not
+// change the bytes.
 func (a ActionItem) Param(name string) (json.RawMessage, bool) {
 	v, ok := a.fields[name]
 	return v, ok
@@ -56,8 +55,8 @@ func (a ActionItem) ParamNames() []string {
 	return names
 }
 
-// Text returns a string parameter. ok is false when it is absent or null; an
-// error means that it is there with another type.
+// Text returns a string parameter. ok is false if the parameter is absent or null. It is an error
+// if the parameter has another type.
 func (a ActionItem) Text(name string) (s string, ok bool, err error) {
 	raw, ok := a.present(name)
 	if !ok {
@@ -94,8 +93,8 @@ func (a ActionItem) Texts(name string) (list []string, ok bool, err error) {
 	return list, true, nil
 }
 
-// Int returns a whole-number parameter; 7, 7.0 and 7e0 are the same number. ok and
-// err are as for [ActionItem.Text]. A number that an int64 cannot hold is an error.
+// Int returns a whole-number parameter; 7, 7.0 and 7e0 are the same number. ok and err are as for
+// [ActionItem.Text]. A number that does not fit into an int64 is an error.
 func (a ActionItem) Int(name string) (n int64, ok bool, err error) {
 	raw, ok := a.present(name)
 	if !ok {
@@ -111,7 +110,7 @@ func (a ActionItem) Int(name string) (n int64, ok bool, err error) {
 	return 0, true, fmt.Errorf("%s: want a whole number, got %s", name, got)
 }
 
-// whole reads a JSON number without a fraction, however it is spelt.
+// whole parses a JSON number without a fraction, in any notation: 7, 7.0 or 7e0.
 func whole(raw json.RawMessage) (n int64, ok bool) {
 	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
 		return n, true
@@ -119,7 +118,7 @@ func whole(raw json.RawMessage) (n int64, ok bool) {
 	if kind(raw) != "a number" {
 		return 0, false
 	}
-	// Beyond 2^53 a float is not an exact number any more.
+	// Above 2^53 a float64 cannot represent every whole number.
 	f, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
 		return 0, false
@@ -136,9 +135,9 @@ func (a ActionItem) present(name string) (json.RawMessage, bool) {
 	return raw, true
 }
 
-// MarshalJSON encodes the item. A decoded item is encoded as it came, compacted;
-// one that was made here, or whose Type was changed, has "type" first and the
-// parameters behind it in sorted order. See [Encode] on HTML characters.
+// MarshalJSON encodes the item. A decoded item keeps its original JSON, compacted. If the item was
+// made by [NewAction], or its Type was changed, "type" comes first, then the sorted parameters.
+// HTML characters are encoded as in [Encode].
 func (a ActionItem) MarshalJSON() ([]byte, error) {
 	if a.raw != nil && a.Type == a.rawType {
 		return slices.Clone(a.raw), nil
@@ -164,9 +163,9 @@ func (a ActionItem) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// UnmarshalJSON decodes an object with a string "type"; every other field is kept.
-// Anything else, null included, is a [ValidationError]. Of a repeated key the last
-// value counts, and all of them survive.
+// UnmarshalJSON decodes an object with a string "type", and keeps every other field. For any other
+// value, including null, the error is a [ValidationError]. The last value of a repeated key is
+// used, but the item is encoded again with all of them.
 func (a *ActionItem) UnmarshalJSON(data []byte) error {
 	d := decoder{}
 	item := d.action(path{}, data)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The names of the actions that the executor knows. The first three are the
-// published protocol's.
+// The names of the actions that the executor knows. The first three are those of the published
+// protocol.
 const (
 	ActionAddLabel        = "add_label"
 	ActionComment         = "comment"
@@ -29,14 +29,14 @@ const (
 	ActionNeverAgain      = "never_again"
 )
 
-// The vetoes that "close_issue" waits for when it is given time with "after".
+// The vetoes by which people keep an issue open during the grace period ("after") of "close_issue".
 const (
-	VetoThumbsDown = "thumbs_down" // a person reacts with it to the issue or to our comment
+	VetoThumbsDown = "thumbs_down" // a person reacts with a thumbs down to the issue or to our comment
 	VetoComment    = "comment"     // a person comments
 	VetoReopen     = "reopen"      // a person reopens the issue
 )
 
-// MaxValues is the most values of a parameter that is a list.
+// MaxValues is the maximum number of values in a list parameter.
 const MaxValues = 100
 
 // A ParamKind is the type of an action's parameter.
@@ -48,10 +48,10 @@ const (
 	KindMarkdown                  // a JSON string that GitHub renders
 	KindTexts                     // a list of strings; a single string is a list of one
 	KindInt                       // a whole number from 1 to 2^53-1
-	KindDuration                  // a string that ParseDuration reads: more than 0, at most MaxDelay
+	KindDuration                  // a string for ParseDuration, of more than 0 and at most MaxDelay
 )
 
-// MaxDelay is the longest duration of a parameter.
+// MaxDelay is the longest duration in a parameter.
 const MaxDelay = 366 * 24 * time.Hour
 
 // A Param is one parameter of an action.
@@ -59,20 +59,22 @@ type Param struct {
 	Name     string
 	Kind     ParamKind
 	Required bool
-	Enum     []string // the allowed values of a KindText or of the items of a KindTexts; nil allows any
+	// Enum lists the allowed values of a KindText, or of the items of a KindTexts. Nil allows any
+	// value.
+	Enum []string
 }
 
-// An ActionSpec is the shape of one action, which a decoder can check without the issue and the
-// policy.
+// An ActionSpec lists the parameters of one action. [ActionSpec.Check] needs neither the issue nor
+// the policy.
 type ActionSpec struct {
 	Name   string
 	Params []Param
-	// Main names the parameter that the short form of a rule file sets, as in
-	// "add_label: bug"; empty when the action has no short form with a value.
+	// Main is the parameter that the short form in a rule file sets, as in "add_label: bug". It is
+	// empty if the action has no short form with a value.
 	Main string
 }
 
-// ActionSpecs returns every known action, the published ones first.
+// ActionSpecs returns every known action. Those of the published protocol come first.
 func ActionSpecs() []ActionSpec {
 	text := func(name string, enum ...string) Param {
 		return Param{Name: name, Kind: KindText, Required: true, Enum: enum}
@@ -104,7 +106,7 @@ func ActionSpecs() []ActionSpec {
 	}
 }
 
-// SpecOf returns the shape of the named action; ok is false for an unknown one.
+// SpecOf returns the specification of the named action; ok is false for an unknown one.
 func SpecOf(name string) (spec ActionSpec, ok bool) {
 	specs := ActionSpecs()
 	i := slices.IndexFunc(specs, func(s ActionSpec) bool { return s.Name == name })
@@ -114,8 +116,8 @@ func SpecOf(name string) (spec ActionSpec, ok bool) {
 	return specs[i], true
 }
 
-// Check returns the problem with the parameters of a: a required one missing or
-// empty, a wrong type, a value outside its enum. Unknown parameters are fine.
+// Check returns an error for a required parameter that is missing or empty, a value of a wrong
+// type, or a value outside its enum. Unknown parameters are ignored.
 func (s ActionSpec) Check(a ActionItem) error {
 	var wrong []string
 	for _, p := range s.Params {

@@ -9,39 +9,40 @@ import (
 	"strings"
 )
 
-// The codes of a [Problem], as the published harness uses them in its 422 answers.
+// The codes of a [Problem]. The published harness uses the same codes in its 422 responses.
 const (
-	CodeMissing    = "missing"      // a required field is not there
-	CodeString     = "string_type"  // want a string
+	CodeMissing    = "missing"      // a required field is absent
+	CodeString     = "string_type"  // not a string
 	CodeEnum       = "enum"         // not one of the known values
-	CodeList       = "list_type"    // want a list
-	CodeObject     = "dict_type"    // want an object
-	CodeJSON       = "json_invalid" // not JSON at all
+	CodeList       = "list_type"    // not a list
+	CodeObject     = "dict_type"    // not an object
+	CodeJSON       = "json_invalid" // not JSON
 	CodeRepository = "repo_format"  // not "owner/name"
-	CodeTooLong    = "too_long"     // it holds more than MaxDecisionValues
+	CodeTooLong    = "too_long"     // more than MaxDecisionValues values
 )
 
-// A Problem is one thing wrong with a message.
+// A Problem is one error in a message.
 type Problem struct {
-	Path []string // field names and list indices from the top; empty for the message itself
+	Path []string // field names and list indices from the top; empty for the whole message
 	Code string   // one of the Code constants
 	Msg  string   // for humans
 }
 
-// maxProblems bounds the problems of one message, maxShown those of its error text.
+// maxProblems bounds the list of problems of one message. maxShown bounds how many its error text
+// shows.
 const (
 	maxProblems = 100
 	maxShown    = 10
 )
 
-// A ValidationError lists the problems of one message, in the order of its fields, up to 100.
+// A ValidationError lists the problems of one message, at most 100, in the order of its fields.
 type ValidationError struct {
-	Message  string // which message: "task", "decision" or "action"
+	Message  string // the kind of message: "task", "decision" or "action"
 	Problems []Problem
 }
 
-// Error joins the first ten problems with "; ". It quotes little of the message,
-// and that without control characters.
+// Error joins the first ten problems with "; ". It quotes at most short parts of the message,
+// without control characters.
 func (e *ValidationError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "decode %s: ", e.Message)
@@ -62,10 +63,10 @@ func (e *ValidationError) Error() string {
 	return b.String()
 }
 
-// ParseDecision decodes a DecisionMessage. Absent actions are none; null actions, an unknown
-// decision, a missing rationale or a field of the wrong type are problems of the returned
-// [ValidationError], and so are more than [MaxDecisionValues]. Unknown top-level fields are
-// ignored. The parameters of actions are not checked here: see [ActionSpec.Check].
+// ParseDecision decodes a DecisionMessage. Absent actions mean none. The [ValidationError] lists
+// null actions, an unknown decision, a missing rationale, fields of a wrong type, and more than
+// [MaxDecisionValues] values. Unknown top-level fields are ignored. The parameters of actions are
+// not checked here: see [ActionSpec.Check].
 func ParseDecision(data []byte) (DecisionMessage, error) {
 	var d decoder
 	var m DecisionMessage
@@ -86,8 +87,8 @@ func ParseDecision(data []byte) (DecisionMessage, error) {
 	return m, nil
 }
 
-// ParseTask decodes a TaskMessage. The payload must be an object and stays as it
-// came; repo must be "owner/name". Problems are those of a [ValidationError].
+// ParseTask decodes a TaskMessage. The payload must be an object, and its bytes are kept. repo must
+// be "owner/name". The error is a [ValidationError].
 func ParseTask(data []byte) (TaskMessage, error) {
 	var d decoder
 	var m TaskMessage
@@ -111,9 +112,8 @@ func ParseTask(data []byte) (TaskMessage, error) {
 	return m, nil
 }
 
-// SplitRepo splits "owner/name". ok is false unless there are exactly these two
-// parts, of letters, digits, '.', '_' and '-', and neither is "." or "..": both are
-// safe as an element of a path or an address.
+// SplitRepo splits "owner/name". ok is true only for exactly two parts of letters, digits, '.', '_'
+// and '-', neither of which is "." or "..". Each part is safe as an element of a path or a URL.
 func SplitRepo(repo string) (owner, name string, ok bool) {
 	owner, name, ok = strings.Cut(repo, "/")
 	if !ok || !repoPart(owner) || !repoPart(name) {
@@ -127,7 +127,7 @@ func repoPart(s string) bool {
 	return s != "" && s != "." && s != ".." && strings.Trim(s, allowed) == ""
 }
 
-// path is the place of a value in a message.
+// path is the position of a value in a message.
 type path []string
 
 func (p path) at(elem string) path { return append(slices.Clip(p), elem) }
@@ -149,7 +149,7 @@ func (d *decoder) err(message string) error {
 	return &ValidationError{Message: message, Problems: d.problems}
 }
 
-// object decodes an object or records why it is none and returns nil.
+// object decodes an object. For any other value it records a problem and returns nil.
 func (d *decoder) object(p path, data []byte) map[string]json.RawMessage {
 	o, err := object(data)
 	switch {
@@ -171,7 +171,8 @@ func (d *decoder) child(p path, o map[string]json.RawMessage, key string) map[st
 	return d.object(p.at(key), raw)
 }
 
-// text returns the string at key; an absent one is a problem if it is required.
+// text returns the string at key. If the key is absent, it returns "", and records a problem if the
+// string is required.
 func (d *decoder) text(p path, o map[string]json.RawMessage, key string, required bool) string {
 	raw, ok := o[key]
 	if !ok {
@@ -226,8 +227,8 @@ func (d *decoder) action(p path, data []byte) ActionItem {
 	return ActionItem{Type: typ, fields: o, raw: compact(data), rawType: typ}
 }
 
-// claim returns the claim at key, or nil. A later version may change its form, which must not
-// make a task invalid: a claim that cannot be read counts as none.
+// claim returns the claim at key. It returns nil if the claim is absent or cannot be decoded: a
+// later version may change the form of claims, and the task must stay valid.
 func (d *decoder) claim(o map[string]json.RawMessage) *TaskClaim {
 	var c TaskClaim
 	if raw := o["claim"]; kind(raw) != "an object" || json.Unmarshal(raw, &c) != nil || c.Attempt < 1 {

@@ -33,7 +33,7 @@ func Example() {
 	// {"task_id":"a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d","decision":"label_and_respond","rationale":"It crashes.","actions":[{"type":"add_label","label":"bug"}]}
 }
 
-// All that is wrong with a decision is reported at once.
+// All problems of a decision are reported at once.
 func ExampleParseDecision() {
 	_, err := protocol.ParseDecision([]byte(`{"task_id": 7, "decision": "maybe", "rationale": "r", "actions": [{"body": "hi"}]}`))
 	fmt.Println(err)
@@ -41,7 +41,7 @@ func ExampleParseDecision() {
 	// decode decision: task_id: want a string, got a number; decision: want 'label_and_respond', 'close', 'escalate' or 'skip', got "maybe"; actions.0.type: required, but missing
 }
 
-// A known action is checked apart from the message, by its specification.
+// The parameters of a known action are checked by its specification, after the message is parsed.
 func ExampleActionSpec_Check() {
 	d, err := protocol.ParseDecision([]byte(`{"task_id": "t", "decision": "close", "rationale": "r",
 		"actions": [{"type": "close_issue", "reason": "bored"}]}`))

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// seed adds the golden files of a kind of message.
+// seed adds the golden files of one kind of message to the corpus.
 func seed(f *testing.F, kind string) {
 	f.Helper()
 	for _, file := range append(files(f, "valid"), files(f, "invalid")...) {
@@ -20,9 +20,9 @@ func seed(f *testing.F, kind string) {
 	}
 }
 
-// fuzz checks the properties of every message: a parser never panics, its error is short, and
-// an accepted message stays the same from the first encoding on, plain or with HTML escaped. It
-// reports disagreements between parser and schema.
+// fuzz checks the properties of every message: a parser never panics, its error is short, and a
+// parsed message stays the same when it is encoded and parsed again, with HTML escaped or not. It
+// also reports a message that only one of parser and schema accepts.
 func fuzz(t *testing.T, kind string, data []byte) {
 	m, err := parse(t, kind, data)
 	if err != nil {

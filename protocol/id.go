@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// NewTaskID returns a UUID version 4 (RFC 9562 §5.4) from 16 bytes of random,
-// which is crypto/rand.Reader in production. The error is that of random.
+// NewTaskID returns a UUID version 4 (RFC 9562 §5.4) from 16 bytes of random, which is
+// crypto/rand.Reader in production. It fails if random fails.
 func NewTaskID(random io.Reader) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
@@ -18,13 +18,12 @@ func NewTaskID(random io.Reader) (string, error) {
 	return uuid4(b), nil
 }
 
-// DeriveTaskID returns the UUID version 4 whose random bits come from parts: the
-// same parts give the same id on every machine, so that a task which is started
-// again is the same task.
+// DeriveTaskID returns a UUID version 4 whose random bits are derived from parts. The same parts
+// give the same id on every machine, so a task that is started again keeps its id.
 func DeriveTaskID(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
-		// The length keeps ("a", "bc") and ("ab", "c") apart.
+		// The length distinguishes ("a", "bc") from ("ab", "c").
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(p))))
 		h.Write([]byte(p))
 	}

@@ -39,8 +39,8 @@ func TestNewTaskID(t *testing.T) {
 	}
 }
 
-// TestDeriveTaskID pins ids: another id for the same parts would make a task that
-// is started again by a newer version a different task.
+// TestDeriveTaskID pins the derived ids. If a newer version derived another id from the same parts,
+// it would treat a task that is started again as a new one.
 func TestDeriveTaskID(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

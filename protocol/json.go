@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// kind names the JSON type of a value for messages.
+// kind returns the JSON type of a value, for error messages.
 func kind(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {
@@ -31,11 +31,11 @@ func kind(raw json.RawMessage) string {
 	}
 }
 
-// errNotObject is the decoders' error for a value that is not a JSON object.
+// errNotObject is the error for a value that is not a JSON object.
 var errNotObject = errors.New("not a JSON object")
 
-// object decodes a JSON object with case-sensitive keys; of a repeated key the
-// last value counts, as for Python's decoder, which published agents use.
+// object decodes a JSON object with case-sensitive keys. The last value of a repeated key is used,
+// as in Python's decoder, which published agents use.
 func object(data []byte) (map[string]json.RawMessage, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("it is not UTF-8")
@@ -53,12 +53,12 @@ func object(data []byte) (map[string]json.RawMessage, error) {
 	return m, nil
 }
 
-// MaxDecisionValues is how many values a decision may hold, at any depth. A decoded value takes a
-// hundred times the memory of the two bytes that it has in a message.
+// MaxDecisionValues is the maximum number of values in a decision, at any depth. A value of two
+// bytes in a message takes about a hundred times that memory once it is decoded.
 const MaxDecisionValues = 20_000
 
-// TooManyValues reports whether JSON holds more than [MaxDecisionValues]. It does not decode it,
-// and it may be broken.
+// TooManyValues reports whether JSON contains more than [MaxDecisionValues] values. It does not
+// decode the JSON, which may be malformed.
 func TooManyValues(data []byte) bool {
 	if len(data) <= MaxDecisionValues {
 		return false
@@ -87,7 +87,7 @@ func compact(data []byte) json.RawMessage {
 	return b.Bytes()
 }
 
-// cut shortens a value for a message.
+// cut shortens a value for an error message.
 func cut(s string) string {
 	const most = 60
 	for i := range s {

@@ -8,8 +8,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A decision of millions of values is refused before they are decoded, wherever they stand;
-// what stands in a text is none of them.
+// TestTooManyValues refuses a decision with millions of values before it is decoded, whatever their
+// position. Brackets and commas inside a string are not counted.
 func TestTooManyValues(t *testing.T) {
 	t.Parallel()
 	const most = protocol.MaxDecisionValues

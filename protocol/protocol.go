@@ -1,11 +1,10 @@
-// Package protocol holds the messages that the harness and its agents exchange.
+// Package protocol defines the messages that the harness and its agents exchange.
 //
-// The harness sends a [TaskMessage]; the agent answers with a [DecisionMessage],
-// whose ordered [ActionItem] list the harness executes. Decoding is strict: keys
-// are case-sensitive, required fields must be there with the right type, and all
-// problems of a message are reported at once as a [ValidationError]. Unknown fields
-// of an action survive a round trip byte for byte; unknown fields elsewhere are
-// ignored, so that either side may be older than the other. [Encode] is the way back.
+// The harness sends a [TaskMessage]. The agent answers with a [DecisionMessage], whose [ActionItem]
+// list the harness executes in order. Decoding is strict: keys are case-sensitive, and required
+// fields must exist and have the right type. A [ValidationError] reports all problems of a message
+// at once. Unknown fields of an action are kept byte for byte; other unknown fields are ignored, so
+// that harness and agent may have different versions. [Encode] encodes a message.
 //
 // [Schemas] describes the messages to programs in other languages.
 package protocol
@@ -15,7 +14,7 @@ import (
 	"encoding/json"
 )
 
-// TypeIssueTriage is the task type of everything that happens to an issue.
+// TypeIssueTriage is the type of all tasks about an issue.
 const TypeIssueTriage = "issue.triage"
 
 // A TaskMessage is one task as an agent receives it.
@@ -23,32 +22,31 @@ type TaskMessage struct {
 	TaskID  string          `json:"task_id"` // UUID version 4; the idempotency key
 	Type    string          `json:"type"`    // such as TypeIssueTriage
 	Repo    string          `json:"repo"`    // "owner/name"
-	Payload json.RawMessage `json:"payload"` // a JSON object; kept as it came; nil encodes as {}
+	Payload json.RawMessage `json:"payload"` // a JSON object, kept byte for byte; nil encodes as {}
 	Context TaskContext     `json:"context"`
-	// Claim identifies this claim of the task; nil: the task was not claimed from a queue, or
-	// the harness sends no claims.
+	// Claim identifies this claim of the task. Nil: the task was not claimed from a queue, or the
+	// harness does not send claims.
 	Claim *TaskClaim `json:"claim,omitempty"`
 }
 
-// A TaskClaim is an agent's lease of a task from a queue. An agent that sends the attempt with
-// its heartbeats and its decision learns when it has lost the task.
+// A TaskClaim is an agent's claim of a task from a queue. If an agent sends the attempt with its
+// heartbeats and its decision, it receives an error once it has lost the task.
 type TaskClaim struct {
 	Attempt int `json:"attempt"` // counts the claims of the task, from 1
-	// Lease is how many seconds the claim lasts without a heartbeat; each one makes it
-	// last that long again.
+	// Lease is the duration of the claim in seconds. Each heartbeat starts it anew.
 	Lease int `json:"lease_seconds"`
 }
 
 // A TaskContext contains the fields that the harness adds to the event.
 type TaskContext struct {
 	LLMBackend LLMBackendRef `json:"llm_backend"`
-	// MemorySummary is the summary of earlier tasks on the issue; nil (JSON null, never
-	// omitted) when there were none.
+	// MemorySummary is the summary of earlier tasks on the issue. If there were none, it is nil,
+	// which is encoded as null and never omitted.
 	MemorySummary *string `json:"memory_summary"`
 }
 
-// An LLMBackendRef names the model that the agent should use. Without a configured model the
-// harness sends "none" for both.
+// An LLMBackendRef names the model that the agent should use. If no model is configured, both
+// fields are "none".
 type LLMBackendRef struct {
 	Provider string `json:"provider"` // such as "anthropic" or "ollama"
 	Model    string `json:"model"`    // such as "claude-sonnet-4-6"
@@ -60,8 +58,8 @@ type DecisionType string
 // The four decisions.
 const (
 	LabelAndRespond DecisionType = "label_and_respond" // execute the actions
-	Close           DecisionType = "close"             // execute the actions, one of which closes
-	Escalate        DecisionType = "escalate"          // a human must look; nothing is written
+	Close           DecisionType = "close"             // execute the actions; one of them closes the issue
+	Escalate        DecisionType = "escalate"          // a person must look at the issue; nothing is written
 	Skip            DecisionType = "skip"              // nothing to do; nothing is written
 )
 
@@ -70,19 +68,18 @@ func DecisionTypes() []DecisionType {
 	return []DecisionType{LabelAndRespond, Close, Escalate, Skip}
 }
 
-// Writes reports whether actions of the decision may be executed at all.
+// Writes reports whether the actions of such a decision are executed.
 func (d DecisionType) Writes() bool { return d == LabelAndRespond || d == Close }
 
 // A DecisionMessage is an agent's answer to a task.
 type DecisionMessage struct {
-	TaskID    string       `json:"task_id"`   // that of the task
+	TaskID    string       `json:"task_id"`   // the id of the task
 	Decision  DecisionType `json:"decision"`  // one of DecisionTypes
 	Rationale string       `json:"rationale"` // why, for humans; may be empty
 	Actions   []ActionItem `json:"actions"`   // in order of execution; nil encodes as []
 }
 
-// MarshalJSON encodes the message with an empty list for nil Actions. See [Encode]
-// on HTML characters.
+// MarshalJSON encodes nil Actions as an empty list. HTML characters are encoded as in [Encode].
 func (m DecisionMessage) MarshalJSON() ([]byte, error) {
 	type plain DecisionMessage
 	if m.Actions == nil {
@@ -91,7 +88,7 @@ func (m DecisionMessage) MarshalJSON() ([]byte, error) {
 	return Encode(plain(m))
 }
 
-// UnmarshalJSON decodes as [ParseDecision] does.
+// UnmarshalJSON decodes a decision with [ParseDecision].
 func (m *DecisionMessage) UnmarshalJSON(data []byte) error {
 	got, err := ParseDecision(data)
 	if err != nil {
@@ -101,8 +98,7 @@ func (m *DecisionMessage) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON encodes the message with an empty object for a nil Payload. See
-// [Encode] on HTML characters.
+// MarshalJSON encodes a nil Payload as an empty object. HTML characters are encoded as in [Encode].
 func (m TaskMessage) MarshalJSON() ([]byte, error) {
 	type plain TaskMessage
 	if m.Payload == nil {
@@ -111,7 +107,7 @@ func (m TaskMessage) MarshalJSON() ([]byte, error) {
 	return Encode(plain(m))
 }
 
-// UnmarshalJSON decodes as [ParseTask] does.
+// UnmarshalJSON decodes a task with [ParseTask].
 func (m *TaskMessage) UnmarshalJSON(data []byte) error {
 	got, err := ParseTask(data)
 	if err != nil {
@@ -121,10 +117,9 @@ func (m *TaskMessage) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Encode returns v, a message or a part of one, as compact JSON in which '<', '>'
-// and '&' stay as they are: payloads and bodies go out with the bytes that they
-// came in with, and stay readable in logs and queue rows. json.Marshal escapes the
-// three, in raw parts too; that is the same message in other bytes.
+// Encode returns a message, or a part of one, as compact JSON. Unlike json.Marshal, it does not
+// escape '<', '>' and '&', not even in raw parts. So payloads keep their bytes, and stay readable
+// in logs and in the queue.
 func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -63,7 +63,8 @@ func validate(t testing.TB, schema string, data []byte) error {
 	return all[schema].Validate(doc)
 }
 
-// checked runs a parser and, for actions of known types, their check, as the schemas do.
+// checked runs a parser. For actions of known types it also runs ActionSpec.Check, because the
+// schemas check parameters, too.
 func checked(t testing.TB, file string, data []byte) error {
 	t.Helper()
 	m, err := parse(t, file, data)
@@ -87,11 +88,11 @@ func checked(t testing.TB, file string, data []byte) error {
 	return nil
 }
 
-// TestSchemaAgrees compares the verdicts of decoder and schema on every file.
+// TestSchemaAgrees checks that decoder and schema accept the same files.
 func TestSchemaAgrees(t *testing.T) {
 	t.Parallel()
 	differs := map[string]bool{
-		"decision-not-utf8.json": true, // the validator's JSON reader replaces the byte
+		"decision-not-utf8.json": true, // the validator's JSON reader replaces the invalid byte
 	}
 	for _, file := range append(files(t, "valid"), files(t, "invalid")...) {
 		data := read(t, file)
@@ -102,7 +103,7 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 }
 
-// values are what a parameter is tried with.
+// values returns the values that are tried for each parameter.
 func values() []any {
 	list := []any{
 		nil, true, false, 0, 1, 7, -1, 1.5, json.Number("7.0"), json.Number("7e0"), json.Number("1e-1"), json.Number("1e3"), json.Number("-0"),
@@ -121,8 +122,8 @@ func values() []any {
 	return list
 }
 
-// TestSchemaAgreesOnParameters tries every value in every parameter of every known
-// action, and each action without it.
+// TestSchemaAgreesOnParameters tries every value in every parameter of every known action. It also
+// removes each parameter.
 func TestSchemaAgreesOnParameters(t *testing.T) {
 	t.Parallel()
 	good := map[protocol.ParamKind]any{protocol.KindText: "x", protocol.KindMarkdown: "x", protocol.KindTexts: []any{"x"}, protocol.KindInt: 1}
@@ -167,7 +168,7 @@ func TestSchemaAgreesOnParameters(t *testing.T) {
 	}
 }
 
-// TestSchemaNamesEveryAction keeps the schema's list of types complete.
+// TestSchemaNamesEveryAction checks that the schema lists every action.
 func TestSchemaNamesEveryAction(t *testing.T) {
 	t.Parallel()
 	data, err := fs.ReadFile(protocol.Schemas(), "action.json")

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// parse decodes a message by the kind that its file's name starts with.
+// parse decodes a message. The file's name starts with the kind of the message.
 func parse(t testing.TB, file string, data []byte) (any, error) {
 	t.Helper()
 	kind, _, _ := strings.Cut(filepath.Base(file), "-")
@@ -29,7 +29,7 @@ func parse(t testing.TB, file string, data []byte) (any, error) {
 		return protocol.ParseDecision(data)
 	case "action":
 		var a protocol.ActionItem
-		// Not json.Unmarshal, which checks the syntax before the decoder sees it.
+		// json.Unmarshal is not used, because it would check the syntax before the decoder.
 		err := a.UnmarshalJSON(data)
 		return a, err
 	}
@@ -68,7 +68,7 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// TestValid pins what each valid message looks like on the wire after one round.
+// TestValid pins the encoding of each valid message after it is decoded.
 func TestValid(t *testing.T) {
 	t.Parallel()
 	for _, file := range files(t, "valid") {
@@ -141,7 +141,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// TestRawParts checks that what we do not know comes out with the bytes it had.
+// TestRawParts checks that unknown parts of a message keep their bytes.
 func TestRawParts(t *testing.T) {
 	t.Parallel()
 	payload := `{"z":1.50,"a":1e400,"html":"<b>&\u003c","dup":1,"dup":2}`
@@ -221,7 +221,7 @@ func TestZeroValues(t *testing.T) {
 	}
 }
 
-// TestUnmarshal checks that json.Unmarshal is as strict as the parsers.
+// TestUnmarshal checks that json.Unmarshal rejects the same messages as the parsers.
 func TestUnmarshal(t *testing.T) {
 	t.Parallel()
 	var d protocol.DecisionMessage

@@ -7,7 +7,8 @@ import (
 
 // Texts of the entries that AskAgain adds to a task's log. Implementations use them.
 
-// AskText is the text of the entry "asked again": after how many claims, and why.
+// AskText returns the text of the log entry "asked again": the number of claims so far, and the
+// reason.
 func AskText(attempt int, reason string) string {
 	text := fmt.Sprintf("after claim %d", attempt)
 	if attempt == 0 {
@@ -19,7 +20,7 @@ func AskText(attempt int, reason string) string {
 	return CleanText(text)
 }
 
-// EarlierText is the text of the entry "earlier result": the state that the task had, its
+// EarlierText returns the text of the log entry "earlier result": the state of the task, its
 // reason, and the beginning of its decision.
 func EarlierText(state State, reason string, decision []byte) string {
 	parts := []string{string(state)}

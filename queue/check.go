@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Check returns the reason why a task is invalid, or nil. Of Message it checks the size only: a
-// message that is not JSON is found when it is claimed.
+// Check returns the reason why a task is invalid, or nil. It checks only the size of Message;
+// whether Message is JSON is checked when the task is claimed.
 func (t Task) Check() error {
 	if t.ID == "" {
 		return errors.New("the task has no id")
@@ -52,7 +52,7 @@ func (o DrainOptions) Check() error {
 	return nil
 }
 
-// CheckSize returns an error that names what, if data is larger than MaxMessage.
+// CheckSize returns an error if data is larger than MaxMessage. The error names the data as what.
 func CheckSize(what string, data []byte) error {
 	if len(data) > MaxMessage {
 		return fmt.Errorf("the %s has %d bytes, more than %d", what, len(data), MaxMessage)
@@ -60,18 +60,18 @@ func CheckSize(what string, data []byte) error {
 	return nil
 }
 
-// IsText reports whether s can be stored and looked up unchanged: UTF-8 without a NUL, and at
-// most MaxText bytes. Every stored id and agent is a text.
+// IsText reports whether s can be stored and found again unchanged: it is UTF-8 without a NUL, and
+// has at most MaxText bytes. Every stored id and agent is such a text.
 func IsText(s string) bool {
 	return len(s) <= MaxText && utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
 }
 
-// CleanText converts s to a text for which IsText holds: invalid bytes are replaced, and the
-// rest is cut off. Reasons, names and log entries go through it. It does not change a text
-// for which IsText holds.
+// CleanText converts s to a text that IsText accepts: it replaces invalid bytes, and cuts the text
+// to MaxText bytes. It is applied to reasons, names and log entries. A text that IsText accepts
+// stays unchanged.
 func CleanText(s string) string {
 	if len(s) > 2*MaxText {
-		s = s[:2*MaxText] // replacements are longer
+		s = s[:2*MaxText] // limits the cost of the replacements
 	}
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
 	if len(s) <= MaxText {
@@ -98,8 +98,8 @@ func CheckDecision(decision []byte) error {
 	return CheckSize("decision", decision)
 }
 
-// Joins returns the texts of the task with that id after t is joined to it. ok is false if
-// the two do not fit together. See [Task.Join].
+// Joins returns the texts that the task with this id has after t is joined to it. ok is false if
+// the two tasks must not be joined. See [Task.Join].
 func (t Task) Joins(id string, old Body) (joined Body, ok bool) {
 	joined = Body{Message: Renamed(t.Message, t.ID, id), Origin: t.Origin}
 	if t.Join == nil {
@@ -111,8 +111,8 @@ func (t Task) Joins(id string, old Body) (joined Body, ok bool) {
 	return joined, true
 }
 
-// Renamed returns a message with the id of a task replaced by that of the task to which it is
-// joined. Otherwise an agent would decide on a task that does not exist.
+// Renamed returns a message in which the id from is replaced by the id to. A task that is joined to
+// another one needs this, because its own id will not exist.
 func Renamed(message []byte, from, to string) []byte {
 	return bytes.Replace(message, []byte(`"`+from+`"`), []byte(`"`+to+`"`), 1)
 }

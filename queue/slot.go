@@ -7,31 +7,32 @@ import (
 	"time"
 )
 
-// MaxSlotWait is the longest that a slot may lie ahead.
+// MaxSlotWait is the longest time that a slot may be in the future.
 const MaxSlotWait = time.Minute
 
-// Slots are a rate limiter for the writes of an account to a service. All processes that use
-// a store share it, and it survives restarts. Implementations are safe for concurrent use,
-// and pass the suite conformance.RunSlots.
+// Slots are a rate limiter for the writes of an account to a service. All processes that use a
+// store share it, and it survives restarts. Implementations are safe for concurrent use, and pass
+// the tests of conformance.RunSlots.
 type Slots interface {
-	// TakeSlot takes the next slot of an account if it is at most r.Within ahead, and returns
-	// the time until then; ok is false if it is further ahead. The windows slide: within any
-	// minute and any hour there are no more slots than r allows, over all processes. A taken
-	// slot counts, used or not. The time is that of the store. If its clock was set back,
-	// slots that are too far ahead are moved back to now, at the same intervals.
+	// TakeSlot takes the next slot of an account if it is at most r.Within away, and returns the
+	// time until the slot; ok is false if it is further away. Any sliding minute and any sliding
+	// hour contain at most as many slots as r allows, counting all processes. A taken slot counts
+	// even if it is not used.
 	//
-	// After an error, a slot may have been taken.
+	// The time is that of the store. If its clock was set back, slots that are too far in the
+	// future are moved back to now, at the same intervals. After an error, a slot may have been
+	// taken.
 	TakeSlot(ctx context.Context, r SlotRequest) (wait time.Duration, ok bool, err error)
 }
 
-// A SlotRequest is a request for one write.
+// A SlotRequest is a request for permission to make one write.
 type SlotRequest struct {
 	Identity  string        // the account that writes
-	PerMinute int           // the most writes within a minute, by all processes
-	PerHour   int           // and within an hour
-	Within    time.Duration // how far ahead the slot may lie; at most MaxSlotWait
-	// Missed are the ages of writes without a slot, made while the store was out of reach.
-	// They count from now on, also when no slot is taken.
+	PerMinute int           // the maximum number of writes within a minute, by all processes
+	PerHour   int           // the maximum number of writes within an hour, by all processes
+	Within    time.Duration // the maximum time until the slot; at most MaxSlotWait
+	// Missed are the ages of writes that were made without a slot, while the store was out of
+	// reach. They are counted even if no slot is taken.
 	Missed []time.Duration
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// byHand returns n rules of the ten shapes as somebody would write them in Go, with
-// the same patterns.
+// byHand returns n rules of the ten kinds in [shapes] as handwritten Go functions with the same
+// patterns.
 func byHand(n int) []func(*triage.Issue) bool {
 	list := make([]func(*triage.Issue) bool, n)
 	for i := range list {
@@ -57,7 +57,7 @@ func byHand(n int) []func(*triage.Issue) bool {
 	return list
 }
 
-// plainEnv is what the expression language sees without this package.
+// plainEnv is the environment of conditions that run on the expr library alone.
 type plainEnv struct {
 	Issue triage.Issue      `expr:"issue"`
 	Label func(string) bool `expr:"label"`
@@ -69,7 +69,7 @@ func newPlainEnv(x triage.Issue) plainEnv {
 	}}
 }
 
-// plain compiles n rules of the ten shapes with the expression language alone.
+// plain compiles n rules of the ten kinds in [shapes] with the expr library alone.
 func plain(t testing.TB, n int) []*vm.Program {
 	t.Helper()
 	list := make([]*vm.Program, n)
@@ -83,8 +83,8 @@ func plain(t testing.TB, n int) []*vm.Program {
 	return list
 }
 
-// form is an issue as people write it, of about that many bytes, with what a rule's
-// text is made of in it, and each part of what some rules look for.
+// form returns an issue whose body has size bytes: a filled-in form and log lines. Some of the
+// [shapes] match it.
 func form(size int) triage.Issue {
 	var b strings.Builder
 	b.WriteString("### Version\n\nv77.3.1\n\n### What happened?\n\nAfter the upgrade it stops: error E12, segfault7 in docker-compose.\n")
@@ -98,7 +98,7 @@ func form(size int) triage.Issue {
 	}
 }
 
-// All engines give the same result on all rules and all texts.
+// This package, handwritten Go and the expr library give the same result for every rule and issue.
 func TestPeersAgree(t *testing.T) {
 	t.Parallel()
 	const n = 1000
@@ -125,7 +125,7 @@ func TestPeersAgree(t *testing.T) {
 				matched++
 			}
 			if len(x.Body) > 4000 {
-				continue // a second over the same engine
+				continue // expr is slow on a large body and has the same regexp engine as Go
 			}
 			if other, err := expr.Run(programs[j], env); other != want || err != nil {
 				t.Errorf("issue %d, %s: by hand %v, with expr alone %v, %v", i, trace.Condition, want, other, err)
@@ -173,7 +173,7 @@ func BenchmarkPeers(b *testing.B) {
 	}
 }
 
-// BenchmarkPeersCompile compiles what [BenchmarkCompile] does, without reading YAML.
+// BenchmarkPeersCompile compiles the same rules as [BenchmarkCompile], but reads no YAML.
 func BenchmarkPeersCompile(b *testing.B) {
 	b.Run("go", func(b *testing.B) {
 		b.ReportAllocs()

@@ -43,7 +43,8 @@ func benchFacts(size int) facts.Facts {
 	})
 }
 
-// Each shape matches when it should, or the benchmarks would measure nothing.
+// Each shape matches an issue made for it. Otherwise the benchmarks would measure rules that never
+// match.
 func TestShapesMatch(t *testing.T) {
 	t.Parallel()
 	facts := opened(triage.Issue{
@@ -77,7 +78,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// BenchmarkParse is the part of [BenchmarkCompile] that reads YAML.
+// BenchmarkParse measures the part of [BenchmarkCompile] that reads YAML.
 func BenchmarkParse(b *testing.B) {
 	src := ruleFile(1000)
 	b.ReportAllocs()
@@ -88,8 +89,8 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstDecision is what a run of the action does with 1,000 rules: it reads
-// them, compiles them and decides once.
+// BenchmarkFirstDecision measures a run of the action with 1,000 rules: it reads and compiles them,
+// then decides once.
 func BenchmarkFirstDecision(b *testing.B) {
 	src, facts := ruleFile(1000), opened(form(1500))
 	b.ReportAllocs()
@@ -116,7 +117,7 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkExplain is what the job summary costs.
+// BenchmarkExplain measures the explanation of the rules in the job summary.
 func BenchmarkExplain(b *testing.B) {
 	for _, size := range []int{1500, 64 << 10} {
 		for _, n := range []int{10, 100} {

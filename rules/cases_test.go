@@ -10,8 +10,8 @@ import (
 
 const casesDir = "testdata/cases"
 
-// Every row of the table of other programs has cases, or a reason why it has none, and
-// every case stands for a row.
+// rows.txt lists the features of other triage programs, one a row. Every row has test cases, or a
+// reason in README why it has none. Every case belongs to a row.
 func TestCasesCoverEveryRow(t *testing.T) {
 	t.Parallel()
 	rows, listed := caseRows(t)
@@ -52,7 +52,7 @@ func TestCasesCoverEveryRow(t *testing.T) {
 	}
 }
 
-// caseRows reads rows.txt: the cases of each row, and all of them.
+// caseRows reads rows.txt. rows maps each row to its cases; all lists the cases of all rows.
 func caseRows(t *testing.T) (rows map[string][]string, all []string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(casesDir, "rows.txt"))

@@ -9,16 +9,16 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// A Condition is a compiled condition outside of a rule, such as that of an
-// agent. It is safe for concurrent use.
+// A Condition is a compiled condition that belongs to no rule, such as that of an agent. It is safe
+// for concurrent use.
 type Condition struct {
 	expr  *expression.Expression
 	names *symbols.Table
 }
 
-// CompileCondition compiles the scalar n of f, which may use the names that sources
-// declare. Mistakes are recorded in f, and returned as a [yamlfile.Problems] with
-// the problems recorded in f before; mistakes in the sources are left to [Compile].
+// CompileCondition compiles the scalar n of f. The condition may use the names that sources
+// declare. Mistakes are recorded in f. The error is a [yamlfile.Problems] with all problems of f,
+// including earlier ones. [Compile] reports mistakes in the sources.
 func CompileCondition(f *yamlfile.File, n *yaml.Node, sources ...Source) (*Condition, error) {
 	before := f.ErrorCount()
 	names := symbols.New()
@@ -33,7 +33,7 @@ func CompileCondition(f *yamlfile.File, n *yaml.Node, sources ...Source) (*Condi
 	return &Condition{x, names}, nil
 }
 
-// Eval reports whether the condition holds. The error is an [*EvalError].
+// Eval reports whether the condition is true for f. The error is an [*EvalError].
 func (c *Condition) Eval(f facts.Facts) (bool, error) {
 	value, err := expression.NewEvaluation(f).Eval(c.expr)
 	if err != nil {
@@ -42,7 +42,7 @@ func (c *Condition) Eval(f facts.Facts) (bool, error) {
 	return value == true, nil
 }
 
-// Labels returns the places where the condition names labels; a nil one has none.
+// Labels returns the places where the condition names labels. A nil Condition has none.
 func (c *Condition) Labels() []LabelUse {
 	if c == nil {
 		return nil
@@ -52,7 +52,7 @@ func (c *Condition) Labels() []LabelUse {
 	return u.labels
 }
 
-// UsesLabels reports whether the condition asks for the labels; a nil one does not.
+// UsesLabels reports whether the condition reads the labels. It is false for nil.
 func (c *Condition) UsesLabels() bool { return c != nil && c.expr.ReadsLabels() }
 
 // String returns the text of the condition.

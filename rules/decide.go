@@ -22,15 +22,14 @@ type Result struct {
 	Sources []string
 	// Fired lists the ids of the rules that matched, in order.
 	Fired []string
-	// Stopped is whether a rule with "stop: true" matched.
+	// Stopped is true when a rule with "stop: true" matched.
 	Stopped bool
-	// Undone lists the ids of the rules with "else_undo: true" whose condition is false: their
-	// earlier actions have to be reverted.
+	// Undone lists the ids of the rules with "else_undo: true" whose condition is false. The caller
+	// has to revert their earlier actions.
 	Undone []string
-	// Labels are the labels of the issue after the rules.
+	// Labels are the labels that the issue has after the rules' changes.
 	Labels []string
-	// Retriage is whether a rule wants the issue to be decided on as if it were newly
-	// opened.
+	// Retriage is true when a rule asks for a new decision, as if the issue were newly opened.
 	Retriage bool
 	// Trace describes the result of every rule, in order.
 	Trace []RuleTrace
@@ -41,9 +40,9 @@ type Outcome string
 
 // The outcomes of a rule.
 const (
-	Matched   Outcome = "matched"   // its actions are planned
-	NotListed Outcome = "event"     // it does not listen to the event
-	False     Outcome = "condition" // its condition is false
+	Matched   Outcome = "matched"   // the rule's actions are planned
+	NotListed Outcome = "event"     // the rule does not listen to the event
+	False     Outcome = "condition" // the rule's condition is false
 	Cut       Outcome = "stopped"   // an earlier rule stopped the evaluation
 	Unreached Outcome = "unreached" // an earlier rule failed; only [Set.Explain] returns it
 )
@@ -54,12 +53,12 @@ type RuleTrace struct {
 	Outcome   Outcome
 	Condition string // the text of "when"; empty when the rule has none
 	File      string
-	Line      int // of the rule's id
+	Line      int // the line of the rule's id
 }
 
-// An EvalError is a condition or a template that failed for one event.
+// An EvalError reports a condition or a template that failed for one event.
 type EvalError struct {
-	Rule    string // id; empty outside of rules
+	Rule    string // the rule's id; empty for a [Condition]
 	Problem yamlfile.Problem
 }
 
@@ -71,16 +70,17 @@ func (e *EvalError) Error() string {
 	return fmt.Sprintf("evaluate rule %s: %v", e.Rule, e.Problem)
 }
 
-// Decide asks the rules, in order, about one event. It does no I/O except through f.Lookup, and
-// gives the same result for the same facts. When a condition or a template fails the error is
-// an [*EvalError], and no rule's actions are returned.
+// Decide evaluates the rules, in order, for one event. It does no I/O except through f.Lookup, and
+// returns the same result for the same facts. When a condition or a template fails, the error is an
+// [*EvalError] and the result is empty.
 //
-// Rules see the labels that rules before them add and remove. When labels changed, those
-// whose conditions were false and ask for labels are asked again, in order, until nothing
-// changes any more; each rule fires once.
+// A rule sees the labels that earlier rules added and removed. After labels changed, Decide
+// evaluates the false conditions that read them again, in order, until no label changes any more.
+// Each rule fires at most once.
 //
-// The decision is skip when no rule matches, escalate when a matching rule
-// escalates, close when an action closes the issue, else label_and_respond.
+// The decision is the first one that applies: skip when no rule matches, escalate when a matching
+// rule escalates, close when an action closes the issue without a grace period, else
+// label_and_respond.
 func (s *Set) Decide(f facts.Facts) (Result, error) {
 	v := expression.NewEvaluation(f)
 	p := s.plan(f)
@@ -97,7 +97,7 @@ func (s *Set) Decide(f facts.Facts) (Result, error) {
 	return p.result, nil
 }
 
-// plan returns a plan of which nothing is decided yet.
+// plan returns an undecided plan: its trace has every rule, without outcomes.
 func (s *Set) plan(f facts.Facts) *plan {
 	p := &plan{event: events.Of(f.Event.Name, f.Event.Action), asked: make([]asking, s.Len()), result: Result{Trace: make([]RuleTrace, 0, s.Len())}}
 	for _, r := range s.all() {
@@ -110,19 +110,20 @@ func (s *Set) plan(f facts.Facts) *plan {
 	return p
 }
 
-// An asking is the last time that a rule was asked.
+// An asking records the last evaluation of a rule.
 type asking struct {
-	changed int // how many labels had changed then
+	changed int // number of label changes before it
 	labels  []string
-	err     error // why it failed
+	err     error // why the evaluation failed
 }
 
-// maxAgain limits the total number of repeated evaluations of the rules of one event. Up to 400
-// rules cannot reach it, in any order: in each round another one of them fires.
+// maxAgain limits the total number of repeated evaluations of the rules for one event. Up to 400
+// rules never reach it, in any order: each round fires at least one more rule, so there are at most
+// 400·399/2 = 79,800.
 const maxAgain = 100_000
 
-// settle asks the rules until nothing changes any more. It ends by itself: only changed
-// labels let a rule be asked again, a rule that fires changes them, and it fires once.
+// settle evaluates the rules until no label changes any more. It always ends: a rule is evaluated
+// again only after labels changed, only a rule that fires changes labels, and each rule fires once.
 func (p *plan) settle(rules []*rule, v *expression.Evaluation) error {
 	times := 0
 	for round := 0; ; round++ {
@@ -154,7 +155,8 @@ func (p *plan) settle(rules []*rule, v *expression.Evaluation) error {
 	}
 }
 
-// evalError names the rule of a *placedError, which all errors at run time are.
+// evalError adds the rule's id to err, which is an [*expression.PlacedError] for every failed
+// evaluation.
 func evalError(rule string, err error) error {
 	pe, ok := errors.AsType[*expression.PlacedError](err)
 	if !ok {
@@ -168,10 +170,10 @@ type plan struct {
 	event     events.Event
 	result    Result
 	asked     []asking // one for each rule
-	escalated []string // why, one for each rule that escalates
+	escalated []string // the reasons, one for each rule that escalates
 	closes    bool
 	changed   []string // labels that were added or removed, in order and in lower case
-	goesOn    bool     // a rule that fails does not end it
+	goesOn    bool     // a rule that fails does not end the evaluation
 }
 
 func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
@@ -225,7 +227,7 @@ func (p *plan) take(r *rule, item protocol.ActionItem) {
 	p.result.Sources = append(p.result.Sources, r.id)
 }
 
-// relabel applies an action's labels for later conditions.
+// relabel applies the label changes of an action, so that later conditions see them.
 func (p *plan) relabel(v *expression.Evaluation, rule string, item protocol.ActionItem) {
 	var names []string
 	adds := true

@@ -22,7 +22,7 @@ func opened(issue triage.Issue) facts.Facts {
 	return facts.Facts{Issue: issue, Event: triage.Event{Name: "issues", Action: "opened"}, Repo: triage.Repo{Owner: "o", Name: "r"}}
 }
 
-// body returns the only comment's text for an issue with that title.
+// body returns the comment that a rule with this template writes on the issue.
 func body(t *testing.T, template string, issue triage.Issue) string {
 	t.Helper()
 	set := mustCompile(t, "version: 1\nrules:\n  - id: r\n    then: [comment: "+fmt.Sprintf("%q", template)+"]\n")
@@ -74,7 +74,7 @@ func TestRenderedTextIsBounded(t *testing.T) {
 	}
 }
 
-// The rationale is text that rules made of foreign values; it must be one line.
+// The rationale contains untrusted text, such as an issue's title. It must be one line.
 func TestRationaleIsOneLine(t *testing.T) {
 	t.Parallel()
 	set := mustCompile(t, "version: 1\nrules:\n  - id: r\n    then: [escalate: '{{ issue.title }}']\n")
@@ -87,7 +87,7 @@ func TestRationaleIsOneLine(t *testing.T) {
 	}
 }
 
-// A rule that fails leaves no actions of the rules before it.
+// When a rule fails, the actions of earlier rules are dropped, too.
 func TestFailureLeavesNothing(t *testing.T) {
 	t.Parallel()
 	set := mustCompile(t, `version: 1
@@ -215,7 +215,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// The rules of a larger file are compiled together with other mistakes in it.
+// Compile returns the mistakes of the rules together with other mistakes in the same file.
 func TestCompileInAConfigurationFile(t *testing.T) {
 	t.Parallel()
 	f, err := yamlfile.Parse("foreman.yml", []byte("mode: aply\nrules:\n  - id: a\n    when: isue.title == ``\n    then: [escalate]\n"))
@@ -284,8 +284,8 @@ func TestCondition(t *testing.T) {
 	}
 }
 
-// Rules that need each other in an order that is the reverse of theirs all fire, however
-// many they are; what that costs is bounded.
+// All rules fire although each one needs a label that the next rule adds. For 1,000 rules the limit
+// on repeated evaluations is reached.
 func TestRulesInReverse(t *testing.T) {
 	t.Parallel()
 	for n, wantErr := range map[int]string{20: "", 25: "", 400: "", 1000: "evaluated again more than 100000 times"} {

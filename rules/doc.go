@@ -1,7 +1,7 @@
 // Package rules turns rule files into decisions.
 //
-// A rule file lists rules; each names the events that it listens to, a condition
-// and the actions that it plans:
+// A rule file lists rules. Each rule names the events that it listens to, a condition and the
+// actions that it plans:
 //
 //	version: 1
 //	rules:
@@ -13,37 +13,36 @@
 //	      - comment: "Thanks {{ issue.author }}, we look into it."
 //	    stop: true
 //
-// [Parse] reads a file, [Compile] type-checks the rules of all files and reports
-// every mistake at once, each with file, line, column and the source line;
-// [Set.Decide] asks them about one event.
+// [Parse] reads a file. [Compile] type-checks the rules of all files and reports every mistake at
+// once, each with file, line, column and the source line. [Set.Decide] evaluates the rules for one
+// event.
 //
 // # Events
 //
-// "on" is one name or a list: issues.<activity>, issue_comment.<activity>,
-// workflow_dispatch, repository_dispatch (all of its types) or
-// repository_dispatch.<type>; issues.* and issue_comment.* mean every activity.
-// A rule without "on" listens to issues.opened, issues.reopened and both
-// dispatch events. Edits, label events and comments are answered with a comment
-// only where a rule names that event: a comment under issues.* is a mistake.
+// "on" is one name or a list: issues.<activity>, issue_comment.<activity>, workflow_dispatch,
+// repository_dispatch (all of its types) or repository_dispatch.<type>; issues.* and
+// issue_comment.* mean every activity. A rule without "on" listens to issues.opened,
+// issues.reopened, workflow_dispatch and repository_dispatch. A rule may answer edits, label events
+// and comments with a comment only if "on" names the event in full: a comment under issues.* is a
+// mistake.
 //
 // # Conditions
 //
-// "when" is an expression of the expr language that yields true or false; without
-// it the rule always matches. It sees issue, event, actor and repo (the fields of
-// [facts.Facts]), now, label(name) and any_label(glob, ...), which take no notice of case and
-// whose "*" matches every run of characters, "/" included. Of expr's own functions
-// those are available that cannot run away; the right side of "matches" is a
-// constant. No field is ever nil: one that is not set is "", 0 or an empty list.
+// "when" is an expression of the expr language that yields true or false; without it the rule
+// always matches. It sees issue, event, actor and repo (the fields of [facts.Facts]), now,
+// label(name) and any_label(glob, ...). Both functions ignore case, and "*" matches any characters,
+// including "/". Of expr's own functions, only those of bounded cost are available. The right side
+// of "matches" must be a constant. No field is ever nil: an unset field is "", 0 or an empty list.
 // [Reference] lists every name with an example.
 //
 // # Tests
 //
-// The expected behaviour of rules stands beside them, under the key tests; package
-// [github.com/org/foreman-action/rules/ruletest] runs it.
+// A rule file may contain tests of its rules under the key tests. Package
+// [github.com/org/foreman-action/rules/ruletest] runs them.
 //
 // # Forms and tables
 //
-// Files may declare names for what GitHub's issue forms write into an issue, and tables:
+// Files may declare names for the fields of GitHub's issue forms, and tables:
 //
 //	forms:
 //	  version: {heading: Version, type: semver}
@@ -51,39 +50,36 @@
 //	tables:
 //	  area_of: {Networking: area/net, CLI: area/cli}
 //
-// form.version is then the text under the heading "### Version", the first of several, in any
-// case. The types are text, semver, number, list (options of a dropdown, or lines) and
-// checkboxes (those that are ticked). A field that was left empty, or that its type cannot
-// read, is nil where it is compared with nil and before ??; elsewhere it is "", an empty list,
-// or a number that compares with none: an author cannot make a condition fail by leaving a
-// field empty. tables.area_of[x] is "", 0 or false for a key that the table does not hold; x in
-// tables.area_of asks whether it does.
+// Then form.version is the text under the first heading "### Version", in any case. The types are
+// text, semver, number, list (options of a dropdown, or lines) and checkboxes (the ticked ones). A
+// field is nil in a comparison with nil and before ?? if it is empty or its text does not fit the
+// type. Elsewhere it is then "", an empty list, or a number that is neither less nor greater than
+// any other. So an author cannot make a condition fail by leaving a field empty. tables.area_of[x]
+// is "", 0, false or an empty list when the table has no key x; "x in tables.area_of" tests for the
+// key.
 //
-// [Compile] refuses patterns that could take longer than 50 ms on the largest issue
-// that GitHub accepts, so that an author cannot make a condition fail by the size or the
-// characters of an issue.
+// [Compile] rejects patterns that could take longer than 50 ms on the largest issue that GitHub
+// accepts. So an author cannot make a condition fail by the size or the characters of an issue.
 //
 // # People
 //
-// Rules do not override people: a label that somebody removed is not added again by any rule.
-// "override_humans: true" lifts that for one rule; [Set.OverridesHumans] reports the exceptions
-// to the executor.
+// Rules do not override people: no rule adds a label again that a person removed. "override_humans:
+// true" lifts this restriction for one rule; [Set.OverridesHumans] reports such rules to the
+// executor.
 //
 // # Actions
 //
-// An item of "then" is an action's name, a name with its main parameter
-// ("add_label: bug") or a name with all parameters ("close_issue: {reason:
-// not_planned}"); [protocol.ActionSpecs] lists them. Besides, "escalate" hands the
-// issue to a human, with an optional reason.
+// An item of "then" is an action's name, a name with its main parameter ("add_label: bug") or a
+// name with all parameters ("close_issue: {reason: not_planned}"); [protocol.ActionSpecs] lists
+// them. In addition, "escalate" hands the issue to a human, with an optional reason.
 //
-// Strings may hold {{ expression }} parts that yield text, a number or a boolean.
-// Where an action takes a list of strings, a YAML list holds such strings, and a
-// bare string is an expression that yields a list: add_labels: [a, b] sets two
-// labels, add_labels: filter(issue.labels, # != "x") computes them, and
-// assign: "{{ issue.author }}" is a list of one. An action whose computed list is
-// empty is left out.
+// Strings may contain {{ expression }} parts that yield text, a number or a boolean. Where an
+// action takes a list of strings, write a YAML list of such strings, or an expression that yields a
+// list: add_labels: [a, b] adds two labels, and add_labels: filter(issue.labels, # != "x") computes
+// them. assign: "{{ issue.author }}" is a list of one. An action whose computed list is empty is
+// left out.
 //
-// Values from {{ }} are foreign text: in Markdown they are neutralised, cut to
-// 4,096 characters and kept apart by U+200B where two of them touch, elsewhere they lose their control characters and are cut to
-// 256. Literal text stays as it is.
+// Values from {{ }} are untrusted text. In Markdown they are neutralized, cut to 4,096 characters
+// and separated by U+200B where two of them touch. Elsewhere their control characters are removed
+// and they are cut to 256 characters. Literal text is not changed.
 package rules

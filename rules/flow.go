@@ -12,8 +12,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// checkFlow checks the order of rules. It refuses rules that test for labels of each other in a
-// circle, and warns of rules that never fire.
+// checkFlow checks the order of rules. It rejects rules that test for each other's labels in a
+// circle. It warns of rules that never fire, and of rules that remove labels of other rules.
 func checkFlow(rules []*rule) {
 	f := flow{rules: rules, adds: map[string][]int{}, removes: map[string][]int{}}
 	for i, r := range rules {
@@ -29,8 +29,8 @@ func checkFlow(rules []*rule) {
 	checkReach(rules)
 }
 
-// checkUndo warns of rules that remove the labels of others: with else_undo and override_humans
-// a label is removed whoever added it.
+// checkUndo warns of a rule with else_undo and override_humans that adds the same label as another
+// rule. When its condition is false it removes the label, even if the other rule added it.
 func (f *flow) checkUndo() {
 	for i, r := range f.rules {
 		if !r.undo || !r.override {
@@ -55,15 +55,15 @@ func (f *flow) checkUndo() {
 	}
 }
 
-// A flow is which rules may fire because of which others.
+// A flow contains which rules write labels, and the state of the search for circles.
 type flow struct {
 	rules         []*rule
-	adds, removes map[string][]int // who adds or removes a label, by its name in lower case
+	adds, removes map[string][]int // rules that add or remove a label, by its name in lower case
 	state         []visit
 	path          []int
 }
 
-// A visit is how far a rule was looked at.
+// A visit is the state of a rule in the depth-first search for circles.
 type visit int
 
 const (
@@ -72,7 +72,8 @@ const (
 	seen
 )
 
-// note records the labels that an action writes, as far as its text contains them.
+// note records the labels that an action adds or removes. It misses labels that an expression
+// computes.
 func (f *flow) note(rule int, a action.Action) {
 	to := f.adds
 	switch a.Name() {
@@ -88,7 +89,7 @@ func (f *flow) note(rule int, a action.Action) {
 	}
 }
 
-// visit walks back from a rule to those that may make it fire, depth first.
+// visit searches, depth first, the rules that may make rule i fire, and reports circles.
 func (f *flow) visit(i int) {
 	f.state[i] = onPath
 	f.path = append(f.path, i)
@@ -117,7 +118,8 @@ func (f *flow) report(circle []int) {
 		strings.Join(ids, ", "))
 }
 
-// enablers returns the other rules whose labels the condition of a rule asks for.
+// enablers returns the other rules that may make rule i fire, because they write a label that its
+// condition tests for.
 func (f *flow) enablers(i int) []int {
 	r := f.rules[i]
 	if r.when == nil || !r.when.ReadsLabels() || len(f.adds)+len(f.removes) == 0 {
@@ -156,7 +158,7 @@ func matching(writers map[string][]int, glob string) map[string][]int {
 	return out
 }
 
-// meet reports whether one event may be listened to by both rules.
+// meet reports whether both rules may listen to the same event.
 func meet(a, b *rule) bool {
 	for _, on := range a.on {
 		if slices.ContainsFunc(b.on, func(other string) bool { return events.Covers(on, other) || events.Covers(other, on) }) &&
@@ -167,7 +169,7 @@ func meet(a, b *rule) bool {
 	return false
 }
 
-// overlap reports whether one issue may be found by a scan of both lists.
+// overlap reports whether one issue may match a scan of a and a scan of b.
 func overlap(a, b []scan) bool {
 	return slices.ContainsFunc(a, func(s scan) bool {
 		return slices.ContainsFunc(b, func(other scan) bool { return !s.excludes(other) })
@@ -219,8 +221,8 @@ func checkReach(rules []*rule) {
 	}
 }
 
-// hides reports whether an earlier rule that stops matches whenever r would. One with the
-// same condition does, unless that reads labels: it may be true only later.
+// hides reports whether an earlier rule with "stop: true" matches whenever r would. A rule with the
+// same condition does, unless the condition reads labels, because rules in between may change them.
 func hides(earlier, r *rule) bool {
 	always, constant := constantCondition(earlier)
 	same := r.when != nil && earlier.when != nil && r.when.Source() == earlier.when.Source() && !r.when.ReadsLabels()
@@ -237,7 +239,7 @@ func hides(earlier, r *rule) bool {
 	})
 }
 
-// constantCondition returns the condition's value when it is written as true or false.
+// constantCondition returns the value of a condition that is the literal true or false.
 func constantCondition(r *rule) (value, ok bool) {
 	if r.when == nil {
 		return false, false

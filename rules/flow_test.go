@@ -8,13 +8,13 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// However a condition asks for a label, rules that ask for labels of each other in a
-// circle are refused; what asks for none of them surely is not.
+// Rules that test for each other's labels in a circle are rejected, however the condition writes
+// the test. Conditions that do not depend on the label of the other rule are accepted.
 func TestCircles(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		when        string // of a rule that adds x; another one adds y when there is x
-		Added, gone bool   // it is a circle, also when the other one removes y
+		when        string // of a rule that adds x; the other tests for x and writes y
+		Added, gone bool   // want a circle when the other adds y, or removes y
 	}{
 		{when: `label("y")`, Added: true},
 		{when: `not label("y")`, gone: true},

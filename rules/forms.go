@@ -12,14 +12,14 @@ import (
 // A FormUse is a name that rule files declare for a field of an issue form.
 type FormUse struct {
 	Name    string
-	Heading string           // as the file has it
+	Heading string           // as written in the file
 	Type    string           // text, semver, number, list or checkboxes
 	Place   yamlfile.Problem // of the heading, without a message
-	TypeAt  yamlfile.Problem // of the type, or of the heading where none is written
+	TypeAt  yamlfile.Problem // of the type, or of the heading when the file has no type
 }
 
-// Heads reports whether a field of an issue form with that label is meant; neither case
-// nor the number of spaces count.
+// Heads reports whether label is the label of this field in an issue form. It ignores case and the
+// number of spaces.
 func (u FormUse) Heads(label string) bool {
 	return forms.HeadingKey(u.Heading) == forms.HeadingKey(label)
 }
@@ -41,7 +41,7 @@ func formUses(names *symbols.Table) []FormUse {
 	return list
 }
 
-// A TableUse is a table in which rules look up the answers of a field of a form.
+// A TableUse is a table in which rules look up the value of a form field.
 type TableUse struct {
 	Table, Form string // their names
 	Keys        []TableKey
@@ -53,7 +53,7 @@ type TableKey struct {
 	Place yamlfile.Problem // without a message
 }
 
-// formTableUses returns the tables that rules ask for the answer in a field of a form.
+// formTableUses returns the tables in which rules look up the value of a form field.
 func formTableUses(names *symbols.Table, rules []*rule) []TableUse {
 	c := collector{names: names}
 	for _, r := range rules {

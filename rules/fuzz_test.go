@@ -14,8 +14,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// FuzzRules: no rule file makes the loader or the decision panic; mistakes have
-// positions; a decision is well formed.
+// FuzzRules checks that no rule file makes parsing or deciding panic, that mistakes have positions,
+// and that decisions are well formed.
 func FuzzRules(f *testing.F) {
 	for _, dir := range []string{"ok", "err"} {
 		files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))

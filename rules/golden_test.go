@@ -20,9 +20,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
-// TestGolden runs every archive in testdata/ok, testdata/err and testdata/cases: rule
-// files, the facts in facts.json, and in want the decision or the exact text of the
-// error, which the names in cases that end in _refused have.
+// TestGolden runs every archive in testdata/ok, testdata/err and testdata/cases. An archive
+// contains rule files, the facts in facts.json, and in want the decision or the exact text of the
+// error. In testdata/cases, names that end in _refused expect an error.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for dir, least := range map[string]int{"ok": 25, "err": 25, "cases": 150} {
@@ -64,7 +64,7 @@ func golden(t *testing.T, file string, wantErr bool) {
 	}
 }
 
-// decision is what the golden files keep of a result.
+// decision contains the parts of a result that golden files record.
 type decision struct {
 	Message  protocol.DecisionMessage `json:"message"`
 	Sources  []string                 `json:"sources,omitempty"`
@@ -109,7 +109,7 @@ func outcome(t *testing.T, ar *txtar.Archive) (string, error) {
 	return b.String(), err
 }
 
-// compile compiles the rule files of an archive, all but those named below.
+// compile compiles all files of an archive except facts.json and want, and returns their warnings.
 func compile(ar *txtar.Archive) (*rules.Set, []string, error) {
 	var sources []rules.Source
 	for _, f := range ar.Files {

@@ -14,17 +14,17 @@ import (
 type Info struct {
 	ID   string
 	File string
-	Line int // of the rule's id
-	// On are the events that it listens to, as the file names them; those of a rule
-	// without "on" too.
+	Line int // the line of the rule's id
+	// On lists the events that the rule listens to, as written in the file. A rule without "on" has
+	// the default events.
 	On []string
-	// Pulls is whether it may decide on pull requests.
+	// Pulls is true when the rule may decide on pull requests.
 	Pulls bool
-	// Actions are the types of its actions, each once, in their order; "escalate" and
-	// the others that only rules have among them.
+	// Actions lists the types of the rule's actions, each once and in order. It includes "escalate"
+	// and other types that only rules have.
 	Actions []string
-	// Labels are those that it adds and names in the file; Computed is whether it adds
-	// others, which an expression yields.
+	// Labels lists the labels that the rule adds by name. Computed is true when the rule also adds
+	// labels that an expression yields.
 	Labels   []string
 	Computed bool
 }
@@ -52,8 +52,8 @@ func Infos(s *Set) []Info {
 	return list
 }
 
-// takesPulls reports whether the rule may decide on a pull request: one event of
-// issue_comment is for both, and so is a condition that does not tell them apart.
+// takesPulls reports whether the rule may decide on a pull request. Events of issue_comment occur
+// on issues and on pull requests, so they count unless the condition excludes pull requests.
 func (r *rule) takesPulls() bool {
 	if r.when != nil && r.when.OnlyIssues() {
 		return false
@@ -88,7 +88,7 @@ func (i *Info) addLabels(a action.Action) {
 	}
 }
 
-// Without returns the set without the rule of that id; the same set when there is none.
+// Without returns s without the rule of that id. It returns s itself when there is no such rule.
 func Without(s *Set, id string) *Set {
 	if s == nil || !slices.ContainsFunc(s.rules, func(r *rule) bool { return r.id == id }) {
 		return s

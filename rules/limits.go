@@ -12,7 +12,7 @@ import (
 
 // A Limit is a bound of the rule language.
 type Limit struct {
-	What string // the limited thing; empty: the same as above
+	What string // the limited thing; empty: the same as in the previous limit
 	Most int
 	Of   string // the counted thing
 }

@@ -2,15 +2,14 @@ package rules
 
 // A Name is a name of the rule language: a value or a function of expressions.
 type Name struct {
-	Name    string // as it is written; <name> stands for one that a file declares
+	Name    string // as written in a condition; <name> stands for a name that a file declares
 	Type    string // of the value, or the function's arguments and result
 	Doc     string // what it is; for functions, what they yield
 	Example string // a condition or a part of one
 }
 
-// Reference returns every name of the rule language, values first. The examples take
-// for granted the forms version (semver), count (number), area (list) and logs (text),
-// and a table area_of of texts.
+// Reference returns every name of the rule language, values first. The examples use the forms
+// version (semver), count (number), area (list) and logs (text), and a table area_of of texts.
 func Reference() []Name {
 	var list []Name
 	for _, part := range [][]Name{issueNames(), eventNames(), pullNames(), declaredNames(), ownFunctions(), pastFunctions(), listFunctions(), valueFunctions()} {

@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// referenceNames is what the examples of [Reference] take for granted.
+// referenceNames declares the forms and the table that the examples of [Reference] use.
 const referenceNames = `version: 1
 forms:
   version: {heading: Version, type: semver}
@@ -40,8 +40,8 @@ func TestReferenceHoldsEveryName(t *testing.T) {
 	}
 }
 
-// Every example uses its name, compiles, and can be asked of an empty issue and of a
-// form that is filled in; what may be nil is the author's to look after.
+// Every example contains its name, compiles, and evaluates without an error on an empty issue and
+// on a filled-in form.
 func TestReferenceExamples(t *testing.T) {
 	t.Parallel()
 	src, err := Parse("names.yml", []byte(referenceNames))
@@ -74,8 +74,8 @@ func TestReferenceExamples(t *testing.T) {
 	}
 }
 
-// Names that are wrong in their file are no further mistakes of a condition, and
-// mistakes in their file are left to Compile.
+// A condition may use a form or a table whose declaration is wrong. CompileCondition does not
+// report the mistakes in the declaration; Compile does.
 func TestConditionLeavesMistakesOfNamesAlone(t *testing.T) {
 	t.Parallel()
 	src, err := Parse("names.yml", []byte("version: 1\nforms: {a: {heading: A, type: wrong}}\ntables: {b: [x]}\nrules: []\n"))
@@ -131,7 +131,7 @@ func TestExplainForms(t *testing.T) {
 	}
 }
 
-// Sections are bounded.
+// TestNamesAreBounded checks the limits of the sections forms and tables.
 func TestNamesAreBounded(t *testing.T) {
 	t.Parallel()
 	many := func(n int, line string) string {

@@ -15,7 +15,7 @@ import (
 // A LabelVerb is the use of a label in a rule.
 type LabelVerb int
 
-// What rules do with labels.
+// The uses of a label in a rule.
 const (
 	LabelAsked LabelVerb = iota // a condition, a search or an action names it
 	LabelAdded
@@ -24,15 +24,15 @@ const (
 
 // A LabelUse is a place of a rule file that names labels.
 type LabelUse struct {
-	// Label is a name, or with Glob one in which "*" stands for any run of characters,
-	// which also stands where a name is only known at run time.
+	// Label is the name of a label. If Glob is true it is a glob, in which "*" matches any
+	// characters and also replaces the parts of a name that are only known at run time.
 	Label string
 	Glob  bool
 	Verb  LabelVerb
 	Place yamlfile.Problem // without a message
 }
 
-// Matches reports whether the use is about the label, whose case does not count.
+// Matches reports whether the use is about the label. It ignores case.
 func (u LabelUse) Matches(label string) bool {
 	if u.Glob {
 		return match.Glob(u.Label, label)
@@ -55,14 +55,14 @@ func labelUses(names *symbols.Table, rules []*rule) []LabelUse {
 	return c.labels
 }
 
-// A collector collects what rules name.
+// A collector collects the labels and tables that rules name.
 type collector struct {
 	names  *symbols.Table
 	labels []LabelUse
 	tables []expression.TableReference
 }
 
-// condition collects what a condition asks for; nil asks for nothing.
+// condition collects the labels and tables that a condition names. A nil condition has none.
 func (c *collector) condition(x *expression.Expression) {
 	if x == nil {
 		return
@@ -74,8 +74,8 @@ func (c *collector) condition(x *expression.Expression) {
 	c.tables = append(c.tables, tables...)
 }
 
-// add keeps a reference with its verb. Rows of a table are kept once: they may be the
-// results of several expressions.
+// add keeps a reference with its verb. A label from a row of a table is kept once, because several
+// expressions may yield the same row.
 func (c *collector) add(verb LabelVerb, l expression.LabelReference) {
 	use := LabelUse{Label: l.Label, Glob: l.Glob, Verb: verb, Place: l.Place}
 	if !l.Row || !slices.Contains(c.labels, use) {
@@ -83,7 +83,7 @@ func (c *collector) add(verb LabelVerb, l expression.LabelReference) {
 	}
 }
 
-// action collects what an action names.
+// action collects the labels and tables that an action names.
 func (c *collector) action(a action.Action) {
 	labels, tables := a.References(c.names)
 	for _, l := range labels {
@@ -92,8 +92,7 @@ func (c *collector) action(a action.Action) {
 	c.tables = append(c.tables, tables...)
 }
 
-// scan collects the labels of a search: what follows label: in its words, which may be
-// several with commas between them.
+// scan collects the labels of a search query: the names after "label:", which commas separate.
 func (c *collector) scan(f *yamlfile.File, s scan) {
 	const qualifier = "label:"
 	inQuotes, start := false, 0
@@ -121,7 +120,7 @@ func (c *collector) scan(f *yamlfile.File, s scan) {
 	}
 }
 
-// cutFold is strings.Cut for ASCII in any case.
+// cutFold is strings.Cut for ASCII, ignoring case.
 func cutFold(s, sep string) (before, after string, found bool) {
 	for i := 0; i+len(sep) <= len(s); i++ {
 		if strings.EqualFold(s[i:i+len(sep)], sep) {

@@ -26,14 +26,14 @@ type rule struct {
 	when    *expression.Expression // nil: always
 	actions []action.Action
 	stop    bool
-	// override is whether its actions may undo the changes of people.
+	// override is true when the rule's actions may undo changes by people.
 	override bool
-	// undo is whether its actions are reverted when its condition is false.
+	// undo is true when the rule's actions are reverted while its condition is false.
 	undo  bool
 	scans []scan // the searches for the issues of a scheduled run
 }
 
-// A scan is a query with its place.
+// A scan is a search query with its place in the file.
 type scan struct {
 	query string
 	node  *yaml.Node
@@ -92,7 +92,8 @@ func decodeID(f *yamlfile.File, n *yaml.Node) string {
 	return id
 }
 
-// checkUnique refuses an id that another rule has; first has the rules before it, by id.
+// checkUnique rejects an id that another rule has. first maps the ids of earlier rules to the
+// rules.
 func (r *rule) checkUnique(first map[string]*rule) {
 	if r.id == "" {
 		return
@@ -104,7 +105,7 @@ func (r *rule) checkUnique(first map[string]*rule) {
 	first[r.id] = r
 }
 
-// checkComments refuses comments in answer to events that the rule does not name.
+// checkComments rejects comment actions of a rule whose "on" has a wildcard, such as issues.*.
 func (r *rule) checkComments() {
 	i := slices.IndexFunc(r.on, func(on string) bool { return strings.HasSuffix(on, ".*") })
 	if i < 0 {
@@ -117,7 +118,7 @@ func (r *rule) checkComments() {
 	}
 }
 
-// checkEscalate warns of actions that never take effect.
+// checkEscalate warns of actions next to escalate, which never take effect.
 func (r *rule) checkEscalate() {
 	i := slices.IndexFunc(r.actions, func(a action.Action) bool { return a.Name() == action.Escalate })
 	if i >= 0 && len(r.actions) > 1 {
@@ -133,12 +134,12 @@ func (r *rule) checkUndo() {
 }
 
 const (
-	maxScan  = 256 // characters, as GitHub's search takes them
-	maxScans = 5   // of a rule
+	maxScan  = 256 // characters, the limit of GitHub's search
+	maxScans = 5   // searches of a rule
 )
 
-// decodeScans reads the value of "scan", which goes together with the event schedule: a
-// query, or a list of them.
+// decodeScans reads the value of "scan": a query, or a list of queries. A rule has "scan" exactly
+// when it listens to the event schedule.
 func (r *rule) decodeScans(n *yaml.Node) {
 	listens := slices.Contains(r.on, events.Schedule)
 	switch {
@@ -166,7 +167,7 @@ func (r *rule) decodeScans(n *yaml.Node) {
 	}
 }
 
-// check records the mistakes of a query; ok is false when it is none.
+// check records the mistakes of a query. ok is false when it is empty, too long, or not one line.
 func (s scan) check(f *yamlfile.File) (ok bool) {
 	if strings.TrimSpace(s.query) == "" || len([]rune(s.query)) > maxScan || strings.ContainsAny(s.query, "\r\n") {
 		f.Problemf(s.node, "scan: want one line of at most %d characters, as GitHub's issue search takes it", maxScan)
@@ -210,7 +211,8 @@ func compileCondition(c *expression.Compiler, f *yamlfile.File, n *yaml.Node) *e
 	return c.Compile(expression.Source{File: f, Node: n, Text: n.Value}, expression.Bool)
 }
 
-// listens reports whether the rule is asked about the facts, whose event is e.
+// listens reports whether the rule listens to event e. For a scheduled run, one of its scans must
+// have found the issue, too.
 func (r *rule) listens(f *facts.Facts, e events.Event) bool {
 	if f.Event.Name == events.Schedule && !slices.ContainsFunc(r.scans, func(s scan) bool { return s.found(f) }) {
 		return false
@@ -218,8 +220,8 @@ func (r *rule) listens(f *facts.Facts, e events.Event) bool {
 	return events.Listens(r.on, e)
 }
 
-// found reports whether the issue of a scheduled run was found by the scan. When a person named
-// the issue, no search was made, and the scan only distinguishes issues from pull requests.
+// found reports whether the scan found the issue of a scheduled run. If a person named the issue,
+// there was no search: then the scan only distinguishes issues from pull requests.
 func (s scan) found(f *facts.Facts) bool {
 	if f.Scans != nil {
 		return slices.Contains(f.Scans, s.query)

@@ -9,9 +9,8 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// Schemas returns the JSON Schemas, draft 2020-12, of the values of the keys rules,
-// forms and tables, by key. They know every key and every action, and nothing of the
-// language of conditions and templates.
+// Schemas returns the JSON Schemas, draft 2020-12, of the values of the keys rules, forms and
+// tables, by key. They list every key and every action, but do not check conditions and templates.
 func Schemas() map[string]any {
 	rule := yamlfile.Schema(reflect.TypeFor[ruleKeys](), ruleKey)
 	declared := symbols.Schemas()

@@ -16,9 +16,9 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Source is a list of rules in a YAML file, and the names that it declares for the
-// rules of all files. Node, Forms, Tables and Tests are the values of the file's keys
-// rules, forms, tables and tests; nil means that the file has none.
+// A Source is the list of rules in a YAML file, with the names that the file declares for the rules
+// of all files. Node, Forms, Tables and Tests are the values of the keys rules, forms, tables and
+// tests; nil means that the file does not have the key.
 type Source struct {
 	File   *yamlfile.File
 	Node   *yaml.Node
@@ -27,9 +27,9 @@ type Source struct {
 	Tests  *yaml.Node // see [ruletest.Parse]; Compile does not look at them
 }
 
-// Parse reads a rule file: a mapping of version, which is 1, forms, tables, rules and tests, of
-// which all but version and rules may be left out. The error means that src is not YAML
-// document; other mistakes are reported by [Compile], together with those of the rules.
+// Parse reads a rule file, a mapping with the keys version (which is 1), forms, tables, rules and
+// tests. Only version and rules are required. The error means that src is not a YAML document;
+// [Compile] reports all other mistakes.
 func Parse(name string, src []byte) (Source, error) {
 	f, err := yamlfile.Parse(name, src)
 	if err != nil {
@@ -59,9 +59,9 @@ type Set struct {
 
 const maxRules = 5000 // of all files together
 
-// Compile compiles the rules of all sources, in order, as one list. Mistakes are
-// recorded in their files; the error holds all errors of all files given, those
-// recorded before included, as a [yamlfile.Problems]. Warnings stay in the files.
+// Compile compiles the rules of all sources, in order, as one list. Mistakes and warnings are
+// recorded in their files. The error is a [yamlfile.Problems] with all errors of these files,
+// including those recorded before; it contains no warnings.
 func Compile(sources ...Source) (*Set, error) {
 	names := symbols.New()
 	for _, src := range sources {
@@ -141,9 +141,9 @@ func (s *Set) Listens(name, activity string) bool {
 	return false
 }
 
-// Names reports whether any rule names the event with that name and action in its
-// "on", or by leaving "on" out, and not only by a "*". An event that is
-// answered with a comment must be named so. "repository_dispatch" names all of its types.
+// Names reports whether any rule listens to the event with that name and action other than through
+// "*", as in issues.*. A rule without "on" names its default events, and "repository_dispatch"
+// names all of its types. Only an event that is named so may be answered with a comment.
 func (s *Set) Names(name, activity string) bool {
 	e := events.Of(name, activity)
 	for _, r := range s.all() {
@@ -164,8 +164,8 @@ func (s *Set) IDs() []string {
 	return ids
 }
 
-// Scans returns the queries by which scheduled runs find issues, each once, in the order
-// of the rules.
+// Scans returns the queries with which scheduled runs find issues, each once, in the order of the
+// rules.
 func (s *Set) Scans() []string {
 	var list []string
 	for _, r := range s.all() {
@@ -178,7 +178,7 @@ func (s *Set) Scans() []string {
 	return list
 }
 
-// NeverAgain reports whether any rule forbids a label for good.
+// NeverAgain reports whether any rule has the action never_again, which forbids a label for good.
 func (s *Set) NeverAgain() bool {
 	return s.has(func(a action.Action) bool { return a.Name() == protocol.ActionNeverAgain })
 }
@@ -192,27 +192,27 @@ func (s *Set) has(match func(action.Action) bool) bool {
 	return slices.ContainsFunc(s.all(), func(r *rule) bool { return slices.ContainsFunc(r.actions, match) })
 }
 
-// UsesLabels reports whether the condition of any rule asks for the issue's labels.
+// UsesLabels reports whether the condition of any rule reads the issue's labels.
 func (s *Set) UsesLabels() bool {
 	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.ReadsLabels() })
 }
 
-// UsesMemory reports whether any rule depends on the memory of the issue: its condition or
-// an action reads it, or a comment is made once. A nil set does not.
+// UsesMemory reports whether any rule depends on the memory of the issue: its condition or an
+// action reads the memory, or a comment has the parameter "once". It is false for a nil set.
 func (s *Set) UsesMemory() bool {
 	return s.has(action.Action.UsesMemory) || slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.ReadsMemory() })
 }
 
 // UsesAuthor reports whether any rule depends on earlier issues or pull requests of the issue's
-// author. A nil set does not.
+// author. It is false for a nil set.
 func (s *Set) UsesAuthor() bool {
 	reads := (*expression.Expression).ReadsAuthor
 	return s.has(func(a action.Action) bool { return a.Reads(reads) }) ||
 		slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && reads(r.when) })
 }
 
-// UsesContrib reports whether any rule depends on how the issue suits contributors. A nil set
-// does not.
+// UsesContrib reports whether any rule depends on the score of how well the issue suits
+// contributors. It is false for a nil set.
 func (s *Set) UsesContrib() bool {
 	reads := (*expression.Expression).ReadsContrib
 	return s.has(func(a action.Action) bool { return a.Reads(reads) }) ||
@@ -238,8 +238,8 @@ func (s *Set) Adders(label string) []string {
 	return list
 }
 
-// Knows reports whether the condition of a rule that listens to comments asks for the
-// command of that name: then it is a command of this repository.
+// Knows reports whether the condition of a rule that listens to comments tests for this command. If
+// so, it is a command of this repository.
 func (s *Set) Knows(command string) bool {
 	for _, r := range s.all() {
 		if r.when == nil || !slices.ContainsFunc(r.on, func(on string) bool { return strings.HasPrefix(on, "issue_comment") }) {
@@ -260,17 +260,18 @@ func (s *Set) UndoesByMemory() bool {
 	})
 }
 
-// MayHaveEffect reports whether a revertible effect of the rule with that id may be on the issue:
-// a label that it adds, or any assignee when its text computes them. It looks nothing up; false
-// is certain. It is false when there is no such rule.
+// MayHaveEffect reports whether the issue may show a revertible effect of the rule with that id,
+// such as a label that the rule adds. When an expression computes the label, any label counts. It
+// makes no look-ups, so true may be wrong; false is certain. It is false when there is no such
+// rule.
 func (s *Set) MayHaveEffect(id string, on triage.Issue) bool {
 	i := slices.IndexFunc(s.all(), func(r *rule) bool { return r.id == id })
 	return i >= 0 && slices.ContainsFunc(s.rules[i].actions, func(a action.Action) bool { return a.MayHaveEffect(on) })
 }
 
-// LabelsOff returns the labels to remove from an issue because the condition of the rule with that
-// id is false, whoever added them: those that a rule with else_undo and override_humans adds, as
-// far as its text names them.
+// LabelsOff returns the labels to remove from the issue because the condition of the rule with that
+// id is false. Only a rule with else_undo and override_humans has any: the labels on the issue that
+// the rule adds by name, even if somebody else added them.
 func (s *Set) LabelsOff(id string, on triage.Issue) []string {
 	i := slices.IndexFunc(s.all(), func(r *rule) bool { return r.id == id })
 	if i < 0 || !s.rules[i].undo || !s.rules[i].override {
@@ -283,8 +284,8 @@ func (s *Set) LabelsOff(id string, on triage.Issue) []string {
 	return list
 }
 
-// Labels returns the places where rules name labels, as far as the text of the rules shows, in
-// the order of the rules. A nil set has none.
+// Labels returns the places where the text of the rules names labels, in the order of the rules. A
+// nil set has none.
 func (s *Set) Labels() []LabelUse {
 	if s.Len() == 0 {
 		return nil
@@ -301,8 +302,8 @@ func (s *Set) Forms() []FormUse {
 	return formUses(s.names)
 }
 
-// FormTables returns the tables that rules ask for the answer in a field of a form, each
-// pair once, in the order of the rules. A nil set has none.
+// FormTables returns the tables in which rules look up the value of a form field, each pair of
+// table and field once, in the order of the rules. A nil set has none.
 func (s *Set) FormTables() []TableUse {
 	if s.Len() == 0 {
 		return nil

@@ -43,7 +43,7 @@ func TestKnows(t *testing.T) {
 			t.Parallel()
 			set := compiled(t, "  - "+tt.rule+"\n")
 			if _, err := set.Decide(facts.Facts{Event: triage.Event{Name: "issue_comment", Action: "created"}}); err != nil {
-				t.Fatal(err) // conditions may be compiled to their end before
+				t.Fatal(err) // Decide may compile conditions; Knows must still find the command
 			}
 			if got := set.Knows("ship"); got != tt.Type {
 				t.Errorf("got %v, want %v", got, tt.Type)
@@ -106,7 +106,7 @@ func TestUndoesByMemory(t *testing.T) {
 	}
 }
 
-// TestAdders names the rules whose text adds a label.
+// TestAdders checks which rules are listed for a label that they add.
 func TestAdders(t *testing.T) {
 	t.Parallel()
 	set := compiled(t, "  - {id: a, then: [{add_label: Bug}]}\n  - {id: b, then: [{add_labels: [docs, bug]}]}\n"+
@@ -118,7 +118,7 @@ func TestAdders(t *testing.T) {
 	}
 }
 
-// TestMayHaveLeft checks when the memory may contain changes by a rule.
+// TestMayHaveLeft checks when an issue may show effects of a rule.
 func TestMayHaveLeft(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -154,8 +154,8 @@ func TestMayHaveLeft(t *testing.T) {
 	}
 }
 
-// TestLabelsOff: only a rule that overrides people names labels to take off, and only those
-// on the issue.
+// TestLabelsOff checks that only a rule that overrides people names labels to remove, and only
+// labels on the issue.
 func TestLabelsOff(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

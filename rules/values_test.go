@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestValuesOfGitHub accepts exactly the values of a field in GitHub's description of its API.
+// TestValuesOfGitHub checks that conditions accept exactly the values that GitHub's API description
+// lists for a field.
 func TestValuesOfGitHub(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../internal/github/githubtest/testdata/github-subset.json")
@@ -34,7 +35,7 @@ func TestValuesOfGitHub(t *testing.T) {
 		known := 0
 		for _, v := range values {
 			if v == nil {
-				continue // rules have "" for null
+				continue // conditions have "" in place of null
 			}
 			known++
 			if _, err := condition(fmt.Sprintf("%s == %q", field, *v)); err != nil {

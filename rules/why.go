@@ -9,33 +9,33 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// A RuleWhy tells why a rule matched an event or did not.
+// A RuleWhy explains why a rule matched an event or did not.
 type RuleWhy struct {
 	RuleTrace
-	// Why is the rule's condition, part by part; nil for a rule that has none, or that
+	// Why explains the rule's condition part by part. It is nil for a rule that has no condition or
 	// does not listen to the event.
 	Why *Why
-	// Error is why the condition or a template of the rule fails; empty when none does.
-	// A run then carries out no rule at all.
+	// Error says why the condition or a template of the rule fails; empty when none does. If it is
+	// set, a run carries out the actions of no rule.
 	Error string
 }
 
-// A Why is a part of a condition with its value. "and", "or" and "not" have the parts that they
-// join; a comparison and the like have those of their sides that are not constants.
+// A Why is a part of a condition with its value. Parts are the operands of "and", "or" and "not".
+// For a comparison or another operation they are the operands that are not constants.
 type Why struct {
 	Text  string // the part as an expression
-	Value string // as an expression too, cut when it is long; empty when Error is not
-	Error string // why it has no value; empty when it has one
-	// Idle is whether the evaluation stopped before the part: the value is hypothetical then.
+	Value string // the value as an expression, cut when it is long; empty when Error is set
+	Error string // why the part has no value; empty when it has one
+	// Idle is true when the evaluation stopped before this part. Value is hypothetical then.
 	Idle  bool
 	Parts []Why
 }
 
 // Explain returns for every rule, in order, why it matches the facts or does not. Unlike
-// [Set.Decide] it evaluates each part of each condition, and rules behind one that
-// stops too; it is meant for people who wait, and not for every event. A part that
-// fails has its error and does not affect the others. A rule that a run did not reach, as
-// [facts.ErrUnasked] shows, is [Unreached].
+// [Set.Decide] it evaluates each part of each condition, even after a rule that stops the
+// evaluation. It is slow: use it to answer people, not for every event. A part that fails has its
+// error and does not affect the others. A rule that the run did not reach is [Unreached];
+// [facts.ErrUnasked] marks it.
 func (s *Set) Explain(f facts.Facts) []RuleWhy {
 	names := symbols.New()
 	if s != nil && s.names != nil {

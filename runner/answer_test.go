@@ -9,13 +9,13 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestWhyIsBounded answers for more rules than a comment holds, with hostile values.
+// TestWhyIsBounded explains more rules than fit into a comment, with hostile values.
 func TestWhyIsBounded(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, policy string
 		rules        int
-		most         int // characters of the answer
+		most         int // maximum number of characters of the answer
 		says         string
 	}{
 		{"few", "", 2, 3_000, "2 of 2 rules would fire"},

@@ -8,35 +8,35 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An attempt is the data of one try at one task: the setup, the event with its issue, and the
-// facts read for it.
+// An attempt contains the data of one try to carry out a task: the setup, the event with its issue,
+// and the data that was read.
 type attempt struct {
 	setup
 
 	d     triage.Delivery
-	given *given // nil: the agent is still to be asked
+	given *given // the decision that was made before; nil: the agent is not asked yet
 	reads *reads
-	due   *memory.ScheduledClose // the close that is carried out now; nil: an event is decided on
-	// first is whether the attempt only checks for work: its decision is repeated on the
-	// current issue.
+	due   *memory.ScheduledClose // the close that is carried out now; nil: the attempt decides on an event
+	// first means that the attempt only checks whether there is work. If there is, the decision is
+	// made again on the current issue.
 	first bool
 	warn  func(format string, args ...any)
 }
 
-// A given decision was made before its task came to a Runner.
+// A given decision was made before Runner.Apply was called.
 type given struct {
 	message *protocol.DecisionMessage // nil: no agent was asked
-	since   time.Time                 // before this the task cannot have written
-	decided time.Time                 // when the issue last changed before the decision; zero: not known
+	since   time.Time                 // a time before which this task cannot have written
+	decided time.Time                 // last change of the issue before the decision; zero: unknown
 }
 
-// rerunWindow is longer than GitHub lets a workflow run be run again.
+// rerunWindow is longer than the time within which GitHub permits a re-run of a workflow.
 const rerunWindow = 35 * 24 * time.Hour
 
-// newAttempt begins an attempt at the task of a setup. warn receives warnings for maintainers.
+// newAttempt starts an attempt at the task of a setup. warn receives warnings for maintainers.
 func newAttempt(s setup, d triage.Delivery, g *given, warn func(format string, args ...any)) attempt {
-	// When the issue last changed before the event, the task had not begun. The issue of a
-	// dispatch event is fetched only now.
+	// The task began after the last change of the issue before the event. For a dispatch event this
+	// time is unknown, because its issue is fetched only now.
 	since := s.o.Clock.Now().Add(-rerunWindow)
 	switch {
 	case g != nil:

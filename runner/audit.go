@@ -20,13 +20,13 @@ type Audit struct {
 	Rationale string
 	By        string
 	DryRun    bool
-	Actions   []triage.ActionResult // with the policy's verdicts; nothing was carried out yet
+	Actions   []triage.ActionResult // with the policy's verdicts; none is carried out yet
 }
 
 // auditJSON is the published form of an Audit.
 type auditJSON struct {
 	Kind      string                `json:"foreman"` // always "audit"
-	Version   int                   `json:"version"` // of this form
+	Version   int                   `json:"version"` // version of this format
 	Time      time.Time             `json:"time"`
 	TaskID    string                `json:"task_id"`
 	Repo      string                `json:"repo"`
@@ -47,11 +47,11 @@ type auditActionJSON struct {
 	Reason  string              `json:"reason,omitempty"`
 }
 
-// commands neutralizes workflow commands. Neither can occur in JSON outside a string.
+// commands escapes workflow commands. Both sequences can occur only in the strings of the JSON.
 var commands = strings.NewReplacer("##[", `#\u0023[`, "::", `:\u003a`)
 
-// Line returns the record as one line of JSON. Every character that a log reader
-// could take for the start of a command is escaped inside the JSON.
+// Line returns the record as one line of JSON. It escapes every sequence that GitHub's log could
+// interpret as a command, so that the JSON stays valid.
 func (a Audit) Line() (string, error) {
 	out := auditJSON{
 		"audit", 1, a.Time, a.TaskID, a.Repo, a.Issue, a.Event, a.Decision, a.Rationale, a.By, a.DryRun,

@@ -16,7 +16,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestVetoOnNotice is about notices that a later task than that of the closing wrote.
+// TestVetoOnNotice checks that a thumbs down to the notice is a veto, even if a later task wrote or
+// updated the notice.
 func TestVetoOnNotice(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]string{
@@ -35,7 +36,8 @@ func TestVetoOnNotice(t *testing.T) {
 	}
 }
 
-// TestNoticeHeldBack plans no closing without a warning; a later run closes the issue.
+// TestNoticeHeldBack checks that a close is not scheduled while the comment that announces it is
+// held back. A later run schedules it.
 func TestNoticeHeldBack(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, `policy: {allow_close: true, limits: {close_issue: 2}}
@@ -64,7 +66,8 @@ rules:
 	s.sweep("closed after its time")
 }
 
-// TestCalledOffStays runs a task again whose notes a person has called off since.
+// TestCalledOffStays runs a task again after a person canceled its deferred actions. They must stay
+// canceled.
 func TestCalledOffStays(t *testing.T) {
 	t.Parallel()
 	for _, journal := range []bool{false, true} {
@@ -96,7 +99,8 @@ func TestCalledOffStays(t *testing.T) {
 	}
 }
 
-// TestVetoInTheSecond counts what people did in the very second of the decision.
+// TestVetoInTheSecond checks that people's actions in the same second as the decision count as
+// vetoes.
 func TestVetoInTheSecond(t *testing.T) {
 	t.Parallel()
 	does := map[string]func(*githubtest.Repo){
@@ -124,7 +128,7 @@ func TestVetoInTheSecond(t *testing.T) {
 	}
 }
 
-// busyHost is one on which something happens while an issue is read.
+// busyHost is a host on which something happens while an issue is read.
 type busyHost struct {
 	runner.Issues
 
@@ -137,8 +141,8 @@ func (h busyHost) Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, e
 	return issue, err
 }
 
-// TestVetoBeforeDecision counts people's changes that the decision has not seen, and ignores
-// those that it has.
+// TestVetoBeforeDecision checks that people's changes count as vetoes only if the decision did not
+// know them.
 func TestVetoBeforeDecision(t *testing.T) {
 	t.Parallel()
 	for on, want := range map[string]string{
@@ -184,7 +188,8 @@ func TestVetoBeforeDecision(t *testing.T) {
 	}
 }
 
-// TestVetoOutlivesClosing keeps that people stood against a rule when another closes.
+// TestVetoOutlivesClosing checks that a veto against one rule stays recorded after another rule
+// closed the issue.
 func TestVetoOutlivesClosing(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: old, on: issues.closed, then: [{close_issue: {after: 72h}}]}\n  - {id: b, on: issues.labeled, then: [{close_issue: {after: 72h}}]}\n")
@@ -209,8 +214,8 @@ func TestVetoOutlivesClosing(t *testing.T) {
 	}
 }
 
-// TestJournalRuleGone resumes a task whose rules were removed: their actions count as an
-// agent's, but none is scheduled, and none is reverted.
+// TestJournalRuleGone resumes a task whose rules were removed. Their actions count as an agent's,
+// but none of them is scheduled or reverted.
 func TestJournalRuleGone(t *testing.T) {
 	t.Parallel()
 	const src = `policy: {allow_close: true}
@@ -248,13 +253,13 @@ rules:
 	}
 }
 
-// forgetful is a store that has lost its index of scheduled closes.
+// forgetful is a store that has lost its list of scheduled closes.
 type forgetful struct{ memory.Agenda }
 
 func (forgetful) Pending(context.Context, string) ([]memory.Due, bool, error) { return nil, true, nil }
 
-// TestLostClosing plans a closing anew that no scheduled run finds. People get their time
-// again.
+// TestLostClosing checks that a close which scheduled runs no longer find is scheduled again, with
+// a new grace period.
 func TestLostClosing(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: old, on: issues.labeled, then: [{close_issue: {after: 72h}}]}\n")
@@ -279,7 +284,8 @@ func TestLostClosing(t *testing.T) {
 	s.sweep("1 issue closed after its time")
 }
 
-// TestClosingOfAgent carries out what an agent asked for as long as there is one.
+// TestClosingOfAgent checks that an agent's scheduled close is carried out only while an agent is
+// configured.
 func TestClosingOfAgent(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"there": "1 issue closed after its time", "gone": "1 closing dropped"} {

@@ -13,7 +13,7 @@ import (
 
 const repoName = "Codertocat/Hello-World"
 
-// commented makes an event of a comment on the issue of another event.
+// commented returns the event of a comment on the issue of another event.
 func commented(gh *githubtest.Server, e triage.Delivery, who, kind, text string) triage.Delivery {
 	id := gh.Repo(repoName).AddComment(1, who, text)
 	e.Name, e.Action, e.Sender = triage.EventIssueComment, "created", triage.Actor{Login: who, Type: kind}
@@ -21,8 +21,8 @@ func commented(gh *githubtest.Server, e triage.Delivery, who, kind, text string)
 	return e
 }
 
-// TestWhoCommands lists the permissions that a command requires; the author association in the
-// event does not matter.
+// TestWhoCommands checks which permissions allow a command. The author association in the event
+// must not matter.
 func TestWhoCommands(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -64,8 +64,8 @@ func TestWhoCommands(t *testing.T) {
 	}
 }
 
-// TestCommandOfAnother ignores a command if the sender of the event is not the author of the
-// comment.
+// TestCommandOfAnother checks that a command is ignored if the sender of the event is not the
+// author of the comment.
 func TestCommandOfAnother(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: triage}]}\n")
@@ -78,7 +78,7 @@ func TestCommandOfAnother(t *testing.T) {
 	}
 }
 
-// TestCommandWithoutToken warns that the author's permission is unknown.
+// TestCommandWithoutToken checks the warning that the author's permission is unknown.
 func TestCommandWithoutToken(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "")
@@ -89,7 +89,7 @@ func TestCommandWithoutToken(t *testing.T) {
 	}
 }
 
-// TestRetriageGoesOn resumes a task whose comment failed: the second attempt also treats the
+// TestRetriageGoesOn resumes a task whose comment failed. The second attempt must also treat the
 // issue as newly opened.
 func TestRetriageGoesOn(t *testing.T) {
 	t.Parallel()
@@ -117,8 +117,8 @@ func TestRetriageGoesOn(t *testing.T) {
 	}
 }
 
-// TestPermissionFails: if the permission cannot be read, the run carries out neither the command
-// nor the rules.
+// TestPermissionFails checks that the run carries out neither the command nor the rules if the
+// permission cannot be read.
 func TestPermissionFails(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issue_comment.created, then: [{add_label: triage}]}\n")

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestComment keeps one comment of the program's own up to date.
+// TestComment creates and updates a comment with Runner.Comment.
 func TestComment(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "")
@@ -52,7 +52,7 @@ func TestComment(t *testing.T) {
 	}
 }
 
-// TestCommentRefused posts nothing where the policy has no comment to spare.
+// TestCommentRefused checks that nothing is posted if the policy permits no further comment.
 func TestCommentRefused(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "policy: {limits: {update_comment: 0}}\n")
@@ -69,7 +69,7 @@ func TestCommentRefused(t *testing.T) {
 	}
 }
 
-// TestCommentNeedsHost checks that a comment needs a token, and a dry run none.
+// TestCommentNeedsHost checks that a comment needs a token, except in a dry run.
 func TestCommentNeedsHost(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "")

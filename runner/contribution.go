@@ -12,12 +12,12 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A contribution is how an issue suits contributors, computed once.
+// A contribution computes once how well an issue suits contributors.
 type contribution struct {
-	known *facts.Contrib // nil: it was not asked for
+	known *facts.Contrib // nil: not computed yet
 }
 
-// answer returns it without any read.
+// answer returns the result if it is known, without reading anything.
 func (c *contribution) answer(i triage.Issue) (facts.Contrib, error) {
 	switch {
 	case c.known != nil:
@@ -28,8 +28,8 @@ func (c *contribution) answer(i triage.Issue) (facts.Contrib, error) {
 	return facts.Contrib{}, facts.ErrUnasked
 }
 
-// ask computes it by the issue itself and up to 100 open pull requests of its repository, for
-// which it makes one search.
+// ask returns the result. It computes it from the issue and up to 100 open pull requests of the
+// repository, which it finds by one search.
 func (c *contribution) ask(ctx context.Context, search Search, d triage.Delivery, now time.Time) (facts.Contrib, error) {
 	if known, err := c.answer(*d.Issue); err == nil {
 		return known, nil

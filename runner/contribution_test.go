@@ -9,8 +9,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestContribution: how an issue suits contributors costs one search, and nothing for rules
-// that do not ask, or for pull requests.
+// TestContribution checks that computing how well an issue suits contributors costs one search. It
+// costs nothing for pull requests, and if no rule asks for it.
 func TestContribution(t *testing.T) {
 	t.Parallel()
 	const search = "GET /search/issues 200"

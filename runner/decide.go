@@ -20,7 +20,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An AgentError means that the agent gave no usable decision.
+// An AgentError means that the agent did not return a usable decision.
 type AgentError struct{ Err error }
 
 // Error returns the agent's own message.
@@ -30,36 +30,38 @@ func (e *AgentError) Error() string { return e.Err.Error() }
 func (e *AgentError) Unwrap() error { return e.Err }
 
 const (
-	// byRules and byCommand are who decided when no agent was asked.
+	// byRules and byCommand name the decider if no agent was asked.
 	byRules   = "rules"
 	byCommand = "command"
-	// onFailureID stands for a rule where the configuration decides in place of the agent.
+	// onFailureID is the id in place of a rule's, for the action in the configuration's
+	// agent.on_failure.
 	onFailureID = "agent.on_failure"
-	// maxActions bounds the actions of one decision.
+	// maxActions is the maximum number of actions in one decision.
 	maxActions = 200
-	// maxExplained is how many rules are explained; more are too many to read.
+	// maxExplained is the maximum number of rules that are explained, because people read the
+	// explanation.
 	maxExplained = 100
 )
 
-// decided is a decision and how it came about.
+// decided is a decision with the data that led to it.
 type decided struct {
 	plan.Decision
 
 	At    time.Time     // UTC
-	Rules *rules.Result // nil: no rules were asked
+	Rules *rules.Result // nil: no rules were evaluated
 	Why   []rules.RuleWhy
-	// AskedAs is the event that the rules were asked about last, when it is not that of the
-	// attempt: an issue that is decided on again counts as newly opened.
+	// AskedAs is the event for which the rules were last evaluated, if it differs from the
+	// attempt's event: the rules are evaluated again as if the issue were newly opened.
 	AskedAs   string
-	Retriaged bool // it was decided on the issue as if it were newly opened
+	Retriaged bool // the decision treats the issue as newly opened
 }
 
 // A decider decides on the event of an attempt. Nothing is written.
 type decider struct{ attempt }
 
-// decide evaluates the rules, asks the agent where they leave a decision open, and adds the
-// actions of commands and reversals. With an error only Why, AskedAs and, once the rules have
-// answered, Rules are set.
+// decide evaluates the rules, asks the agent if the rules leave the decision open, and adds the
+// actions of commands and reversals. With an error, only Why and AskedAs are set, and Rules if the
+// rules were evaluated.
 func (a decider) decide(ctx context.Context) (decided, error) {
 	var dec decided
 	f := a.facts(ctx)
@@ -103,15 +105,15 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 	return dec, nil
 }
 
-// facts returns the event as rules see it, with their look-ups.
+// facts returns the event in the form that rules read, with the look-ups.
 func (a decider) facts(ctx context.Context) facts.Facts {
 	f := factsOf(a.d, a.o.Clock.Now().UTC())
 	f.Lookup, f.Effect, f.ByTimes = a.reads.lookup(ctx), a.effect(ctx, !a.first), a.first
 	return f
 }
 
-// askRules returns the decision of the rules; nil when there are none. Their explanation goes
-// into dec, also when one of them fails.
+// askRules returns the decision of the rules, or nil if there are none. It stores their explanation
+// in dec, even if a rule fails.
 func (a decider) askRules(ctx context.Context, f facts.Facts, dec *decided) (*rules.Result, error) {
 	if a.c.Rules == nil {
 		return nil, nil
@@ -143,8 +145,8 @@ func (a decider) ofRules(res *rules.Result) plan.Decision {
 	return d
 }
 
-// withAgent joins the decision of the agent to that of the rules, if an agent is wanted, or
-// has decided before.
+// withAgent combines the decision of the agent with that of the rules. It does so if an agent is
+// wanted, or if the agent's decision was given.
 func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts, res *rules.Result, d plan.Decision) (plan.Decision, error) {
 	stopped := res != nil && (res.Stopped || res.Message.Decision == protocol.Escalate)
 	if a.given != nil {
@@ -165,7 +167,7 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 		return d, nil
 	}
 	if res != nil {
-		f.Issue.Labels = res.Labels // with the labels of the rules
+		f.Issue.Labels = res.Labels // includes the labels that the rules add
 	}
 	if wanted, err := a.wantsAgent(f, res); err != nil || !wanted {
 		return d, err
@@ -177,8 +179,8 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 	return join(d, asked, res), nil
 }
 
-// wantsAgent reports whether the rules left anything open: by agent.when, or else when none
-// of them fired.
+// wantsAgent reports whether the agent is asked: as agent.when decides, or by default if no rule
+// fired.
 func (a decider) wantsAgent(f facts.Facts, res *rules.Result) (bool, error) {
 	when := a.c.Agent.When
 	switch {
@@ -187,12 +189,13 @@ func (a decider) wantsAgent(f facts.Facts, res *rules.Result) (bool, error) {
 	case when != nil:
 		return when.Eval(f)
 	case f.Issue.PullRequest:
-		return false, nil // tasks are about issues, unless the configuration adds pull requests
+		return false, nil // tasks are about issues, unless agent.when is configured
 	}
 	return res == nil || len(res.Fired) == 0, nil
 }
 
-// askAgent asks the agent. Without a usable answer it returns the configured fallback.
+// askAgent asks the agent. If the agent returns no usable decision, it returns the configured
+// fallback.
 func (a decider) askAgent(ctx context.Context, e triage.Delivery) (plan.Decision, error) {
 	spec := TaskSpec{ID: a.o.Task.ID, LLM: a.c.LLM, AllowClose: a.c.Policy.AllowClose}
 	if summary, ok := a.summary(ctx); ok {
@@ -203,7 +206,7 @@ func (a decider) askAgent(ctx context.Context, e triage.Delivery) (plan.Decision
 		return plan.Decision{}, err
 	}
 	m, err := a.o.Agent.Agent.Decide(ctx, task)
-	a.reads.outdate() // people may have done something while the agent was thinking
+	a.reads.outdate() // people may have changed the issue in the meantime
 	if err == nil {
 		err = a.usable(m)
 	}
@@ -216,9 +219,8 @@ func (a decider) askAgent(ctx context.Context, e triage.Delivery) (plan.Decision
 	return a.fallBack(err)
 }
 
-// summary returns the summary of earlier tasks that the agent receives; ok is false when there
-// is none. The work of an earlier attempt at this task is part of the task, and old comments do
-// not suppress new ones.
+// summary returns the summary of earlier tasks for the agent; ok is false if there is none. Earlier
+// attempts at this task are left out, and so are old comments, which must not suppress new ones.
 func (a decider) summary(ctx context.Context) (text string, ok bool) {
 	r := a.reads.Record(ctx)
 	r.Tasks = slices.DeleteFunc(slices.Clone(r.Tasks), a.reads.isThis)
@@ -229,7 +231,7 @@ func (a decider) summary(ctx context.Context) (text string, ok bool) {
 	return memory.Summary(r)
 }
 
-// usable returns the problem with an agent's decision as a whole.
+// usable returns an error if the agent's decision is for another task or has too many actions.
 func (a decider) usable(m protocol.DecisionMessage) error {
 	if m.TaskID != a.o.Task.ID {
 		return fmt.Errorf("the agent answered for task %q", text.Quote(m.TaskID))
@@ -240,7 +242,7 @@ func (a decider) usable(m protocol.DecisionMessage) error {
 	return nil
 }
 
-// fallBack returns the decision that is configured for when the agent fails.
+// fallBack returns the configured decision for a failure of the agent.
 func (a decider) fallBack(err error) (plan.Decision, error) {
 	d := plan.Decision{By: a.o.Agent.Name, Fallback: true, Message: protocol.DecisionMessage{
 		TaskID: a.o.Task.ID, Decision: protocol.Skip, Rationale: err.Error(),
@@ -262,14 +264,15 @@ func (a decider) fallBack(err error) (plan.Decision, error) {
 	return d, nil
 }
 
-// join returns the agent's decision joined to that of rules that fired. The stronger
-// decision wins: escalate, close, label_and_respond, skip.
+// join combines the agent's decision with that of the rules, if any rule fired. The stronger
+// decision type is used, in this order: escalate, close, label_and_respond, skip.
 func join(byRules, byAgent plan.Decision, res *rules.Result) plan.Decision {
 	if res == nil || len(res.Fired) == 0 {
 		return byAgent
 	}
 	d := byRules
-	// The decision of the rules is kept.
+	// If the rules have actions, the decision is not a fallback, and a later attempt must not
+	// decide again.
 	d.Fallback = byAgent.Fallback && len(byRules.Message.Actions) == 0
 	d.By = "rules, " + byAgent.By
 	d.Message.Rationale = byRules.Message.Rationale + "; " + byAgent.Message.Rationale
@@ -298,8 +301,8 @@ func stronger(a, b protocol.DecisionType) protocol.DecisionType {
 	return protocol.Skip
 }
 
-// joined is the decision of the rules on an event, joined with the one on the issue as if it
-// were newly opened. A rule fires once, and the second time settles whether the agent is asked.
+// joined combines the rules' result for the event with their result for the issue as if newly
+// opened. A rule fires only once. The second result determines whether the agent is asked.
 func joined(first, second rules.Result) rules.Result {
 	out := second
 	out.Retriage = false
@@ -331,8 +334,8 @@ func joined(first, second rules.Result) rules.Result {
 	return out
 }
 
-// commands returns the commands of the event's comment, and looks up whether its author may
-// give any. Programs never may.
+// commands returns the commands in the event's comment that its author may give. Bots may give
+// none.
 func (a decider) commands(ctx context.Context) (command.Commands, error) {
 	c := a.d.Comment
 	if a.d.Key() != "issue_comment.created" || !a.d.HasComment() || !history.SameLogin(c.Author, a.d.Sender.Login) ||
@@ -354,8 +357,8 @@ func (a decider) commands(ctx context.Context) (command.Commands, error) {
 	return list.Permit(c.Author, permission), nil
 }
 
-// withCommands adds the actions of commands to a decision. They are carried out also where the
-// rest of the decision writes nothing.
+// withCommands adds the actions of commands to a decision. They are carried out even if the rest of
+// the decision writes nothing.
 func (a decider) withCommands(ctx context.Context, d plan.Decision, list command.Commands, f facts.Facts) (plan.Decision, error) {
 	for _, c := range list.List {
 		var err error
@@ -365,7 +368,7 @@ func (a decider) withCommands(ctx context.Context, d plan.Decision, list command
 			d, err = answer(d, command.Why, why)
 		case command.Undo:
 			d, err = a.withUndo(ctx, d, c.Rest)
-		case command.Triage: // the rules and the agent decided on it
+		case command.Triage: // the rules and the agent have already decided on the issue
 		}
 		if err != nil {
 			return d, fmt.Errorf("carry out /foreman %s: %w", c.Name, err)
@@ -391,7 +394,7 @@ func (a decider) withCommands(ctx context.Context, d plan.Decision, list command
 	return d, nil
 }
 
-// answer adds the one comment that answers a command.
+// answer adds the comment that answers a command.
 func answer(d plan.Decision, name, body string) (plan.Decision, error) {
 	item, err := protocol.NewAction(protocol.ActionComment, map[string]any{"body": strings.TrimSpace(body)})
 	if err != nil {
@@ -400,8 +403,8 @@ func answer(d plan.Decision, name, body string) (plan.Decision, error) {
 	return d.With(command.By(name), item), nil
 }
 
-// withUndo adds to a decision the actions that revert one of our tasks on the issue, and the
-// answer that reports it. rest is the text behind the command.
+// withUndo adds the actions that revert one of our tasks on the issue, and a comment with the
+// result. rest is the text after the command.
 func (a decider) withUndo(ctx context.Context, d plan.Decision, rest string) (plan.Decision, error) {
 	r := a.reads.RecordOrRebuild(ctx)
 	r.Tasks = slices.DeleteFunc(slices.Clone(r.Tasks), a.reads.isThis)
@@ -428,15 +431,15 @@ func (a decider) withUndo(ctx context.Context, d plan.Decision, rest string) (pl
 	return answer(d, command.Undo, command.UndoAnswer(task, reversal, p.Steps[n:]))
 }
 
-// later reports whether a task came after the event: the author of its comment cannot have
-// meant it.
+// later reports whether a task came after the comment. The author of the comment cannot have meant
+// such a task.
 func (a decider) later(t memory.Task) bool {
 	return a.d.Happened() && t.At.Truncate(time.Second).After(a.d.Issue.UpdatedAt)
 }
 
-// withReversals adds to a decision the reversals for rules whose condition is false now
-// (else_undo). It reads nothing when the issue can have none of their effects, and does not
-// revert the decision's own actions.
+// withReversals adds actions that revert the effects of rules whose condition is now false
+// (else_undo). It reads nothing if the issue cannot have such an effect, and does not revert
+// actions of the decision itself.
 func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.Result) (plan.Decision, error) {
 	if res == nil || d.Message.Decision == protocol.Escalate {
 		return d, nil
@@ -462,7 +465,7 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 	}
 	h, ok := a.reads.History(ctx, slices.Concat(made, labels)...)
 	if !ok {
-		return d, nil // it was warned of
+		return d, nil // History has already warned
 	}
 	for _, m := range labels {
 		if h.Recognizes(list, m.Outcome) {
@@ -491,8 +494,8 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 	return d, nil
 }
 
-// labelsOf returns the labels on the issue that rules add, and only those of the given ids: each
-// as what the first of these rules left there, should the timeline show that we did.
+// labelsOf returns those labels of the issue that only rules with these ids add. Each is returned
+// as an outcome of the first such rule; the caller checks in the timeline that we added it.
 func (a decider) labelsOf(ids []string) []history.Made {
 	var list []history.Made
 	for _, name := range a.d.Issue.Labels {
@@ -506,8 +509,8 @@ func (a decider) labelsOf(ids []string) []history.Made {
 	return list
 }
 
-// withLabelsOff adds to a decision the removal of the labels of rules that override people and
-// whose condition is false now, whoever added them. Labels that the decision itself adds stay.
+// withLabelsOff removes the labels of rules that override people and whose condition is now false,
+// no matter who added the labels. Labels that the decision itself adds stay.
 func (a decider) withLabelsOff(d plan.Decision, res *rules.Result) (plan.Decision, error) {
 	wanted := d
 	for _, id := range res.Undone {
@@ -528,10 +531,10 @@ func (a decider) withLabelsOff(d plan.Decision, res *rules.Result) (plan.Decisio
 }
 
 // effect returns a function that computes which labels an action of a rule will really add or
-// remove. It applies the policy and its limits and, when a rule asks for labels at all, human
-// overrides, labels that are never added again, and the labels of the repository. Otherwise a rule
-// would act on a label that is never set. It makes look-ups of the review early. Without asks
-// nothing is looked up, and facts that were not read count as absent.
+// remove. Later rules see the result, and must not act on a label that is never added. The function
+// applies the policy and its limits. If any rule asks for labels, it also applies human overrides,
+// labels that are never added again, and the labels of the repository; the review needs the same
+// data later. If asks is false, nothing is looked up, and data that was not read counts as absent.
 func (a decider) effect(ctx context.Context, asks bool) func(rule string, item protocol.ActionItem) []string {
 	m := plan.NewMaker(plan.Input{Issue: *a.d.Issue, Policy: a.c.Policy, MayComment: true})
 	asked := a.c.Rules.UsesLabels() || a.o.Agent.Agent != nil && a.c.Agent.When.UsesLabels()
@@ -549,8 +552,8 @@ func (a decider) effect(ctx context.Context, asks bool) func(rule string, item p
 	}
 }
 
-// takesEffect reports whether a label that the policy permits can be added or removed. Look-ups
-// without a host fail.
+// takesEffect reports whether a label that the policy permits will really be added or removed. A
+// failed look-up means false.
 func (a decider) takesEffect(ctx context.Context, o effect.Outcome, asks bool, from triage.Source) bool {
 	if !from.OverrideHumans && !a.reads.fresh() {
 		if !asks {
@@ -578,9 +581,9 @@ func (a decider) takesEffect(ctx context.Context, o effect.Outcome, asks bool, f
 	return label != "" && a.c.Policy.MayLabel(label)
 }
 
-// forbids reports whether a label is never to be added to the issue again. A memory that was
-// not configured is read only for something else, or when a rule or an agent can have
-// forbidden it.
+// forbids reports whether the memory forbids adding a label again. If the memory was not
+// configured, it is consulted only if its record was loaded anyway, or if a rule or an agent can
+// have forbidden labels.
 func (a decider) forbids(ctx context.Context, label string) bool {
 	m := a.o.Memory
 	if m.Store == nil || m.Discards || a.reads.record == nil && m.Implicit && !a.forbidsLabels() {

@@ -1,30 +1,30 @@
-// Package runner takes an event on an issue all the way: it makes a task of it, has rules or
-// an agent decide, plans and reviews the decision, carries it out, and reports.
+// Package runner handles an event on an issue completely: it creates a task, lets rules or an agent
+// decide, plans and reviews the decision, carries it out, and reports the result.
 //
 //	event ─▶ decide ─▶ plan ─▶ review ─▶ execute ─▶ remember ─▶ report
 //
-// [New] and [Runner.Run] do all of it; the function run is that line, in order. The halves can
-// be used apart: [Task] makes the message that an agent gets, and [Runner.Apply] carries out
-// its answer. [Runner.Sweep] is a scheduled run, and [Explain] shows why rules match or do not.
-// Two seams connect the package to the world: an [Agent] decides, and a [Host] is the code
-// host of the issues. No agent ever sees the host, nor its credentials.
+// [New] and [Runner.Run] do all of this. The function run makes these steps in order. Both halves
+// can also be used separately: [Task] creates the message for an agent, and [Runner.Apply] carries
+// out the agent's decision. [Runner.Sweep] makes a scheduled run, and [Explain] shows why rules
+// match or do not. Two interfaces connect the package to other systems: an [Agent] decides, and a
+// [Host] is the code host of the issues. Agents have no access to the host or its credentials.
 //
-// The rooms below do the work. They take values and return values: package effect has the
-// changes of an issue; internal/plan checks and reviews decisions, without reading;
-// internal/execute is the only one that writes; internal/history interprets the timeline and
-// the record; internal/command, internal/schedule and internal/shadow have commands in
+// The packages below runner do the work. They take values and return values. Package effect
+// contains the changes of an issue. internal/plan checks and reviews decisions, without reading.
+// internal/execute is the only package that writes. internal/history interprets the timeline and
+// the record. internal/command, internal/schedule and internal/shadow implement commands in
 // comments, scheduled runs and the score of shadow mode.
 //
 // # Order and failure
 //
-// Actions are carried out in the order of the decision, one at a time. The first failure ends
-// the run; earlier actions are not undone. A decision is recorded, by [Options.Audit], before the
-// first call that acts on it.
+// Actions are carried out in the order of the decision, one at a time. The first failure ends the
+// run; earlier actions are not undone. [Options.Audit] records a decision before the first call
+// that acts on it.
 //
 // # Exactly once
 //
-// A comment has the id of its task and its number among the task's comments in a hidden last
-// line, which is looked up before the comment is posted again; every other action is compared
-// with the issue as it is. A write whose outcome is unknown ([triage.ErrUncertain]) is looked
-// up before it is repeated.
+// The first line of a comment is hidden. It contains the id of the task and the comment's number
+// within the task. A later attempt searches for this line before it posts the comment again. Every
+// other action is compared with the current issue. If the outcome of a write is unknown
+// ([triage.ErrUncertain]), the outcome is looked up before the write is repeated.
 package runner

@@ -12,9 +12,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Explain returns for every rule of o.Config, which may have none, why it matches the event or
-// does not. The event must hold its issue. Look-ups work as in a run, with o.Host and o.Memory;
-// nothing is written.
+// Explain returns for every rule of o.Config why it matches the event or does not. The event must
+// contain its issue. Look-ups use o.Host and o.Memory, as in a run. Nothing is written.
 func Explain(ctx context.Context, o Options, d triage.Delivery) ([]rules.RuleWhy, error) {
 	f, err := Facts(ctx, o, d)
 	if err != nil {
@@ -23,8 +22,8 @@ func Explain(ctx context.Context, o Options, d triage.Delivery) ([]rules.RuleWhy
 	return newSetup(o).c.Rules.Explain(f), nil
 }
 
-// Facts returns the event as the rules of o.Config see it in a run: look-ups use o.Host and
-// o.Memory. The event must hold its issue.
+// Facts returns the event in the form that the rules of o.Config read in a run. Look-ups use o.Host
+// and o.Memory. The event must contain its issue.
 func Facts(ctx context.Context, o Options, d triage.Delivery) (facts.Facts, error) {
 	if d.Issue == nil {
 		return facts.Facts{}, errNoIssue
@@ -34,9 +33,9 @@ func Facts(ctx context.Context, o Options, d triage.Delivery) (facts.Facts, erro
 
 var errNoIssue = errors.New("the event holds no issue")
 
-// Replay returns the facts on which the rules of a configuration would decide the event
-// at the given time, with l for facts that are not in the event. The event must contain
-// its issue. A label that the policy refuses is refused in the facts too.
+// Replay returns the facts for evaluating the rules of a configuration on an event at the given
+// time. l provides facts that are not in the event. The event must contain its issue. If a rule
+// adds a label that the policy refuses, other rules do not see that label.
 func Replay(c *config.Config, d triage.Delivery, l facts.Lookup, now time.Time) (facts.Facts, error) {
 	if d.Issue == nil {
 		return facts.Facts{}, fmt.Errorf("replay the rules: %w", errNoIssue)

@@ -7,15 +7,15 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// asOpened returns the facts of an event as which the issue is decided on anew, with the
-// look-ups of f.
+// asOpened returns the facts of the event opened, with the look-ups of f. It is used to decide on
+// an issue as if it were newly opened.
 func asOpened(opened triage.Delivery, f facts.Facts) facts.Facts {
 	out := factsOf(opened, f.Now)
 	out.Lookup, out.Effect = f.Lookup, f.Effect
 	return out
 }
 
-// factsOf returns the event as rules see it.
+// factsOf returns the event in the form that rules read, without look-ups.
 func factsOf(d triage.Delivery, now time.Time) facts.Facts {
 	f := facts.Facts{
 		Now: now, Issue: *d.Issue, Event: d.Event, Repo: d.Repo, Scans: d.Scans,

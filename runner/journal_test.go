@@ -21,7 +21,7 @@ import (
 
 const journalRepo = "Codertocat/Hello-World"
 
-// A faultyJournal is one whose reading or beginning fails.
+// A faultyJournal fails when it is read or begun.
 type faultyJournal struct {
 	memorytest.Journal
 	read, begin error
@@ -51,8 +51,8 @@ func said(gh *githubtest.Server) []string {
 	return list
 }
 
-// TestJournalUnreadable looks the writes up on GitHub when the journal is unreadable, whether
-// or not an earlier attempt is known of.
+// TestJournalUnreadable checks that earlier writes are looked up on GitHub if the journal cannot be
+// read, whether or not Task.Resumed is set.
 func TestJournalUnreadable(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{memory.ErrBroken, memory.ErrNewer, errors.New("input/output error")} {
@@ -74,7 +74,7 @@ func TestJournalUnreadable(t *testing.T) {
 	}
 }
 
-// TestJournalBegun leaves a task to the run that was first.
+// TestJournalBegun checks that a task is left to the run that began its journal first.
 func TestJournalBegun(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
@@ -85,7 +85,8 @@ func TestJournalBegun(t *testing.T) {
 	}
 }
 
-// TestJournalUnwritable carries the decision out, and warns of the risk.
+// TestJournalUnwritable checks that the decision is carried out with a warning if the journal
+// cannot be written.
 func TestJournalUnwritable(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
@@ -96,8 +97,8 @@ func TestJournalUnwritable(t *testing.T) {
 	}
 }
 
-// TestJournalFallback asks an agent again that failed the first time: the fallback decision is
-// not kept.
+// TestJournalFallback checks that an agent which failed is asked again by the next attempt, because
+// a fallback decision is not stored.
 func TestJournalFallback(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "agent: {on_failure: {add_label: triage}}")
@@ -118,8 +119,8 @@ func TestJournalFallback(t *testing.T) {
 	}
 }
 
-// TestJournalPolicyChanged carries the kept decision out under the current policy: actions that
-// it refuses are not written, and actions written under the old one are recognised.
+// TestJournalPolicyChanged resumes a decision under a changed policy. Actions that the policy now
+// refuses are not written. Actions that were written under the old policy are recognized.
 func TestJournalPolicyChanged(t *testing.T) {
 	t.Parallel()
 	const limits = "policy: {limits: {comment: 2}"
@@ -160,7 +161,7 @@ func TestJournalPolicyChanged(t *testing.T) {
 	}
 }
 
-// TestJournalUncertain reports an unknown result as unknown.
+// TestJournalUncertain checks that an unknown outcome is reported as unknown.
 func TestJournalUncertain(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "")
@@ -177,14 +178,15 @@ func TestJournalUncertain(t *testing.T) {
 	}
 }
 
-// TestLive reads the timeline of an issue that is older than its event suggests.
+// TestLive checks which runs read the timeline of an issue, and so respect that a person removed a
+// label.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	const src = "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n"
 	tests := []struct {
 		name string
 		set  func(*runner.Options, *triage.Delivery)
-		want bool // whether a person's word counts
+		want bool // whether a person's removal of the label is respected
 	}{
 		{"live", func(*runner.Options, *triage.Delivery) {}, false},
 		{"from the command line", func(o *runner.Options, _ *triage.Delivery) { o.Live = false }, true},
@@ -208,8 +210,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestJournalRulesBesideFallback keeps the decision of the rules, also when the agent that was
-// asked beside them failed: without the journal the comment would not be recognised.
+// TestJournalRulesBesideFallback checks that the decision of the rules is stored even if the agent
+// failed. Otherwise the next attempt would post the comment again.
 func TestJournalRulesBesideFallback(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "agent: {when: true, on_failure: skip}\nrules:\n  - {id: r, on: issues.opened, then: [{comment: Hello.}]}\n")
@@ -228,8 +230,8 @@ func TestJournalRulesBesideFallback(t *testing.T) {
 	}
 }
 
-// TestJournalUnreadableAndKept does not take a journal that it could not read for
-// another run's.
+// TestJournalUnreadableAndKept checks that a journal which could not be read is not mistaken for
+// the journal of another run.
 func TestJournalUnreadableAndKept(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
@@ -240,14 +242,14 @@ func TestJournalUnreadableAndKept(t *testing.T) {
 	}
 }
 
-// A lostHost cannot find the end of timelines.
+// A lostHost is a host on which the end of a timeline cannot be found.
 type lostHost struct{ runner.Issues }
 
 func (lostHost) Timeline(context.Context, triage.Ref) (triage.Timeline, error) {
 	return triage.Timeline{}, triage.ErrTruncated
 }
 
-// TestTimelineWithoutEnd skips only the actions that people may have overridden.
+// TestTimelineWithoutEnd checks that only actions that people may have overridden are skipped.
 func TestTimelineWithoutEnd(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.reopened, then: [{add_label: docs}, {comment: Hello.}]}\n")
@@ -261,8 +263,7 @@ func TestTimelineWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestReadOnlyMemory reads the record of an issue where nothing can be saved, promises nothing
-// for later, and saves nothing.
+// TestReadOnlyMemory checks that a read-only memory is read, but that nothing is saved or deferred.
 func TestReadOnlyMemory(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, `rules:

@@ -10,25 +10,26 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// labels looks up which labels a repository has, each once. A list costs a call per hundred
-// labels, a look-up one per label: the list is read as soon as a second label is asked for, and
-// its later pages only where that is cheaper than looking up the rest. It is for one goroutine.
+// labels looks up which labels a repository has. It asks for each label once. One call lists a
+// hundred labels, or looks up one. So the list is used as soon as a second label is needed; further
+// pages are read only if that takes fewer calls than looking up the remaining labels. It must be
+// used by one goroutine only.
 type labels struct {
 	host Repository
 
-	// known has the repository's spelling by folded name, empty for a label that it does not
-	// have.
+	// known maps the folded name of a label to the repository's spelling, or to "" if the
+	// repository does not have the label.
 	known    map[string]string
-	looked   int      // labels that were looked up by themselves
-	listed   []string // the pages of the list that were read
-	pages    int      // their number
-	last     int      // number of the last page
-	unlisted bool     // the repository does not show the list
+	looked   int      // number of single look-ups
+	listed   []string // the labels of the pages that were read
+	pages    int      // number of pages that were read
+	last     int      // number of the last page; known after the first one
+	unlisted bool     // the repository's list cannot be read
 }
 
 func newLabels(host Repository) *labels { return &labels{host: host, known: map[string]string{}} }
 
-// find looks up every name that is not known yet. ref is the issue for which that is done.
+// find looks up every name that is not known yet. ref names the repository.
 func (l *labels) find(ctx context.Context, ref triage.Ref, names ...string) error {
 	for {
 		missing := l.missing(names)
@@ -47,7 +48,7 @@ func (l *labels) find(ctx context.Context, ref triage.Ref, names ...string) erro
 	}
 }
 
-// missing returns those of the names for which a call is needed, each once.
+// missing returns the names that need a call, without duplicates.
 func (l *labels) missing(names []string) []string {
 	var list []string
 	for _, name := range names {
@@ -67,8 +68,9 @@ func (l *labels) missing(names []string) []string {
 	return list
 }
 
-// cheaperListed reports whether the next page of the list is worth its call for n labels. How
-// many pages there are is known from the first one on.
+// cheaperListed reports whether to read the next page instead of looking up n labels. The first
+// page is read as soon as a second label is needed. A later page is read if fewer than n pages
+// remain.
 func (l *labels) cheaperListed(n int) bool {
 	switch {
 	case l.unlisted:
@@ -79,7 +81,7 @@ func (l *labels) cheaperListed(n int) bool {
 	return l.last-l.pages < n
 }
 
-// list reads the next page of the list.
+// list reads the next page of the repository's labels.
 func (l *labels) list(ctx context.Context, ref triage.Ref) error {
 	page, last, err := l.host.LabelPage(ctx, ref, l.pages+1)
 	if errors.Is(err, triage.ErrNotFound) {
@@ -94,7 +96,7 @@ func (l *labels) list(ctx context.Context, ref triage.Ref) error {
 	return nil
 }
 
-// lookUp asks for one label.
+// lookUp looks up one label.
 func (l *labels) lookUp(ctx context.Context, ref triage.Ref, name string) error {
 	label, err := l.host.Label(ctx, ref, name)
 	if err != nil && !errors.Is(err, triage.ErrNotFound) {

@@ -13,12 +13,12 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A labelHost has labels in pages of two, and logs the calls.
+// A labelHost lists labels in pages of two, and logs the calls.
 type labelHost struct {
 	Repository
 
 	labels []string
-	closed bool // the list is not shown
+	closed bool // the list cannot be read
 	err    error
 	calls  []string
 }
@@ -47,15 +47,15 @@ func (h *labelHost) LabelPage(_ context.Context, _ triage.Ref, page int) ([]stri
 	return pages[page-1], len(pages), nil
 }
 
-// TestLabels lists labels only where that costs fewer calls than looking them up.
+// TestLabels checks that labels are listed only if this needs fewer calls than looking them up.
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	few, many := []string{"A", "b"}, strings.Split("A b c d e f g h i j", " ")
 	tests := []struct {
 		name   string
 		host   labelHost
-		ask    []string // the names of one question each, separated by spaces
-		want   []string // the calls
+		ask    []string // each element has the names of one call of find, separated by spaces
+		want   []string // the expected calls
 		absent []string
 	}{
 		{name: "one", host: labelHost{labels: few}, ask: []string{"a"}, want: []string{"a"}},
@@ -96,7 +96,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestLabelsFail learns nothing from a call that fails.
+// TestLabelsFail checks that a failed call does not change what is known.
 func TestLabelsFail(t *testing.T) {
 	t.Parallel()
 	host := &labelHost{labels: []string{"a", "b"}, err: errors.New("no")}

@@ -11,7 +11,8 @@ import (
 	"github.com/org/foreman-action/runner"
 )
 
-// newLongWorld is an undoWorld on a GitHub whose answers are not validated: there are many.
+// newLongWorld returns an undoWorld on a GitHub whose responses are not validated, because there
+// are many.
 func newLongWorld(t *testing.T, src string) *undoWorld {
 	t.Helper()
 	w := newUndoWorld(t, src)
@@ -26,7 +27,7 @@ func newLongWorld(t *testing.T, src string) *undoWorld {
 	return w
 }
 
-// chatter adds comments of a program, and lets a day pass.
+// chatter adds comments by a program, and then moves the clock a day on.
 func (w *undoWorld) chatter(n int) {
 	for range n {
 		w.gh.Repo(repoName).AddComment(1, "ci[bot]", "build passed")
@@ -46,8 +47,8 @@ func (w *undoWorld) timelineCalls() int {
 	return n
 }
 
-// TestLongTimeline runs rules, undo and human overrides on an issue with 2,000 events, and
-// limits the pages that are read.
+// TestLongTimeline uses rules, undo and human overrides on an issue with 2,000 events. It checks
+// how many pages are read.
 func TestLongTimeline(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

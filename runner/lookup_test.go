@@ -16,7 +16,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// What rules ask beyond the event is looked up once, and only when it is asked for.
+// TestLookups checks that data which rules need in addition to the event is looked up once, and
+// only if a rule needs it.
 func TestLookups(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, when, calls string }{
@@ -61,7 +62,7 @@ func TestLookups(t *testing.T) {
 	}
 }
 
-// A look-up that fails fails the run, and nothing is written.
+// TestLookupFails checks that a failed look-up fails the run, and that nothing is written.
 func TestLookupFails(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, `rules:
@@ -84,7 +85,7 @@ func TestLookupFails(t *testing.T) {
 	}
 }
 
-// A label that will not be there is not seen by other rules.
+// TestRulesSeeWhatWillBe checks that other rules do not see a label that will not really be added.
 func TestRulesSeeWhatWillBe(t *testing.T) {
 	t.Parallel()
 	const rest = `
@@ -94,7 +95,7 @@ rules:
 `
 	tests := []struct {
 		name, config string
-		live         bool // the comment is due
+		live         bool // whether rule b's comment is posted
 		before       func(*githubtest.Repo)
 	}{
 		{"there", rest, true, nil},
@@ -136,7 +137,8 @@ rules:
 	}
 }
 
-// The agent decides after the rules, and gets their changes.
+// TestAgentSeesWhatRulesDid checks that the agent decides after the rules, and receives their
+// changes.
 func TestAgentSeesWhatRulesDid(t *testing.T) {
 	t.Parallel()
 	for label, want := range map[string]int{"docs": 0, "absent": 1} {
@@ -149,8 +151,8 @@ func TestAgentSeesWhatRulesDid(t *testing.T) {
 	}
 }
 
-// A form that sets labels causes two events at the same time: the second run finds the comment of
-// the first one.
+// TestOnceBesideOpening: a form that sets labels causes two events at the same time. The second run
+// must find the comment of the first one.
 func TestOnceBesideOpening(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: a, on: [issues.opened, issues.labeled], then: [comment: {once: hi, body: Hello}]}\n")
@@ -164,7 +166,7 @@ func TestOnceBesideOpening(t *testing.T) {
 	}
 }
 
-// A once-only comment is not posted again after somebody deleted it.
+// TestOnceDeleted checks that a once-only comment is not posted again after somebody deleted it.
 func TestOnceDeleted(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: a, on: [issues.opened, issues.edited], then: [comment: {once: hi, body: Hello}]}\n")
@@ -185,7 +187,8 @@ func TestOnceDeleted(t *testing.T) {
 	}
 }
 
-// Where a moved file lay counts too, and of more files than are listed nothing is said.
+// TestChangedFiles checks that the old path of a moved file counts, too. If a pull request has more
+// files than GitHub lists, conditions about its files fail.
 func TestChangedFiles(t *testing.T) {
 	t.Parallel()
 	moved := map[string]string{"docs/auth.md": "src/auth.go"}
@@ -198,7 +201,7 @@ func TestChangedFiles(t *testing.T) {
 	tests := []struct {
 		name, when string
 		files      []string
-		changed    int // as the event tells
+		changed    int // number of files in the event
 		fires      bool
 		err        string
 	}{
@@ -231,8 +234,8 @@ func TestChangedFiles(t *testing.T) {
 	}
 }
 
-// After a comment the number of files is looked up only where the list may not be whole, and
-// an issue has none.
+// TestChangedFilesAfterAComment checks that after a comment event the number of files is looked up
+// only if the list may be incomplete. An issue has no files.
 func TestChangedFilesAfterAComment(t *testing.T) {
 	t.Parallel()
 	for files, want := range map[int]string{2999: "", 3000: "", 3001: "lists 3000 of the 3001"} {
@@ -257,7 +260,8 @@ func TestChangedFilesAfterAComment(t *testing.T) {
 	}
 }
 
-// TestCommitOfTheFuture: the date of a commit is its author's word, and no activity to come.
+// TestCommitOfTheFuture checks that a commit with a date in the future, which its author can set
+// freely, does not count as activity.
 func TestCommitOfTheFuture(t *testing.T) {
 	t.Parallel()
 	gh, _, o := world(t, "rules:\n  - {id: r, on: [issue_comment.created], when: last_human().at > date(\"2098-01-01\") or last_human().login != \"hubot\", then: [add_label: docs]}\n")
@@ -270,7 +274,8 @@ func TestCommitOfTheFuture(t *testing.T) {
 	}
 }
 
-// commentOn is a comment on issue 7, with more of its fields.
+// commentOn returns the event of a comment on issue 7. more is JSON for further fields of the
+// issue.
 func commentOn(t *testing.T, more string) triage.Delivery {
 	t.Helper()
 	e, err := triage.ParseEvent(triage.EventSource{Name: "issue_comment", Payload: []byte(`{"action": "created", "repository": {"full_name": "o/r"}, "sender": {"login": "u"},
@@ -281,7 +286,7 @@ func commentOn(t *testing.T, more string) triage.Delivery {
 	return e
 }
 
-// Rules can listen to pull requests, and read the changed files.
+// TestPullRequest checks that rules can listen to pull requests and read the changed files.
 func TestPullRequest(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"pull_request", "pull_request_target"} {
@@ -305,8 +310,8 @@ func TestPullRequest(t *testing.T) {
 	}
 }
 
-// Rules behind one that fails are not asked; that nothing was looked up for them is not a failure
-// of theirs.
+// TestUnreachedRules: rules after one that fails are not evaluated. It must not count as their
+// failure that nothing was looked up for them.
 func TestUnreachedRules(t *testing.T) {
 	t.Parallel()
 	for when, want := range map[string]rules.Outcome{

@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Commits and reviews of a pull request, and what its author opened before, are looked up once,
-// and only when a rule asks.
+// TestPullLookups checks that commits and reviews of a pull request, and what its author opened
+// before, are looked up once, and only if a rule needs them.
 func TestPullLookups(t *testing.T) {
 	t.Parallel()
 	review := func(author, association, state string) githubtest.Review {
@@ -58,7 +58,7 @@ func TestPullLookups(t *testing.T) {
 			t.Parallel()
 			gh, _, o := world(t, "rules:\n  - {id: r, on: [pull_request.opened], when: '"+tt.when+"', then: [escalate]}\n")
 			repo := gh.Repo("o/r")
-			for n := 2; n <= 9; n++ { // of u: 2 and 6 before, 4 an issue; 8 after
+			for n := 2; n <= 9; n++ { // u opened 2 and 6 before as pull requests, 4 as an issue, and 8 after
 				author := "u"
 				if n%2 == 1 {
 					author = "mona"

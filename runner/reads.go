@@ -17,14 +17,15 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The memory is a help: a run waits for it no longer than this.
+// A run without the memory is better than one that hangs. These are the longest waits for the
+// memory.
 const (
 	loadTime = 45 * time.Second
 	saveTime = 60 * time.Second
 )
 
-// reads reads the data of a run beyond its event: each part when it is first needed, and once.
-// It is used by one goroutine.
+// reads reads the data of a run that the event does not contain. Each part is read once, when it is
+// first needed. It must be used by one goroutine only.
 type reads struct {
 	host   Host
 	memory Memory
@@ -35,21 +36,21 @@ type reads struct {
 
 	d     triage.Delivery
 	live  bool      // as in Options
-	since time.Time // before this the task cannot have written
-	// resumed: an earlier attempt at the task may have written already.
+	since time.Time // a time before which this task cannot have written
+	// resumed means that an earlier attempt at the task may have written already.
 	resumed bool
-	// unkept: the memory is not worth a call, because runs like this one store nothing in it
-	// and none was configured.
+	// unkept means that reading the memory is useless: none was configured, and runs like this one
+	// store nothing in it.
 	unkept bool
 
 	timeline struct {
-		asked bool // it need not be read again
-		read  bool // it was, now or some time ago
+		asked bool // the timeline is up to date
+		read  bool // the timeline was read, perhaps some time ago
 		value triage.Timeline
 		err   error
 	}
 	record      *memory.Record // nil: not loaded
-	warned      bool           // of trouble with the memory
+	warned      bool           // a problem with the memory was reported
 	permissions map[string]string
 	request     *triage.PullRequest // nil: not read, and not in the event
 	files       []string
@@ -61,19 +62,19 @@ type reads struct {
 	labels      *labels
 }
 
-// freshTime is the age up to which an issue counts as untouched. It allows for jobs that wait for
-// a machine.
+// freshTime is the maximum age of an issue that counts as just opened. It includes the time that a
+// job waits for a runner.
 const freshTime = 10 * time.Minute
 
-// fresh reports whether nothing can have happened on the issue or pull request before this
-// event: it was just opened, and this is the first attempt at its task. Others who got the same
-// event may act on it meanwhile.
+// fresh reports whether nothing can have happened on the issue or pull request before this event:
+// it was just opened, and this is the first attempt at the task. Others who got the same event may
+// change it at the same time.
 func (r *reads) fresh() bool {
 	opened := r.d.Key() == "issues.opened" || r.d.Pull != nil && r.d.Action == "opened"
 	return r.live && opened && !r.resumed && r.now().Sub(r.d.Issue.CreatedAt) < freshTime
 }
 
-// Timeline returns the history of the issue. One whose end cannot be found is empty.
+// Timeline returns the history of the issue. It is empty if its end cannot be found.
 func (r *reads) Timeline(ctx context.Context) (triage.Timeline, error) {
 	t := &r.timeline
 	if !t.asked {
@@ -91,21 +92,21 @@ func (r *reads) Timeline(ctx context.Context) (triage.Timeline, error) {
 	return t.value, t.err
 }
 
-// earlier reads one page more of a timeline that is not complete.
+// earlier reads one more page of a timeline that is not complete.
 func (r *reads) earlier(ctx context.Context) error {
 	t, err := r.host.Issues.Earlier(ctx, r.d.Ref(), r.timeline.value)
 	if err != nil {
 		return err
 	}
 	if t.Before >= r.timeline.value.Before {
-		t.Before = 0 // a host that does not come to an end
+		t.Before = 0 // stops at a host that returns no earlier page
 	}
 	r.timeline.value = t
 	return nil
 }
 
-// reach returns the history of the issue. It reads pages backwards from the newest event until one
-// matches, or until GitHub has no earlier ones.
+// reach returns the history of the issue. It reads pages backwards from the newest event until an
+// event matches, or until GitHub returns no earlier ones.
 func (r *reads) reach(ctx context.Context, match func(triage.TimelineEvent) bool) (history.History, error) {
 	for {
 		t, err := r.Timeline(ctx)
@@ -122,15 +123,15 @@ func (r *reads) reach(ctx context.Context, match func(triage.TimelineEvent) bool
 	}
 }
 
-// outdate lets the timeline be read again when it is needed.
+// outdate makes the next call of Timeline read the timeline again.
 func (r *reads) outdate() { r.timeline.asked = false }
 
 func (r *reads) history(t triage.Timeline) history.History {
 	return history.History{Timeline: t, Bot: r.login, Issue: *r.d.Issue}
 }
 
-// History returns the history of the issue, back to the last event about each of the outcomes
-// as far as it can be read; ok is false when it cannot be read, which is a warning.
+// History returns the history of the issue, back to the last event about each outcome if it can be
+// read. On an error it warns, and ok is false.
 func (r *reads) History(ctx context.Context, made ...history.Made) (h history.History, ok bool) {
 	if r.host.Issues == nil {
 		return history.History{}, false
@@ -147,8 +148,8 @@ func (r *reads) History(ctx context.Context, made ...history.Made) (h history.Hi
 	return h, true
 }
 
-// own reports whether a trace may be that of an earlier attempt at this task: its marker
-// names the task, or it has none and is not older than the event.
+// own reports whether a trace may belong to an earlier attempt at this task: its marker names the
+// task, or it has no marker and is not older than the event.
 func (r *reads) own(t history.Trace) bool {
 	if t.Task != "" {
 		return t.Task == r.task
@@ -156,9 +157,9 @@ func (r *reads) own(t history.Trace) bool {
 	return r.resumed && !t.Events[0].At.Before(r.since)
 }
 
-// Record returns the record of earlier tasks on the issue: from the memory, or else rebuilt
-// from the issue's timeline. For an issue that was just opened nothing is read. A memory that
-// cannot be read is a warning.
+// Record returns the record of earlier tasks on the issue. It comes from the memory, or is rebuilt
+// from the issue's timeline. For an issue that was just opened, nothing is read. If the memory
+// cannot be read, there is a warning.
 func (r *reads) Record(ctx context.Context) memory.Record {
 	if r.record != nil {
 		return *r.record
@@ -197,7 +198,8 @@ func (r *reads) load(ctx context.Context, rec memory.Record) (memory.Record, err
 	return r.memory.Store.Load(ctx, rec.Repo, rec.Issue)
 }
 
-// RecordOrRebuild is Record, with a record rebuilt from the timeline when there is no memory.
+// RecordOrRebuild is Record, but it also rebuilds the record from the timeline if there is no
+// memory.
 func (r *reads) RecordOrRebuild(ctx context.Context) memory.Record {
 	rec := r.Record(ctx)
 	if r.memory.Store != nil || r.fresh() {
@@ -209,8 +211,8 @@ func (r *reads) RecordOrRebuild(ctx context.Context) memory.Record {
 	return rec
 }
 
-// sticky returns the id of the comment that a source last kept up to date, as the memory has
-// it; 0: it has none, or was not read yet and is not to be.
+// sticky returns the id of the comment that a source last posted or updated with update_comment,
+// from the memory. It returns 0 if there is none, or if the record was not read and load is false.
 func (r *reads) sticky(ctx context.Context, source string, load bool) int64 {
 	if r.record == nil && !load {
 		return 0
@@ -218,7 +220,7 @@ func (r *reads) sticky(ctx context.Context, source string, load bool) int64 {
 	return history.StickyOf(r.Record(ctx), source)
 }
 
-// isThis reports whether a task of the record is the present one.
+// isThis reports whether a task of the record is the current one.
 func (r *reads) isThis(t memory.Task) bool { return t.ID == r.task }
 
 // Permission returns the permission of an account in the repository.
@@ -259,12 +261,12 @@ func (r *reads) Pull(ctx context.Context) (triage.PullRequest, error) {
 	return p, nil
 }
 
-// maxFiles is how many files of a pull request a host lists.
+// maxFiles is the maximum number of files of a pull request that a host lists.
 const maxFiles = 3000
 
-// Files returns the paths that a pull request changes; an issue changes none. A file that is
-// moved counts with both its paths. The error means that there are more files than the host
-// lists: the rest may be anything.
+// Files returns the paths that a pull request changes; none for an issue. A moved file has both its
+// old and its new path in the list. It is an error if the pull request has more files than the host
+// lists, because the others are unknown.
 func (r *reads) Files(ctx context.Context) ([]string, error) {
 	if r.listed || !r.d.Issue.PullRequest {
 		return r.files, nil
@@ -276,7 +278,7 @@ func (r *reads) Files(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(files) >= maxFiles { // a later push may have left fewer than the event tells
+	if len(files) >= maxFiles { // a later push may have left fewer files than the event reports
 		p, err := r.Pull(ctx)
 		if err != nil {
 			return nil, err
@@ -296,8 +298,8 @@ func (r *reads) Files(ctx context.Context) ([]string, error) {
 	return r.files, nil
 }
 
-// pull returns a list that only a pull request has, which it reads at most once; it is empty for
-// an issue.
+// pull returns a list that only pull requests have; it is empty for an issue. The list is read at
+// most once.
 func pull[T any](r *reads, kept **T, what string, read func(Repository) (T, error)) (value T, err error) {
 	switch {
 	case *kept != nil:
@@ -314,14 +316,14 @@ func pull[T any](r *reads, kept **T, what string, read func(Repository) (T, erro
 	return value, nil
 }
 
-// maxCommits is how many commits of a pull request a host lists.
+// maxCommits is the maximum number of commits of a pull request that a host lists.
 const maxCommits = 250
 
-// maxMessage is how many characters of a commit's message rules see.
+// maxMessage is the maximum number of characters of a commit message that rules read.
 const maxMessage = 10_000
 
-// Messages returns the messages of a pull request's commits. The error means that there are
-// more commits than the host lists.
+// Messages returns the commit messages of a pull request. It is an error if there are more commits
+// than the host lists.
 func (r *reads) Messages(ctx context.Context) ([]string, error) {
 	return pull(r, &r.messages, "commits", func(host Repository) ([]string, error) {
 		list, err := host.Messages(ctx, r.d.Ref())
@@ -347,7 +349,7 @@ func (r *reads) Reviews(ctx context.Context) (facts.Reviews, error) {
 	})
 }
 
-// Author returns the numbers of earlier issues and pull requests of the author; zero for a
+// Author returns how many issues and pull requests the author opened before this one; zero for a
 // deleted account.
 func (r *reads) Author(ctx context.Context) (facts.Author, error) {
 	login := r.d.Issue.Author
@@ -455,13 +457,13 @@ func (l lookup) Contrib() (facts.Contrib, error) { return l.contrib() }
 // Memory implements [facts.Lookup].
 func (l lookup) Memory() (facts.Memory, error) { return l.memory() }
 
-// lookup returns the reads as the look-ups of rules, for one decision.
+// lookup returns the look-ups of rules for one decision.
 func (r *reads) lookup(ctx context.Context) lookup {
 	return lookup{
 		permission: func(login string) (string, error) { return r.Permission(ctx, login) },
 		timeline: func() (facts.Timeline, error) {
 			if r.fresh() {
-				return facts.Timeline{}, nil // nothing happened on an issue that was just opened
+				return facts.Timeline{}, nil // nothing has happened yet on an issue that was just opened
 			}
 			t, err := r.Timeline(ctx)
 			if err != nil {
@@ -485,7 +487,7 @@ func (r *reads) lookup(ctx context.Context) lookup {
 	}
 }
 
-// known is lookup without a read: it returns facts that were read before.
+// known is like lookup, but it reads nothing: only data that was already read is available.
 func (r *reads) known(ctx context.Context) lookup {
 	l, asks := lookup{}, r.lookup(ctx)
 	l.permission = func(login string) (string, error) {
@@ -541,8 +543,8 @@ func (r *reads) known(ctx context.Context) lookup {
 	return l
 }
 
-// lastReviews returns the effective state of a list of reviews. A comment does not replace an
-// approval; a dismissed review counts as none.
+// lastReviews returns who approves a pull request and who requests changes. A comment does not
+// replace an approval. A dismissed review does not count.
 func lastReviews(list []triage.Review) facts.Reviews {
 	last, order := map[string]string{}, []string(nil)
 	for _, r := range list {
@@ -567,8 +569,8 @@ func lastReviews(list []triage.Review) facts.Reviews {
 	return out
 }
 
-// rulesTimeline is the history as rules see it. A commit can have a date to come, and would keep
-// its pull request from ever being idle.
+// rulesTimeline returns the history in the form that rules read. Commits with a date in the future
+// are left out, because with them the pull request would never count as idle.
 func rulesTimeline(h history.History, now time.Time) facts.Timeline {
 	p := facts.Timeline{Partial: !h.Complete, More: h.Before > 0, Changes: make([]facts.Change, 0, len(h.Events))}
 	for _, e := range h.Events {
@@ -582,7 +584,7 @@ func rulesTimeline(h history.History, now time.Time) facts.Timeline {
 	return p
 }
 
-// rulesMemory is a record as rules see it, without the task at hand.
+// rulesMemory returns a record in the form that rules read, without the current task.
 func rulesMemory(r memory.Record, task string) facts.Memory {
 	var m facts.Memory
 	if e := r.Earlier; e != nil {

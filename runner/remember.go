@@ -23,9 +23,9 @@ type recorder struct {
 	unread bool // the journal of the task could not be read
 }
 
-// resume returns the journal of an earlier attempt at the task, or nil. A journal that cannot
-// be read is a warning: then the task is decided again, and the markers on the issue show the
-// writes of the earlier attempt.
+// resume returns the journal of an earlier attempt at the task, or nil. If the journal cannot be
+// read, there is a warning. Then the task is decided again, and the markers on the issue show what
+// the earlier attempt wrote.
 func (a *recorder) resume(ctx context.Context) *memory.Ledger {
 	if a.o.Memory.Journal == nil || a.dry {
 		return nil
@@ -48,8 +48,8 @@ func (a *recorder) ledgerKey() memory.LedgerKey {
 	return memory.LedgerKey{Repo: a.d.FullRepo(), Issue: a.d.Number, Task: a.o.Task.ID, Scope: a.o.Task.Scope}
 }
 
-// recalled returns the decision of an earlier attempt. The actions of a rule that no longer
-// exists count as an agent's: their texts are untrusted.
+// recalled returns the decision of an earlier attempt. Actions of a rule that no longer exists
+// count as an agent's, so that their texts are untrusted.
 func (a *recorder) recalled(l memory.Ledger) decided {
 	dec := decided{At: l.At, Decision: plan.Decision{Message: l.Decision, By: l.By}}
 	dec.Retriaged = l.Event != a.d.Key() && l.Event == a.d.AsOpened().Key()
@@ -68,13 +68,13 @@ func (a *recorder) recalled(l memory.Ledger) decided {
 	return dec
 }
 
-// errBegun means that another run is at work on the task.
+// errBegun means that another run is working on the task.
 var errBegun = errors.New("another run has begun this task in the meantime and carries it out; " +
 	"should it fail, run this one again")
 
-// journal begins the journal of a plan, or continues the stored one. It is nil without a store,
-// and for a fallback decision: the next attempt may reach the agent. After an error nothing may
-// be written.
+// journal begins the journal of a plan, or continues the stored one. It returns nil without a
+// store, and for a fallback decision, because the next attempt may reach the agent. After an error
+// nothing may be written.
 func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *memory.Ledger) (*execute.Journal, error) {
 	if a.o.Memory.Journal == nil || a.dry || quiet(dec.Decision, len(p.Steps)) || dec.Fallback {
 		return nil, nil
@@ -99,7 +99,7 @@ func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *
 	err := a.o.Memory.Journal.Begin(ctx, l)
 	switch {
 	case errors.Is(err, memory.ErrConflict) && a.unread:
-		return nil, nil // this record could not be read, which was already reported
+		return nil, nil // resume has already warned that this journal cannot be read
 	case errors.Is(err, memory.ErrConflict):
 		return nil, fmt.Errorf("begin the journal: %w", errBegun)
 	case err != nil:
@@ -110,19 +110,20 @@ func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *
 	return j, nil
 }
 
-// quiet reports whether rules alone decided, and on nothing: that leaves no trace.
+// quiet reports whether only rules decided, and no action resulted. Such a decision is not
+// recorded.
 func quiet(d plan.Decision, actions int) bool {
 	return d.Message.Decision == protocol.Skip && actions == 0 && d.By == byRules
 }
 
-// remember adds the task to the record of the issue. A dry run, and rules of which none fired,
-// are not recorded. The error means that a deferred action is lost, and is in the report too;
-// other losses are warnings.
+// remember adds the task to the record of the issue. Dry runs, and runs in which no rule fired, are
+// not recorded. It returns an error if a deferred action could not be recorded; the report contains
+// the error, too. Other failures are warnings, unless the memory is required.
 func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out execute.Outcome) error {
 	if a.o.Memory.Store == nil || a.o.Memory.ReadOnly || a.dry || quiet(dec.Decision, len(rep.Actions)) {
 		return nil
 	}
-	// Writes are recorded also when the run was asked to stop.
+	// Writes are recorded even if the run was asked to stop.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	err := a.save(ctx, taskOf(*rep, dec.At), deferral{a: *a, out: out, at: dec.At, known: a.knownUntil(dec.At)})
@@ -144,8 +145,8 @@ func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out e
 	return nil
 }
 
-// save puts the task into the record. For an issue that was just opened it assumes that there is no
-// record, and does not load one.
+// save adds the task to the record. For an issue that was just opened, it first tries to save a new
+// record without loading one.
 func (a *recorder) save(ctx context.Context, task memory.Task, n deferral) error {
 	if a.reads.fresh() {
 		r := memory.Record{Repo: a.d.FullRepo(), Issue: a.d.Number}
@@ -160,11 +161,11 @@ func (a *recorder) save(ctx context.Context, task memory.Task, n deferral) error
 			return nil
 		}
 		h, read := a.reads.history(a.reads.timeline.value), a.reads.timeline.read
-		if r.Revision == 0 && read { // nothing was kept, or nothing that can be used
+		if r.Revision == 0 && read { // there was no record, or no usable one
 			rebuilt := history.Rebuild(h, a.reads.own)
 			r.Tasks, r.Earlier = rebuilt.Tasks, rebuilt.Earlier
 		}
-		n.put(r) // before the task, which makes room
+		n.put(r) // before the task, for which Put may drop old entries
 		r.Put(task)
 		if read {
 			history.RecordHumans(h, r)
@@ -173,8 +174,8 @@ func (a *recorder) save(ctx context.Context, task memory.Task, n deferral) error
 	})
 }
 
-// overtaken reports whether a run that was stopped is behind another attempt at the task,
-// which has remembered more.
+// overtaken reports whether another attempt at the task has recorded more than this run, which was
+// stopped.
 func overtaken(r memory.Record, task string, out execute.Outcome) bool {
 	return errors.Is(out.Err, triage.ErrHalted) && slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
 		done := 0
@@ -187,8 +188,8 @@ func overtaken(r memory.Record, task string, out execute.Outcome) bool {
 	})
 }
 
-// taskOf returns a report as a task of the record. Its time is as exact as GitHub's, so that
-// people's changes in the same second come after it.
+// taskOf converts a report to a task of the record. Its time is truncated to seconds, as GitHub's
+// are, so that people's changes in the same second come after it.
 func taskOf(rep Report, at time.Time) memory.Task {
 	task := memory.Task{
 		ID: rep.TaskID, At: at.Truncate(time.Second), Event: rep.Event,
@@ -198,7 +199,7 @@ func taskOf(rep Report, at time.Time) memory.Task {
 		a := memory.NewAction(r.Index, r.Action)
 		a.Rule = r.Source.ID()
 		if r.State == triage.Done || r.State == triage.Noted {
-			a.Values = r.Values // as written, not as asked for
+			a.Values = r.Values // as written, which may differ from the request
 		}
 		a.Verdict, a.Result, a.Reason, a.URL = r.Verdict, r.State, r.Reason, r.URL
 		task.Actions = append(task.Actions, a)
@@ -206,12 +207,12 @@ func taskOf(rep Report, at time.Time) memory.Task {
 	return task
 }
 
-// A deferral adds the deferred actions of an outcome to a record.
+// A deferral adds deferred actions to a record.
 type deferral struct {
 	a     recorder
 	out   execute.Outcome
-	at    time.Time // of the decision
-	known time.Time // see knownUntil
+	at    time.Time // time of the decision
+	known time.Time // result of knownUntil
 }
 
 // put adds the deferred actions to a record, and removes the close that was carried out.
@@ -238,7 +239,7 @@ func (n deferral) put(r *memory.Record) {
 			r.Plan(memory.ScheduledClose{
 				At: n.known, Due: n.at.Truncate(time.Second).Add(e.After), Reason: e.Reason, Veto: e.Veto, Rule: s.Source.Rule, Task: n.a.o.Task.ID,
 			})
-		default: // was written on the issue
+		default: // the others were written to the issue
 		}
 	}
 	due := n.a.due
@@ -247,13 +248,13 @@ func (n deferral) put(r *memory.Record) {
 	}
 	r.Drop(due.Rule)
 	if n.out.Executed() > 0 || n.out.Gone {
-		// Those that people vetoed are not scheduled again.
+		// Vetoed closes stay in the record, so that they are not scheduled again.
 		r.Closings = slices.DeleteFunc(slices.Clone(r.Closings), func(c memory.ScheduledClose) bool { return !c.Vetoed })
 	}
 }
 
-// before reports whether an earlier attempt has recorded an action: an action that people
-// canceled since must not come back.
+// before reports whether an earlier attempt recorded an action. If people canceled it since, it
+// must not be recorded again.
 func (n deferral) before(r memory.Record, res triage.ActionResult) bool {
 	return slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
 		return n.a.reads.isThis(t) && slices.ContainsFunc(t.Actions, func(a memory.Action) bool {
@@ -262,8 +263,8 @@ func (n deferral) before(r memory.Record, res triage.ActionResult) bool {
 	})
 }
 
-// knownUntil returns the time up to which a decision knows the issue, as exact as GitHub's:
-// what people do from then on can stand against it, but for the event that was decided on.
+// knownUntil returns the time up to which the decision knows the issue, truncated to seconds. What
+// people do from this time on can be a veto, except for the event that was decided on.
 func (a *recorder) knownUntil(decidedAt time.Time) time.Time {
 	at, seen := decidedAt.Truncate(time.Second), a.d.Fetched
 	switch {

@@ -12,16 +12,16 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Status is how a run ended.
+// A Status is the final status of a run.
 type Status string
 
 // The statuses.
 const (
 	StatusApplied   Status = "applied"   // at least one action was carried out, and none failed
 	StatusPartial   Status = "partial"   // some actions were carried out before one failed
-	StatusDryRun    Status = "dry_run"   // decided and planned; nothing was to be written
+	StatusDryRun    Status = "dry_run"   // decided and planned; writing was not requested
 	StatusSkipped   Status = "skipped"   // there was no action, or none was permitted
-	StatusEscalated Status = "escalated" // a human must look; nothing was written
+	StatusEscalated Status = "escalated" // a person must look at the issue; nothing was written
 	StatusFailed    Status = "failed"    // nothing was carried out, and something failed
 )
 
@@ -31,37 +31,37 @@ type Report struct {
 	Repo     string // "owner/name"
 	Issue    int
 	IssueURL string
-	Title    string // of the issue; untrusted
+	Title    string // title of the issue; untrusted
 
 	TaskID    string
-	Decision  protocol.DecisionType // empty: nothing was decided, because something failed
-	Rationale string                // untrusted when an agent decided
+	Decision  protocol.DecisionType // empty: an error prevented the decision
+	Rationale string                // untrusted if an agent decided
 	By        string                // who decided: "rules", an agent's address, "command", or several
 	Status    Status
-	Reason    string // why nothing was decided or something failed; empty when all went well
+	Reason    string // why there is no decision, or what failed; empty if all went well
 	DryRun    bool
 
 	Actions    []triage.ActionResult
 	Executed   int    // number of actions carried out
-	CommentURL string // of the last comment posted; may be empty
+	CommentURL string // URL of the last posted comment; may be empty
 
-	// Rules has for each rule why it fired or not; nil when no rules were asked.
+	// Rules contains for each rule why it fired or not; nil if no rules were evaluated.
 	Rules *rules.Result
-	// AskedAs is the event that the rules were asked about last, when it is not Event: an issue
-	// that is decided on again counts as newly opened. Else it is empty.
+	// AskedAs is the event for which the rules were last evaluated, if it differs from Event: an
+	// issue that is decided again counts as newly opened. Otherwise it is empty.
 	AskedAs string
-	// Why explains the rules part by part; nil unless Options.Explain asks for it and
-	// there are at most 100 rules. Nothing is looked up for it alone.
+	// Why explains the rules part by part. It is nil if Options.Explain is false, or if there are
+	// more than 100 rules. It needs no additional look-ups.
 	Why []rules.RuleWhy
-	// Scores are the scores of shadow mode; nil outside of it, and when there are none.
+	// Scores are the scores of shadow mode; nil in other modes, or if there are none.
 	Scores *memory.Scores
-	// Warnings are things a maintainer should know that did not stop the run.
+	// Warnings are for maintainers; they did not stop the run.
 	Warnings []string
-	// Missing lists permissions that the token turned out to lack.
+	// Missing lists permissions that the token lacks.
 	Missing []string
 }
 
-// newReport begins the report on an event.
+// newReport starts the report on an event.
 func newReport(r setup, d triage.Delivery) Report {
 	return Report{
 		Event: d.Key(), Repo: d.FullRepo(), Issue: d.Number,
@@ -80,7 +80,7 @@ func (rep *Report) skip(why string) {
 	rep.Status, rep.Reason, rep.Rationale = StatusSkipped, why, why
 }
 
-// fail marks the run as failed, and gives the error as the rationale if there is no decision.
+// fail marks the run as failed. Without a decision, the error becomes the rationale.
 func (rep *Report) fail(err error) {
 	rep.Status, rep.Reason = StatusFailed, err.Error()
 	if rep.By == "" {
@@ -103,7 +103,7 @@ func (rep *Report) notePermission(err error) {
 	}
 }
 
-// setOutcome copies the results of a plan into the report.
+// setOutcome copies the results of a plan to the report.
 func (rep *Report) setOutcome(out execute.Outcome) {
 	rep.Actions = out.Results
 	for i := range rep.Actions {
@@ -153,7 +153,7 @@ func (rep *Report) setStatus(err error, gone bool) {
 	}
 }
 
-// recordFailed turns the report into that of a run that could not record its deferred actions.
+// recordFailed changes the report of a run whose deferred actions could not be recorded.
 func (rep *Report) recordFailed(err error) {
 	for i := range rep.Actions {
 		if a := &rep.Actions[i]; a.State == triage.Noted {

@@ -17,8 +17,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Runner takes events through decision, plan and writes. It is safe for use by
-// several goroutines as far as its parts are.
+// A Runner handles events. It is safe for concurrent use if the parts in its Options are.
 type Runner struct{ setup }
 
 // New returns a Runner. The error states which option is missing.
@@ -36,34 +35,35 @@ func New(o Options) (*Runner, error) {
 
 var taskID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// Run processes one event, from the decision to the record in the memory. The report is complete
-// also when an error is returned: then a decision could not be had, or an action failed. Nothing
-// to do, an escalation, a refused or skipped action and a vanished issue are not errors.
+// Run handles one event, from the decision to the record in the memory. An error means that there
+// is no decision, or that an action failed; the report is complete also then. It is not an error if
+// there is nothing to do, the decision is to escalate, an action is refused or skipped, or the
+// issue no longer exists.
 func (r *Runner) Run(ctx context.Context, d triage.Delivery) (Report, error) {
 	return run(ctx, r.setup, d, nil)
 }
 
-// Apply is [Runner.Run] for an event that an agent was asked about before: the other half
-// of [Task]. m is its decision, nil when no agent was asked; Options.Agent.Name is its name,
-// and the agent is not asked. The decision of the rules comes first, as ever.
+// Apply is like [Runner.Run], but for an event on which an agent has already decided: the agent got
+// the result of [Task]. m is its decision, nil if no agent was asked. Options.Agent.Name is the
+// agent's name; the agent is not asked again. The rules are evaluated first, as in Run.
 //
-// The agent may have taken long, so the issue is read again. A decision on another task, or
-// with too many actions, is an error, and nothing of it is carried out.
+// The decision may be old, so the issue is read again. A decision for another task, or one with too
+// many actions, is an error. Then none of its actions is carried out.
 func (r *Runner) Apply(ctx context.Context, d triage.Delivery, m *protocol.DecisionMessage) (Report, error) {
 	given := &given{message: m}
 	if d.Happened() && d.Issue != nil {
 		given.since, given.decided = d.Issue.UpdatedAt, d.Issue.UpdatedAt
 	}
 	if given.since.IsZero() {
-		// The current issue does not contain the task's start.
+		// UpdatedAt of the current issue is not the time at which the task began.
 		given.since = r.o.Clock.Now().Add(-rerunWindow)
 	}
 	return run(ctx, r.setup, d, given)
 }
 
-// Comment keeps one comment of the program's own up to date on the issue of an event, which
-// must be there: the one with that key. The policy's limits hold for it. The body is trusted as
-// a rule's text is: quoted values in it must be neutralized.
+// Comment creates or updates the program's comment with that key, on the issue that the event
+// contains. The policy's limits apply. The body is trusted like a rule's text, so the caller must
+// neutralize quoted values in it.
 func (r *Runner) Comment(ctx context.Context, d triage.Delivery, key, body string) (triage.ActionResult, error) {
 	item, err := protocol.NewAction(protocol.ActionUpdateComment, map[string]any{"body": body, "key": key})
 	if err != nil {
@@ -83,7 +83,7 @@ func (r *Runner) Comment(ctx context.Context, d triage.Delivery, key, body strin
 	return out.Results[0], out.Err
 }
 
-// run is the flow: the issue, the decision, the plan, its review, the writes, the record.
+// run makes all steps: it completes the event, decides, plans, reviews, writes and records.
 func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, error) {
 	rep := newReport(s, d)
 	if why := d.SkipReason(s.o.Host.Login); why != "" {
@@ -95,7 +95,7 @@ func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, err
 	case errors.Is(err, triage.ErrGone) && d.Happened():
 		rep.skip(triage.ErrGone.Error())
 		return rep, nil
-	case err != nil: // a person asked for an issue that is not there, for one
+	case err != nil: // for example, a person requested a run for an issue that does not exist
 		rep.fail(err)
 		return rep, err
 	}
@@ -120,9 +120,9 @@ func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, err
 	return rep, err
 }
 
-// complete returns the event with its issue: fetched when the event only names it, and read
-// anew when the decision was made some time ago, unless that is to do nothing and no rule is
-// asked.
+// complete returns the event with its issue. It fetches the issue if the event contains only the
+// number. If the decision was made earlier, it fetches the issue again, unless the decision writes
+// nothing and there are no rules.
 func complete(ctx context.Context, s setup, d triage.Delivery, g *given) (triage.Delivery, error) {
 	switch {
 	case d.Issue == nil && d.Name == triage.EventSchedule:
@@ -139,7 +139,7 @@ func complete(ctx context.Context, s setup, d triage.Delivery, g *given) (triage
 	return fetch(ctx, s, d)
 }
 
-// fetch returns the event with the issue as it is now.
+// fetch returns the event with the current issue.
 func fetch(ctx context.Context, s setup, d triage.Delivery) (triage.Delivery, error) {
 	d.Fetched = s.o.Clock.Now()
 	issue, err := s.o.Host.Issues.Issue(ctx, d.Ref())
@@ -149,7 +149,7 @@ func fetch(ctx context.Context, s setup, d triage.Delivery) (triage.Delivery, er
 	return d.WithIssue(issue), nil
 }
 
-// act plans, records, reviews and carries out a decision. kept is the journal's of an earlier
+// act plans, records, reviews and carries out a decision. kept is the journal of an earlier
 // attempt, or nil.
 func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory.Ledger) (execute.Outcome, error) {
 	p := plan.Make(input(a.attempt, dec))
@@ -176,7 +176,7 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 	out := carryOut(ctx, a.attempt, p, j)
 	rep.setOutcome(out)
 	if errors.Is(out.Err, triage.ErrHalted) && out.Executed() == 0 {
-		return out, out.Err // nothing was done, and another attempt may be ahead
+		return out, out.Err // nothing was done, and another attempt may have recorded more
 	}
 	err = a.remember(ctx, rep, dec, out)
 	scorer{a.attempt}.score(ctx, rep, dec.At)
@@ -186,7 +186,7 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 	return out, err
 }
 
-// newAudit returns the record of a decision.
+// newAudit returns the audit record of a decision.
 func newAudit(now time.Time, rep Report, p plan.Plan) Audit {
 	a := Audit{
 		Time: now.UTC().Truncate(time.Millisecond), TaskID: rep.TaskID, Repo: rep.Repo, Issue: rep.Issue,
@@ -221,8 +221,8 @@ func input(a attempt, dec decided) plan.Input {
 	return in
 }
 
-// mayComment reports whether a comment is permitted: edits, label events and comments are
-// answered with one only where a rule names the event.
+// mayComment reports whether a comment may answer the event. Edits, label events and comments are
+// answered only if a rule names the event.
 func mayComment(a attempt) bool {
 	quiet := a.d.Name == triage.EventIssueComment
 	switch a.d.Action {
@@ -255,11 +255,11 @@ func carryOut(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) e
 	})
 }
 
-// review reads the data for the final verdicts, and returns the plan with them.
+// review reads the data for the final verdicts, and returns the reviewed plan.
 func review(ctx context.Context, a attempt, p plan.Plan, identity history.Identity) (plan.Plan, plan.Snapshot, error) {
 	var seen plan.Snapshot
 	if a.o.Host.Issues == nil {
-		return p, seen, nil // a dry run that reads nothing
+		return p, seen, nil // a dry run without a host, which cannot read anything
 	}
 	at := plan.Attempt{
 		Identity: identity, Now: a.o.Clock.Now(), Resumed: a.reads.resumed, Fresh: a.reads.fresh(),

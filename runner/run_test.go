@@ -22,14 +22,15 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// agentFunc is an agent made of a function.
+// agentFunc is a function that implements runner.Agent.
 type agentFunc func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error)
 
 func (f agentFunc) Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
 	return f(ctx, task)
 }
 
-// answers is an agent that gives one decision, and counts how often it is asked.
+// answers returns an agent that always gives the same decision, and counts in asked how often it is
+// asked.
 func answers(asked *int, decision protocol.DecisionType, actions ...string) agentFunc {
 	return func(_ context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
 		*asked++
@@ -51,8 +52,8 @@ const (
 	hello     = `{"type":"comment","body":"hello"}`
 )
 
-// world is a fake GitHub with issue 1, the event of its opening, and options that
-// reach both.
+// world returns a fake GitHub with issue 1, the event of the issue's opening, and options for a
+// Runner that uses the fake.
 func world(t *testing.T, src string) (*githubtest.Server, triage.Delivery, runner.Options) {
 	t.Helper()
 	gh := githubtest.New(t, githubtest.Config{})
@@ -81,7 +82,7 @@ func world(t *testing.T, src string) (*githubtest.Server, triage.Delivery, runne
 	}
 }
 
-// keepIn lets a Runner remember in a store.
+// keepIn makes a Runner use a store as its memory.
 func keepIn(o *runner.Options, store memory.Store) {
 	o.Memory.Store = store
 	o.Memory.Agenda, _ = store.(memory.Agenda)
@@ -181,8 +182,8 @@ func TestAgentFails(t *testing.T) {
 	}
 }
 
-// TestAgentFailsBesideRules reports what the rules answered, also when the agent fails after
-// them.
+// TestAgentFailsBesideRules checks that the report contains the rules' result even if the agent
+// fails.
 func TestAgentFailsBesideRules(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "agent: {when: true}\nrules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
@@ -198,7 +199,7 @@ func TestAgentFailsBesideRules(t *testing.T) {
 	}
 }
 
-// TestAgentOfAnotherTask refuses a decision that is not for the task.
+// TestAgentOfAnotherTask checks that a decision for another task is refused.
 func TestAgentOfAnotherTask(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "")
@@ -214,8 +215,8 @@ func TestAgentOfAnotherTask(t *testing.T) {
 	}
 }
 
-// TestAuditComesFirst records the decision before the first call that acts on it; a
-// record that cannot be made stops the run.
+// TestAuditComesFirst checks that the decision is recorded before the first call that acts on it,
+// and that a failure to record it stops the run.
 func TestAuditComesFirst(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}, close_issue]}\n")
@@ -247,7 +248,7 @@ func TestAuditComesFirst(t *testing.T) {
 	}
 }
 
-// TestAuditLineIsSafe puts log commands into a record.
+// TestAuditLineIsSafe checks that workflow commands in a record are escaped.
 func TestAuditLineIsSafe(t *testing.T) {
 	t.Parallel()
 	a := runner.Audit{Rationale: "x\n::error::y ##[group]z \u2028 <b>\x00"}
@@ -264,7 +265,7 @@ func TestAuditLineIsSafe(t *testing.T) {
 	}
 }
 
-// TestNeedsHost plans without a token, and refuses to write without one.
+// TestNeedsHost checks that a run without a token can plan but not write.
 func TestNeedsHost(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
@@ -291,7 +292,7 @@ func TestNeedsHost(t *testing.T) {
 	}
 }
 
-// TestMemory: the agent of the second run gets a summary of the first one.
+// TestMemory checks that the agent of the second run gets a summary of the first run.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "")
@@ -342,7 +343,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// badStore fails in every way.
+// badStore is a store whose methods all fail.
 type badStore struct{}
 
 func (badStore) Load(context.Context, string, int) (memory.Record, error) {
@@ -350,8 +351,8 @@ func (badStore) Load(context.Context, string, int) (memory.Record, error) {
 }
 func (badStore) Save(context.Context, memory.Record) error { return errors.New("no memory today") }
 
-// TestMemoryFails continues without memory, and warns once. For an issue that was just opened
-// nothing is read, so only saving fails.
+// TestMemoryFails checks that a run continues without the memory, and warns once. For an issue that
+// was just opened nothing is read, so only saving fails.
 func TestMemoryFails(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
@@ -373,8 +374,8 @@ func TestMemoryFails(t *testing.T) {
 	}
 }
 
-// TestBotLoginWarning warns a maintainer whose token posts under another login than the configured
-// one.
+// TestBotLoginWarning checks the warning for a token that posts under another login than the
+// configured one.
 func TestBotLoginWarning(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{comment: hello}]}\n")
@@ -391,7 +392,7 @@ func TestBotLoginWarning(t *testing.T) {
 	}
 }
 
-// TestCancelled asks for nothing more once it is asked to stop.
+// TestCancelled checks that no further call is made after the run is asked to stop.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "")

@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// saves are the changes of records in a run that makes sure of them in the end.
+// saves are the changes of records in a scheduled run, which confirms them at its end.
 type saves []save
 
 type save struct {

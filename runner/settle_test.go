@@ -19,7 +19,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// decided is what an agent sent in.
+// decided returns a decision that an agent made before.
 func decided(t *testing.T, decision protocol.DecisionType, actions ...string) *protocol.DecisionMessage {
 	t.Helper()
 	asked := 0
@@ -30,7 +30,7 @@ func decided(t *testing.T, decision protocol.DecisionType, actions ...string) *p
 	return &m
 }
 
-// apply carries a decision out that was made before.
+// apply carries out a decision that was made before.
 func apply(t *testing.T, o runner.Options, e triage.Delivery, m *protocol.DecisionMessage) (runner.Report, error) {
 	t.Helper()
 	o.Live = false
@@ -41,7 +41,7 @@ func apply(t *testing.T, o runner.Options, e triage.Delivery, m *protocol.Decisi
 	return r.Apply(t.Context(), e, m)
 }
 
-// written are the calls that changed something.
+// written returns the calls that changed something.
 func written(gh *githubtest.Server) []string {
 	return slices.DeleteFunc(gh.Log(), func(line string) bool { return strings.HasPrefix(line, "GET ") })
 }
@@ -52,7 +52,7 @@ const (
 	issuePatch  = "PATCH /repos/Codertocat/Hello-World/issues/1 200"
 )
 
-// TestSettle carries out a decision on an issue that changed since.
+// TestSettle applies a decision to an issue that has changed since.
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	const fires = "rules:\n  - {id: r, on: issues.opened, then: [{add_label: triage}]}\n"
@@ -111,7 +111,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestSettleUnusable writes nothing of a decision that cannot be one on the task.
+// TestSettleUnusable checks that nothing is written if the decision is not valid for the task.
 func TestSettleUnusable(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(*protocol.DecisionMessage){
@@ -133,10 +133,10 @@ func TestSettleUnusable(t *testing.T) {
 	}
 }
 
-// errStop is why a guard or a gate of a test stops a run.
+// errStop is the error of a guard or a gate that stops a run.
 var errStop = errors.New("the lease is lost")
 
-// count returns a guard that fails when it is called for the n-th time.
+// count returns a guard that fails when it is called the n-th time.
 func count(n int) func(context.Context) error {
 	calls := 0
 	return func(context.Context) error {
@@ -147,8 +147,8 @@ func count(n int) func(context.Context) error {
 	}
 }
 
-// TestSettleHalted stops an attempt before each write in turn, by the guard and by the gate.
-// The next attempt does the rest, and nothing twice.
+// TestSettleHalted stops an attempt before each write in turn, by the guard and by the gate. The
+// next attempt must make the remaining writes, and none twice.
 func TestSettleHalted(t *testing.T) {
 	t.Parallel()
 	calls := []string{labelPost, commentPost, issuePatch}
@@ -192,15 +192,15 @@ func TestSettleHalted(t *testing.T) {
 	}
 }
 
-// TestSettleHaltedInDoubt stops an attempt after a write with an unknown result: the next
-// attempt looks it up.
+// TestSettleHaltedInDoubt stops an attempt after a write of unknown outcome. The next attempt must
+// look the outcome up.
 func TestSettleHaltedInDoubt(t *testing.T) {
 	t.Parallel()
 	const path = "/repos/*/*/issues/1/comments"
 	tests := []struct {
 		name  string
 		fault []githubtest.Fault
-		asked int // the guard stops when it is asked for the n-th time
+		asked int // the guard fails when it is called the n-th time
 	}{
 		{"not carried out", []githubtest.Fault{{Method: "POST", Path: path, Times: 1, CutBefore: true}}, 2},
 		{"carried out, and nobody can tell", []githubtest.Fault{
@@ -229,8 +229,8 @@ func TestSettleHaltedInDoubt(t *testing.T) {
 	}
 }
 
-// TestSettleAgain repeats nothing, whoever decided differently since, and whatever people wrote
-// between the attempts. The event may lack the time of the issue's last change.
+// TestSettleAgain checks that a later attempt repeats no write, even if the agent decides
+// differently or people comment in between. The event may lack the time of the issue's last change.
 func TestSettleAgain(t *testing.T) {
 	t.Parallel()
 	for _, journal := range []bool{true, false} {
@@ -263,8 +263,8 @@ func TestSettleAgain(t *testing.T) {
 	}
 }
 
-// TestSettleForLater lets people stand against a closing from the moment on that the agent
-// was asked, not from the one on that its decision is carried out.
+// TestSettleForLater checks that vetoes against a close count from the time at which the agent was
+// asked, and not only from the time at which its decision is carried out.
 func TestSettleForLater(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "policy: {allow_close: true}\n")

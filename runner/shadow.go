@@ -11,14 +11,15 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// maxSettled is how many issues a run reads to settle predictions: a call for each.
+// maxSettled is the maximum number of issues that a run reads to settle predictions. Each takes one
+// call.
 const maxSettled = 5
 
-// A scorer keeps the score of shadow mode.
+// A scorer updates the score of shadow mode.
 type scorer struct{ attempt }
 
-// score records the actions that shadow mode suppressed, and scores the records that are old
-// enough. An error is a warning.
+// score stores predictions for the actions that shadow mode suppressed, and settles predictions
+// that are old enough. An error is only a warning.
 func (a scorer) score(ctx context.Context, rep *Report, at time.Time) {
 	if a.c.Mode != config.ModeShadow || a.tryOnly || !a.o.Live || a.o.Memory.Store == nil || a.o.Host.Issues == nil {
 		return
@@ -34,8 +35,7 @@ func (a scorer) score(ctx context.Context, rep *Report, at time.Time) {
 	}
 }
 
-// scores returns the scores of the repository with the predictions added, as they are stored
-// now.
+// scores adds the predictions to the repository's stored scores, and returns the result.
 func (a scorer) scores(ctx context.Context, predicted []memory.Prediction, at time.Time) (*memory.Scores, error) {
 	repo := a.d.FullRepo()
 	r, err := a.o.Memory.Store.Load(ctx, repo, memory.Repository)
@@ -56,8 +56,8 @@ func (a scorer) scores(ctx context.Context, predicted []memory.Prediction, at ti
 	return r.Scores, err
 }
 
-// settle reads the issues of the oldest predictions that are due. Issues that cannot be read
-// now are left for another run.
+// settle reads the issues of the oldest predictions that are due. Predictions whose issue cannot be
+// read now are settled by a later run.
 func (a scorer) settle(ctx context.Context, s *memory.Scores, before time.Time) []shadow.Settled {
 	if s == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/org/foreman-action/memory/file"
 )
 
-// TestShadowScores lets rules predict in shadow mode, people do their work, and holds
-// the one against the other when the period is over.
+// TestShadowScores lets rules predict actions in shadow mode. People then change the issues, and
+// after the period the predictions are compared with the issues.
 func TestShadowScores(t *testing.T) {
 	t.Parallel()
 	const repo = "Codertocat/Hello-World"
@@ -70,7 +70,8 @@ rules:
 	}
 }
 
-// A dry run keeps no score, nor does a run that has nowhere to keep it.
+// TestNoScores checks that a dry run stores no score, and that the same run in shadow mode alone
+// does.
 func TestNoScores(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "mode: shadow\nrules:\n  - {id: docs, on: issues.opened, then: [add_label: docs]}\n")

@@ -13,14 +13,14 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A story is what happens on issue 1 over some days. The clocks of the fake and of the
-// runs go together.
+// A story is a test on issue 1 that lasts several days. The clocks of the fake GitHub and of the
+// runs move together.
 type story struct {
 	*testing.T
 	gh    *githubtest.Server
 	repo  *githubtest.Repo
-	on    triage.Delivery // the schedule
-	issue triage.Delivery // the label bug is added
+	on    triage.Delivery // the schedule event
+	issue triage.Delivery // an event: the label bug is added to the issue
 	o     runner.Options
 	ahead time.Duration
 	tasks int
@@ -42,7 +42,7 @@ func (s *story) pass(d time.Duration) {
 	s.gh.Advance(d)
 }
 
-// next returns the next task, and its event.
+// next returns options with a new task, and the event with the current issue.
 func (s *story) next(e triage.Delivery) (runner.Options, triage.Delivery) {
 	s.tasks++
 	o := s.o
@@ -55,7 +55,7 @@ func (s *story) next(e triage.Delivery) (runner.Options, triage.Delivery) {
 	return o, e
 }
 
-// sweep wants a scheduled run whose summary holds a text.
+// sweep makes a scheduled run, whose summary must contain a text.
 func (s *story) sweep(want string) runner.Survey {
 	s.Helper()
 	o, e := s.next(s.on)
@@ -66,7 +66,7 @@ func (s *story) sweep(want string) runner.Survey {
 	return v
 }
 
-// run takes an event, and returns what became of each action.
+// run handles an event, and returns the result of each action.
 func (s *story) run(e triage.Delivery) string {
 	s.Helper()
 	o, e := s.next(e)
@@ -105,7 +105,7 @@ func (s *story) record() memory.Record {
 	return r
 }
 
-// newest is the id of the newest comment.
+// newest returns the id of the newest comment.
 func (s *story) newest() int64 {
 	list := s.gh.Issue(sweepRepo, 1).Comments
 	return list[len(list)-1].ID

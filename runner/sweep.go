@@ -21,37 +21,36 @@ import (
 type Survey struct {
 	Event  string // such as "schedule"
 	Repo   string // "owner/name"
-	TaskID string // of the run; that of each issue is derived from it
+	TaskID string // id of the run; each issue's task id is derived from it
 	DryRun bool
-	Status Status // applied: something was written; partial and failed: something failed
-	Reason string // in short; for the log
+	Status Status // applied: an action was carried out; partial and failed: something failed
+	Reason string // short summary, for the log
 
-	Found    int // issues that the scans found, each once
-	Left     int // issues and closes that the run did not come to
-	Failed   int // reports of which something failed
-	Executed int // actions carried out, of all reports
-	Closed   int // closes that were due and are carried out
+	Found    int // issues that the scans found, without duplicates
+	Left     int // issues and closes that the run did not reach
+	Failed   int // reports with a failure
+	Executed int // actions carried out in all reports
+	Closed   int // due closes that were carried out
 	Dropped  int // due closes that were dropped
 	Waiting  int // closes that are not due yet
 
-	// Reports has one report for each close that was due, and then one for each issue
-	// that was found.
+	// Reports has one report for each due close, and then one for each found issue.
 	Reports  []Report
 	Warnings []string // for maintainers
-	Missing  []string // permissions that the token turned out to lack
+	Missing  []string // permissions that the token lacks
 }
 
-// Sweep handles a schedule event: it carries out the closes that are due, and then decides on
-// the issues that the scans of the rules find, one after another. It needs Options.Host.Search.
-// An issue that fails does not stop the others; the error then counts the failures. When the
-// budget of calls runs out, the rest is skipped with a warning.
+// Sweep handles a schedule event. It carries out the due closes, and then decides on the issues
+// that the scans of the rules find, one after another. It needs Options.Host.Search. If one issue
+// fails, the others are still handled, and the error contains the number of failures. If the
+// token's budget of calls runs out, the remaining issues are skipped with a warning.
 //
-// A task's id is derived from the run's and the issue, so that a re-run of the run
-// repeats nothing.
+// The task id of an issue is derived from the run's id and the issue, so a re-run of the same run
+// does not repeat writes.
 func (r *Runner) Sweep(ctx context.Context, d triage.Delivery) (Survey, error) {
 	s := &sweep{setup: r.setup, d: d}
-	s.o.Live = false    // nothing is fresh, and the score of shadow mode is for events
-	s.o.Explain = false // of many issues
+	s.o.Live = false    // no issue counts as just opened, and shadow mode scores only events
+	s.o.Explain = false // there may be many issues
 	s.Event, s.Repo, s.TaskID, s.DryRun = d.Key(), d.FullRepo(), r.o.Task.ID, r.dry
 	err := s.run(ctx)
 	s.settle(err)
@@ -65,7 +64,7 @@ type sweep struct {
 
 	d       triage.Delivery
 	errs    []error
-	stopped bool // nothing more is begun
+	stopped bool // no further issue may be started
 }
 
 func (s *sweep) run(ctx context.Context) error {
@@ -96,7 +95,7 @@ func (s *sweep) run(ctx context.Context) error {
 	return errors.Join(s.errs...)
 }
 
-// settle derives the status.
+// settle sets the status and the summary.
 func (s *sweep) settle(err error) {
 	s.Reason = s.summary()
 	switch {
@@ -113,7 +112,7 @@ func (s *sweep) settle(err error) {
 	}
 }
 
-// summary is "3 issues found, 2 actions carried out, 1 closing not due yet".
+// summary returns a text such as "3 issues found, 2 actions carried out, 1 closing not due yet".
 func (s *sweep) summary() string {
 	count := func(n int, one, many string) string {
 		if n == 1 {
@@ -145,10 +144,11 @@ func (s *sweep) warnf(format string, args ...any) {
 	}
 }
 
-// budgetReserve is how many of the token's calls a scheduled run leaves to other runs.
+// budgetReserve is the number of the token's calls that a scheduled run leaves to other runs.
 const budgetReserve = 100
 
-// stop reports whether nothing more may be begun; rest is how much then stays undone.
+// stop reports whether the run must not start anything more. Then it adds rest, the number of
+// remaining issues or closes, to Left.
 func (s *sweep) stop(ctx context.Context, rest int) bool {
 	left, known := s.o.Host.Search.Budget()
 	switch {
@@ -165,8 +165,8 @@ func (s *sweep) stop(ctx context.Context, rest int) bool {
 	return true
 }
 
-// take adds a report and its error. A limit that is spent stops the run; when it stopped the
-// first call of an issue, nothing failed.
+// take adds a report and its error. An exhausted rate limit stops the run. If it stopped an issue
+// before any write, the issue counts as left, not as failed.
 func (s *sweep) take(rep Report, err error) {
 	if errors.Is(err, triage.ErrLimited) {
 		s.stopped = true
@@ -192,8 +192,7 @@ func (s *sweep) take(rep Report, err error) {
 	}
 }
 
-// settleSaves makes sure of the records that were saved, and saves those anew that another run
-// has saved meanwhile.
+// settleSaves confirms the saved records. Records that another run saved meanwhile are saved again.
 func (s *sweep) settleSaves(ctx context.Context) {
 	if s.saves == nil {
 		return
@@ -216,7 +215,7 @@ func (s *sweep) settleSaves(ctx context.Context) {
 	}
 }
 
-// report begins the report on an issue, with a task id derived from what.
+// report starts the report on an issue. Its task id is derived from the run, the issue and what.
 func (s *sweep) report(n int, what ...string) Report {
 	id := protocol.DeriveTaskID(append([]string{s.o.Task.ID, strconv.Itoa(n)}, what...)...)
 	return Report{
@@ -235,7 +234,7 @@ func (s *sweep) scan(ctx context.Context) {
 	}
 }
 
-// search runs the scans, and returns the found issues, each once.
+// search runs the scans, and returns the found issues without duplicates.
 func (s *sweep) search(ctx context.Context) []schedule.Candidate {
 	most := s.c.Policy.Scanned()
 	var list []schedule.Candidate
@@ -287,9 +286,9 @@ func (s *sweep) search(ctx context.Context) []schedule.Candidate {
 // repo returns the repository of the run.
 func (s *sweep) repo() triage.Ref { return triage.Ref{Owner: s.d.Repo.Owner, Repo: s.d.Repo.Name} }
 
-// openIssues returns all open issues and pull requests, when a list of them takes no more calls
-// than the searches that it answers. ok is false when it takes more, or cannot be read: then the
-// searches are made.
+// openIssues returns all open issues and pull requests, if listing them takes no more calls than
+// the searches that the list replaces. ok is false if it takes more calls or fails; then the caller
+// searches.
 func (s *sweep) openIssues(ctx context.Context, searches []schedule.Search) (list []triage.Issue, ok bool) {
 	calls := 0
 	for _, one := range searches {
@@ -307,8 +306,8 @@ func (s *sweep) openIssues(ctx context.Context, searches []schedule.Search) (lis
 	return list, err == nil
 }
 
-// decideOn decides on one issue: as the search returned it, and when there is anything to do, as
-// it is now.
+// decideOn decides on one issue in the state that the search returned. If there is work to do, it
+// decides again on the current issue.
 func (s *sweep) decideOn(ctx context.Context, c schedule.Candidate) (Report, error) {
 	rep := s.report(c.Issue.Number)
 	one := s.forTask(rep.TaskID)
@@ -339,15 +338,15 @@ func (s *sweep) decideOn(ctx context.Context, c schedule.Candidate) (Report, err
 	return out, err
 }
 
-// mayDecideFirst reports whether rules alone decide: no agent is asked about an issue that may
-// have changed since the search found it.
+// mayDecideFirst reports whether only rules decide. An agent must not decide on an issue that may
+// have changed since the search.
 func (s *sweep) mayDecideFirst() bool {
 	when := s.c.Agent.When
 	return s.o.Agent.Agent == nil || when == nil || !strings.Contains(when.String(), triage.EventSchedule)
 }
 
-// firstLook decides on an issue as the search returned it. ok is false when there may be work;
-// then the setup of the task contains the data that was read.
+// firstLook decides on an issue in the state that the search returned. ok is false if there may be
+// work; then task contains the data that was read.
 func (s *sweep) firstLook(ctx context.Context, task *setup, c schedule.Candidate) (rep Report, ok bool, err error) {
 	rep = s.report(c.Issue.Number)
 	rep.IssueURL, rep.Title = c.Issue.URL, c.Issue.Title
@@ -369,14 +368,14 @@ func (s *sweep) firstLook(ctx context.Context, task *setup, c schedule.Candidate
 	}
 	dec, err := decider{a}.decide(ctx)
 	if nothing := err == nil && quiet(dec.Decision, len(dec.Message.Actions)); !nothing {
-		return rep, false, nil // an error shows again
+		return rep, false, nil // an error occurs again on the current issue
 	}
 	rep.setDecision(dec)
 	_, err = act(ctx, rec, &rep, dec, nil)
 	return rep, true, err
 }
 
-// event returns the event on one issue, which is read.
+// event returns the schedule event with one issue, which it fetches.
 func (s *sweep) event(ctx context.Context, n int) (triage.Delivery, error) {
 	d := s.d
 	d.Number = n
@@ -419,12 +418,12 @@ func (s *sweep) pending(ctx context.Context) ([]memory.Due, error) {
 	return list, err
 }
 
-// closeOn carries out the closes that are due on one issue.
+// closeOn carries out the due closes of one issue.
 func (s *sweep) closeOn(ctx context.Context, n int) {
 	r, err := s.o.Memory.Store.Load(ctx, s.Repo, n)
 	switch {
 	case errors.Is(err, memory.ErrNotFound):
-		return // the store's hint was wrong
+		return // the agenda listed an issue without a record
 	case err != nil:
 		s.warnf("memory: #%d: %v; a closing that may be due waits for the next run", n, err)
 		return
@@ -471,17 +470,17 @@ func (s *sweep) closeOn(ctx context.Context, n int) {
 	}
 }
 
-// dropped begins the report on a close that is not carried out.
+// dropped is the beginning of the reason for a close that is not carried out.
 const dropped = "the scheduled close is dropped: "
 
-// dropCloses drops the scheduled closes of an issue from its record.
+// dropCloses removes scheduled closes of an issue from its record, and reports that.
 func (s *sweep) dropCloses(ctx context.Context, n int, why string, change func(*memory.Record)) {
 	rep := s.report(n, "closing")
 	s.dropClose(ctx, &rep, why, change)
 	s.take(rep, nil)
 }
 
-// dropClose drops a close from the record, and reports that.
+// dropClose removes a close from the record, and reports that.
 func (s *sweep) dropClose(ctx context.Context, rep *Report, why string, change func(*memory.Record)) {
 	rep.skip(dropped + why)
 	if s.dry {
@@ -499,8 +498,8 @@ func (s *sweep) dropClose(ctx context.Context, rep *Report, why string, change f
 	}
 }
 
-// unrecorded returns the task of an earlier run that closed the issue and could not record it:
-// unrecorded closes cannot be reverted. ok is false when there is none.
+// unrecorded returns the task of an earlier run that closed the issue but could not record it. With
+// the task in the record, the close can be reverted. ok is false if there is no such task.
 func (s *sweep) unrecorded(ctx context.Context, d triage.Delivery, r memory.Record, due []memory.ScheduledClose) (task memory.Task, ok bool) {
 	t, err := s.o.Host.Issues.Timeline(ctx, d.Ref())
 	if err != nil {
@@ -539,9 +538,9 @@ func closing(a attempt, c memory.ScheduledClose) (decided, error) {
 	return decided{Decision: d, At: a.o.Clock.Now().UTC()}, err
 }
 
-// closeNow closes an issue whose grace period is over, unless people veto it. It is a decision
-// like any other: checked against the policy and human overrides, audited, journalled. final
-// means that the close needs no further attempt.
+// closeNow closes an issue whose grace period is over, unless people veto it. As for any other
+// decision, the policy and human overrides are checked, and audit and journal are written. final
+// means that no further attempt is needed.
 func (s *sweep) closeNow(ctx context.Context, d triage.Delivery, r memory.Record, c memory.ScheduledClose) (rep Report, final bool, err error) {
 	rep = s.report(d.Number, "closing", c.Rule)
 	rep.IssueURL, rep.Title = d.Issue.URL, d.Issue.Title
@@ -576,7 +575,7 @@ func (s *sweep) closeNow(ctx context.Context, d triage.Delivery, r memory.Record
 	return rep, err == nil && !out.Deferred, err
 }
 
-// orphaned returns why a close has lost its source; empty: it has not.
+// orphaned returns the reason if the rule or agent that scheduled a close no longer exists, or "".
 func orphaned(a attempt, c memory.ScheduledClose) string {
 	switch {
 	case c.Rule == "" && a.o.Agent.Agent == nil:
@@ -587,7 +586,7 @@ func orphaned(a attempt, c memory.ScheduledClose) string {
 	return "there is no rule " + c.Rule + " any more"
 }
 
-// vetoed returns the people's veto against a close; empty: there is none.
+// vetoed returns people's veto against a close, or "" if there is none.
 func vetoed(ctx context.Context, a attempt, c memory.ScheduledClose) (string, error) {
 	if len(c.Veto) == 0 {
 		return "", nil

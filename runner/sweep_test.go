@@ -20,7 +20,7 @@ import (
 
 const sweepRepo = "Codertocat/Hello-World"
 
-// scheduled is the world on a schedule: issue 1 is open and has the label bug.
+// scheduled returns a world with a schedule event. Issue 1 is open and has the label bug.
 func scheduled(t *testing.T, config string) (*githubtest.Server, triage.Delivery, runner.Options) {
 	t.Helper()
 	gh, _, o := world(t, config)
@@ -46,8 +46,8 @@ const (
 	scansBugs   = "rules:\n  - {id: r, on: schedule, scan: 'is:open label:bug', then: [{add_label: triage}]}\n"
 )
 
-// due keeps a closing of issue 1 by the rule old, which is decided on and due at
-// different times of the day before.
+// due stores a scheduled close of issue 1 by the rule old. It was decided at the time at, and is
+// due at noon of April 9th 2026.
 func due(t *testing.T, s memory.Store, at time.Time, veto ...string) {
 	t.Helper()
 	_, err := memory.Update(t.Context(), s, sweepRepo, 1, func(r *memory.Record) error {
@@ -60,12 +60,12 @@ func due(t *testing.T, s memory.Store, at time.Time, veto ...string) {
 }
 
 var (
-	longAgo   = time.Date(2026, 4, 9, 11, 0, 0, 0, time.UTC) // before all that happens on the fake
-	inFuture  = time.Date(2199, 1, 1, 0, 0, 0, 0, time.UTC)  // after all of it
+	longAgo   = time.Date(2026, 4, 9, 11, 0, 0, 0, time.UTC) // before everything on the fake GitHub
+	inFuture  = time.Date(2199, 1, 1, 0, 0, 0, 0, time.UTC)  // after everything on the fake GitHub
 	allVetoes = []string{protocol.VetoThumbsDown, protocol.VetoComment, protocol.VetoReopen}
 )
 
-// stubbornHost answers some questions in its own way.
+// stubbornHost returns its own results for some calls.
 type stubbornHost struct {
 	runner.Issues
 	runner.Search
@@ -88,7 +88,7 @@ func (h stubbornHost) Reactions(ctx context.Context, ref triage.Ref, comment int
 	return h.Search.Reactions(ctx, ref, comment, content)
 }
 
-// TestVetoes checks which objections stop a scheduled close that is due.
+// TestVetoes checks what vetoes a scheduled close that is due.
 func TestVetoes(t *testing.T) {
 	t.Parallel()
 	const bot = "github-actions[bot]"
@@ -101,8 +101,8 @@ func TestVetoes(t *testing.T) {
 		veto  []string
 		setup func(r *githubtest.Repo)
 		host  stubbornHost
-		want  string // a part of the reason; empty: it is closed
-		kept  bool   // the closing stays, for another run
+		want  string // a part of the reason; empty: the issue is closed
+		kept  bool   // the close stays scheduled for another run
 	}{
 		{name: "nothing", veto: allVetoes},
 		{name: "a comment", veto: allVetoes, setup: func(r *githubtest.Repo) { r.AddComment(1, "mona", "no") }, want: "mona commented on"},
@@ -179,8 +179,8 @@ func TestVetoes(t *testing.T) {
 	}
 }
 
-// TestClosingOnce: the memory fails after a close, before the run records it. The next run finds
-// the issue closed and records that; a third one has no work.
+// TestClosingOnce: the memory fails after a close, before the run records it. The next run must
+// find that the issue is closed and record that; a third run has nothing to do.
 func TestClosingOnce(t *testing.T) {
 	t.Parallel()
 	gh, e, o := scheduled(t, closesLater)
@@ -214,14 +214,14 @@ type readOnly struct{ memory.Agenda }
 
 func (readOnly) Save(context.Context, memory.Record) error { return errors.New("the medium is full") }
 
-// blind is a store without an agenda.
+// blind is a store that cannot list scheduled closes.
 type blind struct{ memory.Agenda }
 
 func (blind) Pending(context.Context, string) ([]memory.Due, bool, error) {
 	return nil, false, errors.New("denied")
 }
 
-// hasty is a store whose hints are wrong.
+// hasty is a store that lists wrong scheduled closes.
 type hasty struct{ memory.Agenda }
 
 func (hasty) Pending(context.Context, string) ([]memory.Due, bool, error) {
@@ -259,7 +259,7 @@ func TestSweepMemory(t *testing.T) {
 	}
 }
 
-// TestSweepAgendaAlone looks for no closings that are due where no store has their records.
+// TestSweepAgendaAlone checks that due closes are ignored if there is no store with their records.
 func TestSweepAgendaAlone(t *testing.T) {
 	t.Parallel()
 	_, e, o := scheduled(t, closesLater)
@@ -270,7 +270,7 @@ func TestSweepAgendaAlone(t *testing.T) {
 	}
 }
 
-// TestSweepAgent asks the agent on a schedule only when the configuration names it.
+// TestSweepAgent checks that a scheduled run asks the agent only if agent.when names the schedule.
 func TestSweepAgent(t *testing.T) {
 	t.Parallel()
 	for when, want := range map[string]int{
@@ -289,7 +289,7 @@ func TestSweepAgent(t *testing.T) {
 	}
 }
 
-// TestSweepTasks gives each issue a task of its own, the same for every attempt.
+// TestSweepTasks checks that each issue has its own task id, which is the same in every attempt.
 func TestSweepTasks(t *testing.T) {
 	t.Parallel()
 	gh, e, o := scheduled(t, scansBugs)
@@ -328,7 +328,7 @@ func TestSweepNeeds(t *testing.T) {
 	}
 }
 
-// TestSweepStops begins nothing more when the run is asked to stop.
+// TestSweepStops checks that no further issue is started after the run is asked to stop.
 func TestSweepStops(t *testing.T) {
 	t.Parallel()
 	gh, e, o := scheduled(t, scansBugs)
@@ -343,7 +343,8 @@ func TestSweepStops(t *testing.T) {
 	}
 }
 
-// TestSearchLimited leaves the rest to the next run when no more searches are allowed.
+// TestSearchLimited checks that the remaining issues are left to the next run if no more searches
+// are allowed.
 func TestSearchLimited(t *testing.T) {
 	t.Parallel()
 	gh, e, o := scheduled(t, scansBugs+"  - {id: s, on: schedule, scan: 'is:open label:docs no:assignee', then: [{add_label: triage}]}\n")
@@ -357,8 +358,8 @@ func TestSearchLimited(t *testing.T) {
 	}
 }
 
-// TestSweepLists reads one list of the open issues in the place of several searches, if it takes
-// no more calls, and decides on the same issues in the same order.
+// TestSweepLists checks that one list of the open issues replaces several searches, if it needs no
+// more calls. The decisions and their order must be the same.
 func TestSweepLists(t *testing.T) {
 	t.Parallel()
 	const two = "rules:\n  - {id: p, on: schedule, scan: 'is:open is:pr -label:done', then: [{add_label: triage}]}\n" +
@@ -367,7 +368,7 @@ func TestSweepLists(t *testing.T) {
 	tests := []struct {
 		name   string
 		config string
-		open   int // issues besides
+		open   int // number of further open issues
 		fault  githubtest.Fault
 		reads  []string
 	}{
@@ -397,7 +398,7 @@ func TestSweepLists(t *testing.T) {
 				r.AddIssue(githubtest.Issue{Number: 100 + n})
 			}
 			gh.Advance(time.Hour)
-			r.LabelAs("mona", 2, "docs") // the last change
+			r.LabelAs("mona", 2, "docs") // the last change on the fake
 			if tt.fault.Path != "" {
 				gh.Fault(tt.fault)
 			}
@@ -422,7 +423,7 @@ func TestSweepLists(t *testing.T) {
 	}
 }
 
-// TestShadowSweep decides and writes nothing, into the memory neither.
+// TestShadowSweep checks that shadow mode decides, but writes nothing to issues or to the memory.
 func TestShadowSweep(t *testing.T) {
 	t.Parallel()
 	gh, e, o := scheduled(t, "mode: shadow\n"+closesLater)
@@ -436,8 +437,8 @@ func TestShadowSweep(t *testing.T) {
 	}
 }
 
-// TestSweepCut cuts a run off after every call in turn, and before or after the effect of
-// every write. The attempt after it does the rest, and nothing twice.
+// TestSweepCut interrupts a run after every call in turn, and before or after the effect of every
+// write. The next attempt must make the remaining writes, and none twice.
 func TestSweepCut(t *testing.T) {
 	t.Parallel()
 	const config = closesLater + "  - {id: r, on: schedule, scan: 'is:open label:docs', then: [{add_label: triage}, {comment: hello}]}\n"
@@ -480,7 +481,7 @@ func TestSweepCut(t *testing.T) {
 	}
 }
 
-// A losingBatch loses the record of issue 1 at the end of a run: another run has saved it.
+// A losingBatch reports at the end of a run that another run has replaced the record of issue 1.
 type losingBatch struct {
 	memory.Agenda
 
@@ -499,8 +500,8 @@ func (b *losingBatch) Settle(ctx context.Context) ([]int, error) {
 	return []int{1}, errors.Join(err, b.err)
 }
 
-// TestSweepBatch saves again after a conflict with another run, and warns of records that are
-// not stored.
+// TestSweepBatch checks that records are saved again after a conflict with another run, and that
+// there is a warning if records are not stored.
 func TestSweepBatch(t *testing.T) {
 	t.Parallel()
 	for _, broken := range []error{nil, errors.New("the medium is full")} {
@@ -522,8 +523,8 @@ func TestSweepBatch(t *testing.T) {
 	}
 }
 
-// TestSweepReads reads an issue again, and its timeline, only when there is anything to do about
-// it; the issue that changed since the search is left alone.
+// TestSweepReads checks that an issue and its timeline are read again only if there is work to do.
+// An issue that changed since the search is skipped.
 func TestSweepReads(t *testing.T) {
 	t.Parallel()
 	const rules = `rules:
@@ -555,7 +556,8 @@ func TestSweepReads(t *testing.T) {
 	}
 }
 
-// TestSweepWarnsOnce keeps the warnings of the first look at an issue that is then written.
+// TestSweepWarnsOnce checks that warnings of the first look are reported once, if the issue is then
+// written.
 func TestSweepWarnsOnce(t *testing.T) {
 	t.Parallel()
 	_, e, o := scheduled(t, "rules:\n  - {id: r, on: schedule, scan: 'is:open', when: 'memory.tasks == 0', then: [{add_label: triage}]}\n")
@@ -566,7 +568,7 @@ func TestSweepWarnsOnce(t *testing.T) {
 	}
 }
 
-// An unreadable store loads nothing.
+// An unreadable store returns no records.
 type unreadable struct{ memory.Agenda }
 
 func (unreadable) Load(context.Context, string, int) (memory.Record, error) {

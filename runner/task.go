@@ -10,19 +10,19 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A TaskSpec is the content of a task besides the event.
+// A TaskSpec contains the parts of a task that do not come from the event.
 type TaskSpec struct {
 	ID         string                 // UUID version 4
 	LLM        protocol.LLMBackendRef // empty fields become "none"
 	Memory     *string                // summary of earlier tasks on the issue; nil: none
-	AllowClose bool                   // tells the agent whether a close would be carried out
+	AllowClose bool                   // whether a close would be carried out; the agent receives it as allow_close
 }
 
-// Task returns the task that agents get for an event, which must hold its issue.
+// Task returns the task that agents receive for an event, which must contain its issue.
 //
-// The payload is the event as it came plus, at its top level, the keys that
-// published agents read: number, issue_number, title, body, state, user, author,
-// labels and allow_close. A key of that name in the event itself is replaced.
+// The payload is the original event plus the top-level keys that published agents read: number,
+// issue_number, title, body, state, user, author, labels and allow_close. These replace keys of the
+// same name in the event.
 func Task(e triage.Delivery, spec TaskSpec) (protocol.TaskMessage, error) {
 	if e.Issue == nil {
 		return protocol.TaskMessage{}, errors.New("make task: the event holds no issue")

@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestTask compares the task of a real event with what agents are promised.
+// TestTask compares the task for a recorded event with the documented format.
 func TestTask(t *testing.T) {
 	t.Parallel()
 	e := realEvent(t, "issues/opened")
@@ -77,8 +77,8 @@ func TestTaskDefaults(t *testing.T) {
 	}
 }
 
-// TestWithIssue puts a fetched issue into the event and its payload, and leaves the
-// event that it came from alone.
+// TestWithIssue checks that a fetched issue is put into the event and its payload, and that the
+// original event is not changed.
 func TestWithIssue(t *testing.T) {
 	t.Parallel()
 	bare, err := triage.ParseEvent(triage.EventSource{Name: triage.EventWorkflowDispatch, Issue: 7, Repo: "o/r", Payload: []byte(`{"inputs":null}`)})
@@ -109,7 +109,7 @@ func TestWithIssue(t *testing.T) {
 	}
 }
 
-// TestTaskOfPoll makes the same task of a poll's event as of the webhook's.
+// TestTaskOfPoll checks that a polled event leads to the same task as the webhook's event.
 func TestTaskOfPoll(t *testing.T) {
 	t.Parallel()
 	const issue = `{"number": 7, "title": "T", "body": null, "state": "open", "user": {"login": "mona", "type": "User"}, "labels": ["bug"], "node_id": "I_7"}`
@@ -157,7 +157,8 @@ func realEvent(t testing.TB, name string) triage.Delivery {
 	return e
 }
 
-// FuzzParseEvent looks for payloads that panic, or that pass and cannot become a task.
+// FuzzParseEvent looks for payloads that cause a panic, or that are accepted but cannot become a
+// task.
 func FuzzParseEvent(f *testing.F) {
 	paths, err := filepath.Glob("../testdata/events/*/*.json")
 	if err != nil || len(paths) == 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An undoWorld is the world with a clock, where mona may give commands.
+// An undoWorld is a world with a clock, in which mona may give commands.
 type undoWorld struct {
 	gh    *githubtest.Server
 	event triage.Delivery
@@ -26,7 +26,7 @@ type undoWorld struct {
 
 func newUndoWorld(t *testing.T, src string) *undoWorld {
 	t.Helper()
-	w := &undoWorld{clock: time.Now().Add(time.Minute)} // behind all that happens on the fake
+	w := &undoWorld{clock: time.Now().Add(time.Minute)} // after everything on the fake
 	w.gh, w.event, w.o = world(t, src)
 	w.gh.Repo(repoName).SetPermission("mona", "admin")
 	w.o.Clock.Now = func() time.Time { return w.clock }
@@ -34,7 +34,7 @@ func newUndoWorld(t *testing.T, src string) *undoWorld {
 	return w
 }
 
-// now is the event of the issue as it is now.
+// now returns an event with the current issue.
 func (w *undoWorld) now(action string) triage.Delivery {
 	e, i := w.event, *w.event.Issue
 	g := w.gh.Issue(repoName, 1)
@@ -43,12 +43,12 @@ func (w *undoWorld) now(action string) triage.Delivery {
 	return e
 }
 
-// comment is the event of a comment that mona writes now.
+// comment returns the event of a comment that mona writes now.
 func (w *undoWorld) comment(text string) triage.Delivery {
 	return commented(w.gh, w.now(""), "mona", "User", text)
 }
 
-// run carries out the task of a name.
+// run carries out a task with a given name.
 func (w *undoWorld) run(t *testing.T, task string, e triage.Delivery) runner.Report {
 	t.Helper()
 	o := w.o
@@ -63,14 +63,14 @@ func (w *undoWorld) run(t *testing.T, task string, e triage.Delivery) runner.Rep
 // labels returns the labels of the issue.
 func (w *undoWorld) labels() string { return strings.Join(w.gh.Issue(repoName, 1).Labels, " ") }
 
-// said is the last comment of the issue.
+// said returns the text of the last comment on the issue.
 func (w *undoWorld) said() string {
 	c := w.gh.Issue(repoName, 1).Comments
 	return c[len(c)-1].Body
 }
 
-// TestUndoWaits reverts the last task before the comment. It does not revert a later task, which
-// ran while the job of the command waited.
+// TestUndoWaits checks that undo reverts the last task before the comment. A later task, which ran
+// while the job of the command waited, is not reverted.
 func TestUndoWaits(t *testing.T) {
 	t.Parallel()
 	for later, want := range map[string]struct{ labels, said string }{
@@ -106,7 +106,8 @@ func (s fullStore) Save(ctx context.Context, r memory.Record) error {
 	return s.Store.Save(ctx, r)
 }
 
-// TestUndoUnsaved does not redo an action that was undone by a task that is not in the memory.
+// TestUndoUnsaved checks that an undone action is not repeated, even if the task of the undo is not
+// in the memory.
 func TestUndoUnsaved(t *testing.T) {
 	t.Parallel()
 	w := newUndoWorld(t, "rules:\n  - {id: a, on: issues.edited, then: [{add_label: triage}]}\n")
@@ -122,7 +123,8 @@ func TestUndoUnsaved(t *testing.T) {
 	}
 }
 
-// TestUndoNeverAgain puts a label back of which the same task had said never again.
+// TestUndoNeverAgain undoes a task that removed a label and forbade it with never_again. The label
+// must be added again.
 func TestUndoNeverAgain(t *testing.T) {
 	t.Parallel()
 	w := newUndoWorld(t, "rules:\n  - {id: a, on: issues.edited, then: [{remove_label: docs}, {never_again: docs}]}\n")
@@ -134,8 +136,8 @@ func TestUndoNeverAgain(t *testing.T) {
 	}
 }
 
-// TestNeverAgainOutlives keeps a label forbidden after the rule that forbade it was removed,
-// when nothing else reads the memory.
+// TestNeverAgainOutlives checks that a label stays forbidden after the rule that forbade it was
+// removed, and although nothing else reads the memory.
 func TestNeverAgainOutlives(t *testing.T) {
 	t.Parallel()
 	w := newUndoWorld(t, "rules:\n  - {id: a, on: issues.edited, then: [{never_again: docs}]}\n")
@@ -151,7 +153,7 @@ func TestNeverAgainOutlives(t *testing.T) {
 	}
 }
 
-// TestUndoOther reverts an action that only the timeline contains, by an unknown event.
+// TestUndoOther reverts an action that only the timeline contains, so that its event is unknown.
 func TestUndoOther(t *testing.T) {
 	t.Parallel()
 	w := newUndoWorld(t, "")
@@ -162,7 +164,8 @@ func TestUndoOther(t *testing.T) {
 	}
 }
 
-// TestUndoSeveral carries out one of several commands of a name, and reports the others.
+// TestUndoSeveral gives the command undo several times. One is carried out, and the others are
+// reported.
 func TestUndoSeveral(t *testing.T) {
 	t.Parallel()
 	w := newUndoWorld(t, "")
@@ -173,8 +176,8 @@ func TestUndoSeveral(t *testing.T) {
 	}
 }
 
-// TestUndoOnPull removes a label from a pull request if the timeline shows that we added it. It
-// reads the timeline only if there is such a label.
+// TestUndoOnPull checks that a label is removed from a pull request only if the timeline shows that
+// we added it. The timeline is read only if the pull request has such a label.
 func TestUndoOnPull(t *testing.T) {
 	t.Parallel()
 	const (
@@ -184,10 +187,10 @@ func TestUndoOnPull(t *testing.T) {
 		made  = "  - {id: made, on: ['pull_request.*'], when: pr.draft, else_undo: true, then: [{add_label: '{{ pr.base }}'}]}\n"
 	)
 	tests := []struct {
-		name, rules, by string // by added the label docs; empty: not added
+		name, rules, by string // by added the label docs; empty: it was not added
 		lines           int
 		labels          string
-		reads           int // of the timeline
+		reads           int // number of timeline requests
 	}{
 		{"ours", small, runner.DefaultBot, 20, "bug", 1},
 		{"a person's", small, "mona", 20, "bug docs", 1},
@@ -221,8 +224,8 @@ func TestUndoOnPull(t *testing.T) {
 	}
 }
 
-// TestLabelsOffWhoever: a rule with else_undo that overrides people takes its labels off when
-// its condition is false, also those of others, on a new issue and without a memory.
+// TestLabelsOffWhoever checks a rule with else_undo that overrides people. When its condition is
+// false, it removes its labels, even those that others added, on a new issue and without a memory.
 func TestLabelsOffWhoever(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, keys, put, want string }{

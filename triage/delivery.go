@@ -10,13 +10,12 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
-// An Event is the event that a run is about. The zero value of a field that an event does not have is
-// empty.
+// An Event is the event that a run handles. Fields that the event does not have are empty.
 type Event struct {
 	Name      string  `expr:"name"`      // such as "issues"
 	Action    string  `expr:"action"`    // such as "opened"; empty for events without activity types
 	Label     string  `expr:"label"`     // of labeled and unlabeled
-	Assignee  string  `expr:"assignee"`  // of assigned and unassigned: a login
+	Assignee  string  `expr:"assignee"`  // A Delivery is an event as it was received: its name and activity, the issue and the repository, the actor, and the original JSON of the service.
 	Milestone string  `expr:"milestone"` // of milestoned and demilestoned: its title
 	Comment   Comment `expr:"comment"`   // of issue_comment events
 }
@@ -27,24 +26,26 @@ type Delivery struct {
 	Event
 
 	Repo   Repo
-	Branch string // the repository's default branch; empty when the payload does not name it
-	Number int    // of the issue
-	// Issue is nil when the payload only names the issue: the caller fetches it and calls
-	// [Delivery.WithIssue].
-	Issue  *Issue
-	Pull   *PullRequest // of pull request events; else nil, also where the issue is a pull request
-	Sender Actor        // who caused the event
-	// Scans are the queries that found the issue, in a scheduled run.
+	Branch string // the default branch of the repository; empty if the payload does not contain it
+	Number int    // number of the issue
+	// Issue is nil if the payload contains only the number of the issue. Then the caller fetches
+	// the issue and calls [Delivery.WithIssue].
+	Issue *Issue
+	// Pull is set for pull request events only. It is nil for other events, even if the issue is a
+	// pull request.
+	Pull   *PullRequest
+	Sender Actor // the account that caused the event
+	// Scans are the queries that found the issue in a scheduled run.
 	Scans []string
-	// Fetched is when the issue was fetched that the payload only names; zero: it came
-	// with the event.
+	// Fetched is the time at which the issue was fetched. It is zero if the event contained the
+	// issue.
 	Fetched time.Time
 
 	payload map[string]json.RawMessage
 }
 
-// NewIssueEvent returns the delivery of an event on an issue that no webhook reported, such
-// as a poll finds: with the payload that a webhook would have, as far as it is known.
+// NewIssueEvent returns the delivery of an event that no webhook reported, such as one that was
+// found by polling. Its payload has the form of a webhook's payload, with the known fields only.
 func NewIssueEvent(action string, repo Repo, issue Snapshot, sender Actor) (Delivery, error) {
 	type account struct {
 		Login string `json:"login"`
@@ -79,15 +80,15 @@ func (d Delivery) Ref() Ref { return Ref{d.Repo.Owner, d.Repo.Name, d.Number} }
 // FullRepo returns "owner/name".
 func (d Delivery) FullRepo() string { return d.Repo.Owner + "/" + d.Repo.Name }
 
-// Payload returns a copy of the top level of the service's JSON; never nil. The values are
-// shared and must not be changed.
+// Payload returns a copy of the top level of the original JSON; never nil. The values are shared
+// with the delivery, and must not be changed.
 func (d Delivery) Payload() map[string]json.RawMessage {
 	out := make(map[string]json.RawMessage, len(d.payload)+10)
 	maps.Copy(out, d.payload)
 	return out
 }
 
-// RuleName returns the event's name as rules know it.
+// RuleName returns the name of the event in rules: pull_request_target is pull_request there.
 func (d Delivery) RuleName() string {
 	if d.Name == EventPullRequestTarget {
 		return EventPullRequest
@@ -101,18 +102,19 @@ func (d Delivery) OnPull() bool { return d.Pull != nil || d.Issue != nil && d.Is
 // HasComment reports whether the event is about a comment.
 func (d Delivery) HasComment() bool { return d.Comment != Comment{} }
 
-// Happened reports whether the event is an activity on its issue or pull request, so that it
+// Happened reports whether the event is an activity on its issue or pull request. Such an event
 // contains the time of the last change. Dispatches and scheduled runs are not activities.
 func (d Delivery) Happened() bool {
 	s := SubjectOf(d.Name)
 	return s == SubjectIssue || s == SubjectPull
 }
 
-// Snapshot returns the issue with its JSON; the JSON is nil for a pull request, whose event has
-// no issue. The event must carry an issue, or have got one by [Delivery.WithIssue].
+// Snapshot returns the issue with its JSON. The JSON is nil for a pull request event, because its
+// payload contains no issue. The delivery must have an issue: from the event, or from
+// [Delivery.WithIssue].
 func (d Delivery) Snapshot() Snapshot { return Snapshot{*d.Issue, d.payload["issue"]} }
 
-// WithIssue returns the delivery with a fetched issue in place, in the payload too.
+// WithIssue returns the delivery with a fetched issue in its Issue field and in its payload.
 func (d Delivery) WithIssue(issue Snapshot) Delivery {
 	payload := d.Payload()
 	payload["issue"] = issue.Raw
@@ -120,8 +122,8 @@ func (d Delivery) WithIssue(issue Snapshot) Delivery {
 	return d
 }
 
-// AsOpened returns the delivery as if the issue, as it is now, had just been opened by
-// the sender of the event. A pull request stays one.
+// AsOpened returns the delivery as if the sender of the event had just opened the issue in its
+// current state. The event of a pull request stays one of a pull request.
 func (d Delivery) AsOpened() Delivery {
 	payload := d.Payload()
 	for _, key := range []string{"comment", "label", "assignee", "milestone", "changes", "inputs", "client_payload", "workflow", "ref", "schedule"} {
@@ -139,11 +141,13 @@ func (d Delivery) AsOpened() Delivery {
 	return d
 }
 
-// SkipReason returns why no decision is due on the event, or is empty: the issue is a pull
-// request and the event one that is for issues, such as a dispatch, the event was caused by the account bot, or the comment is our own. A dispatch
-// is a person's request, whoever sent it. Our marker makes a comment ours only under the
-// account bot, or under another app's: bot may be the wrong one, and answering our own
-// comments would never end. A person cannot hide a comment by it, unless bot is empty.
+// SkipReason returns the reason to make no decision on the event, or "". Three kinds of events are
+// skipped: an event for issues on a pull request, an event caused by the account bot, and our own
+// comment. A dispatch by bot is not skipped, because it is a person's request.
+//
+// A comment with our marker is our own if its author is bot or any other app. The other apps count
+// because bot may be configured wrongly, and answering our own comments would never end. A person's
+// comment with our marker is not skipped, unless bot is empty.
 func (d Delivery) SkipReason(bot string) string {
 	switch {
 	case d.OnPull() && d.Pull == nil && d.Name != EventIssueComment && d.Name != EventSchedule:

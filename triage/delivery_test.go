@@ -21,7 +21,7 @@ func parse(t *testing.T, name, payload string) triage.Delivery {
 	return d
 }
 
-// payloadOf is the payload of a delivery, decoded.
+// payloadOf returns the decoded payload of a delivery.
 func payloadOf(t *testing.T, d triage.Delivery) map[string]any {
 	t.Helper()
 	raw, err := json.Marshal(d.Payload())
@@ -35,7 +35,7 @@ func payloadOf(t *testing.T, d triage.Delivery) map[string]any {
 	return out
 }
 
-// plain is a delivery without its payload, which no comparison can see into.
+// plain returns a delivery without its payload, because cmp cannot compare the unexported field.
 func plain(d triage.Delivery) any {
 	return struct {
 		Event  triage.Event
@@ -54,7 +54,7 @@ const issueJSON = `{"number": 7, "title": "Crash", "body": "It <b>crashes</b>", 
 	"type": {"name": "Bug"}, "comments": 3, "locked": true, "created_at": "2026-04-10T08:00:00Z", "updated_at": "2026-04-10T09:00:00Z",
 	"html_url": "https://github.com/octo/hello/issues/7", "reactions": {"total_count": 2, "+1": 1, "-1": 1}, "node_id": "I_7"}`
 
-// TestNewIssueEvent compares the event of a poll with that of the webhook.
+// TestNewIssueEvent compares an event that was found by polling with the same event from a webhook.
 func TestNewIssueEvent(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -90,7 +90,7 @@ func TestNewIssueEvent(t *testing.T) {
 	}
 }
 
-// TestSnapshot parses the JSON of a snapshot to the same issue again.
+// TestSnapshot checks that the JSON of a snapshot parses to the same issue.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	fetched, err := triage.ParseIssue([]byte(`{"number": 7, "title": "fetched", "labels": ["a"]}`))
@@ -122,7 +122,7 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// TestAsOpened makes every recorded event that has an issue one of a new issue.
+// TestAsOpened applies AsOpened to every recorded event with an issue.
 func TestAsOpened(t *testing.T) {
 	t.Parallel()
 	gone := []string{"comment", "label", "assignee", "milestone", "changes", "inputs", "client_payload", "workflow", "ref", "schedule"}
@@ -175,7 +175,7 @@ func TestAsOpened(t *testing.T) {
 	}
 }
 
-// TestAsOpenedPull leaves a pull request one, under the name of its event.
+// TestAsOpenedPull checks that the event of a pull request stays one, under the same name.
 func TestAsOpenedPull(t *testing.T) {
 	t.Parallel()
 	pull := `{"action": "synchronize", "number": 7, "pull_request": {"number": 7, "title": "x", "head": {"ref": "h"}, "base": {"ref": "b"}}}`
@@ -187,7 +187,7 @@ func TestAsOpenedPull(t *testing.T) {
 	}
 }
 
-// TestPayloadIsACopy lets no caller change a delivery.
+// TestPayloadIsACopy checks that a caller cannot change a delivery.
 func TestPayloadIsACopy(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]triage.Delivery{"zero": {}, "parsed": parse(t, "issues", `{"action": "opened", "issue": `+issueJSON+`}`)} {
@@ -199,7 +199,7 @@ func TestPayloadIsACopy(t *testing.T) {
 	}
 }
 
-// TestSkipReason decides on no event that we caused ourselves.
+// TestSkipReason checks that events that we caused ourselves are skipped.
 func TestSkipReason(t *testing.T) {
 	t.Parallel()
 	comment := func(body string) string {

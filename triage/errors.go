@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// The errors of a code host that callers branch on; test with errors.Is.
+// The errors of a code host that callers handle separately; test with errors.Is.
 var (
-	// ErrNeedsHost means that a step needs the code host, and there is no token to reach it.
+	// ErrNeedsHost means that a step needs the code host, but no token is configured.
 	ErrNeedsHost = errors.New("a token is needed: the input token, or GITHUB_TOKEN")
-	// ErrGone means that the issue does not exist any more: deleted, transferred, or
-	// invisible to the token.
+	// ErrGone means that the issue no longer exists or is not visible to the token. It may have
+	// been deleted or transferred.
 	ErrGone = errors.New("the issue is gone (deleted or transferred) or the token cannot see it")
 	// ErrNotFound means that something other than the issue does not exist.
 	ErrNotFound = errors.New("not found")
@@ -18,7 +18,8 @@ var (
 	ErrTruncated = errors.New("the list is too long to be read as a whole")
 	// ErrUncertain means that a write was sent and its outcome is unknown.
 	ErrUncertain = errors.New("the outcome of the write is unknown")
-	// ErrLimited means that the host refuses calls for longer than is worth waiting.
+	// ErrLimited means that the rate limit of the host is used up, and that the wait for new calls
+	// is too long.
 	ErrLimited = errors.New("the limit of calls is spent")
 	// ErrHalted means that a write was not tried: the context ended, or a guard forbade it.
 	// A later attempt at the task continues with that write.
@@ -39,14 +40,14 @@ func (e *PermissionError) Error() string {
 // Unwrap returns the host's answer.
 func (e *PermissionError) Unwrap() error { return e.Err }
 
-// An UnknownActionError means that a decision asks for an action that does not exist. The
-// actions before it in the list were carried out and stay; those after it are not tried.
+// An UnknownActionError means that a decision contains an action of an unknown type. The actions
+// before it in the list were carried out; those after it are not tried.
 type UnknownActionError struct {
 	Type  string
 	Index int // of the action in the decision, from 0
 }
 
-// Error starts with the name that the published protocol gives this error.
+// Error starts with "UnknownActionError", the name of this error in the published protocol.
 func (e *UnknownActionError) Error() string {
 	return fmt.Sprintf("UnknownActionError: action %d has the unknown type %q", e.Index+1, e.Type)
 }

@@ -10,10 +10,10 @@ const (
 	EventIssues             = "issues"
 	EventIssueComment       = "issue_comment"
 	EventPullRequest        = "pull_request"
-	EventPullRequestTarget  = "pull_request_target" // rules know it as pull_request
+	EventPullRequestTarget  = "pull_request_target" // rules call it pull_request
 	EventWorkflowDispatch   = "workflow_dispatch"
 	EventRepositoryDispatch = "repository_dispatch"
-	EventSchedule           = "schedule" // names no issue: the rules select issues
+	EventSchedule           = "schedule" // contains no issue: the rules select the issues
 )
 
 // A Subject is how an event refers to its issue.
@@ -22,23 +22,25 @@ type Subject int
 // The subjects.
 const (
 	SubjectUnknown  Subject = iota // the event is not supported
-	SubjectIssue                   // the payload contains an issue; foremand takes these events
+	SubjectIssue                   // the payload contains an issue; foremand accepts these events
 	SubjectPull                    // the payload contains a pull request
-	SubjectDispatch                // a person asks for a run, and may name an issue
-	SubjectScan                    // the rules select issues
+	SubjectDispatch                // a person requests a run, possibly for one issue
+	SubjectScan                    // the rules select the issues
 )
 
-// An EventKind is an event that GitHub reports, or a workflow run is about.
+// An EventKind is an event that GitHub reports, or that starts a workflow run.
 type EventKind struct {
 	Name    string
 	Subject Subject
-	// Activities are the values of the payload's action; nil: the event has none, or any.
+	// Activities are the known values of the payload's "action". Nil: the event has no action, or
+	// any value is allowed.
 	Activities []string
-	// Routed are the activities of which foremand makes tasks for agents that list no events.
+	// Routed are the activities for which foremand creates tasks, if the agent's configuration
+	// lists no events.
 	Routed []string
 }
 
-// pullActivities are those of the events about pull requests.
+// pullActivities are the activities of events about pull requests.
 var pullActivities = []string{
 	"opened", "edited", "closed", "reopened", "synchronize", "converted_to_draft", "ready_for_review",
 	"assigned", "unassigned", "labeled", "unlabeled", "locked", "unlocked", "milestoned", "demilestoned",
@@ -65,7 +67,7 @@ var eventKinds = []EventKind{
 // EventKinds returns the supported events. The caller must not change their activities.
 func EventKinds() []EventKind { return slices.Clone(eventKinds) }
 
-// SubjectOf returns the subject of the event of that name.
+// SubjectOf returns the subject of a named event.
 func SubjectOf(name string) Subject {
 	for _, k := range eventKinds {
 		if k.Name == name {
@@ -75,8 +77,8 @@ func SubjectOf(name string) Subject {
 	return SubjectUnknown
 }
 
-// EventNames returns the names of the supported events, of the given subjects alone if there
-// are any.
+// EventNames returns the names of the supported events. If subjects are given, it returns only
+// events with one of them.
 func EventNames(subjects ...Subject) []string {
 	var names []string
 	for _, k := range eventKinds {

@@ -17,17 +17,18 @@ type Ref struct {
 // String returns "owner/repo#number".
 func (r Ref) String() string { return fmt.Sprintf("%s/%s#%d", r.Owner, r.Repo, r.Number) }
 
-// An Issue is the state of an issue at some time, or the part of a pull request that issues
-// have, too.
+// An Issue is the state of an issue at some time. For a pull request it contains the fields that
+// issues and pull requests share.
 type Issue struct {
-	Number      int       `expr:"number"`
-	Title       string    `expr:"title"`
-	Body        string    `expr:"body"`         // empty for null
-	State       string    `expr:"state"`        // "open" or "closed"
-	StateReason string    `expr:"state_reason"` // "completed", "not_planned", "duplicate", "reopened" or empty
-	Author      string    `expr:"author"`       // login; empty for a deleted account
-	AuthorType  string    `expr:"author_type"`  // "User", "Bot" or "Organization"
-	Association string    `expr:"association"`  // of the author with the repository, such as "MEMBER" or "NONE"
+	Number      int    `expr:"number"`
+	Title       string `expr:"title"`
+	Body        string `expr:"body"`         // empty if it is null
+	State       string `expr:"state"`        // "open" or "closed"
+	StateReason string `expr:"state_reason"` // "completed", "not_planned", "duplicate", "reopened" or empty
+	Author      string `expr:"author"`       // login; empty for a deleted account
+	AuthorType  string `expr:"author_type"`  // "User", "Bot" or "Organization"
+	// Association is the relation of the author to the repository, such as "MEMBER" or "NONE".
+	Association string    `expr:"association"`
 	Labels      []string  `expr:"labels"`
 	Assignees   []string  `expr:"assignees"` // logins
 	Milestone   string    `expr:"milestone"` // title; empty for none
@@ -37,25 +38,25 @@ type Issue struct {
 	CreatedAt   time.Time `expr:"created_at"`
 	UpdatedAt   time.Time `expr:"updated_at"`
 	ClosedAt    time.Time `expr:"closed_at"`    // zero for an open issue
-	URL         string    `expr:"url"`          // for humans
-	PullRequest bool      `expr:"pull_request"` // GitHub lists pull requests as issues; this is one
+	URL         string    `expr:"url"`          // the web page, for humans
+	PullRequest bool      `expr:"pull_request"` // the issue is a pull request; GitHub lists pull requests as issues
 	Reactions   Reactions `expr:"reactions"`
 
 	NullBody bool `expr:"-"` // the body is null, not ""
-	Draft    bool `expr:"-"` // of a pull request; GitHub tells it wherever it lists one as an issue
+	Draft    bool `expr:"-"` // the pull request is a draft; GitHub reports this also where it lists a pull request as an issue
 
-	NodeID   string    `expr:"-"` // GitHub's id of the issue in GraphQL; empty when not reported
-	LabelIDs []LabelID `expr:"-"` // of those Labels whose id was reported
+	NodeID   string    `expr:"-"` // GitHub's GraphQL id of the issue; empty if not reported
+	LabelIDs []LabelID `expr:"-"` // for those Labels whose id was reported
 }
 
-// A LabelID is GitHub's id of a label in GraphQL. It stays when the label is renamed, and a label
-// that is deleted and created again has another one.
+// A LabelID is GitHub's GraphQL id of a label. A renamed label keeps its id. A label that was
+// deleted and created again has a new one.
 type LabelID struct {
 	Name string // of the label
 	ID   string // not empty
 }
 
-// Reactions counts the reactions to an issue, as GitHub names them.
+// Reactions counts the reactions to an issue. The JSON names are GitHub's.
 type Reactions struct {
 	Total      int `expr:"total"       json:"total_count"`
 	ThumbsUp   int `expr:"thumbs_up"   json:"+1"`
@@ -68,8 +69,8 @@ type Reactions struct {
 	Eyes       int `expr:"eyes"        json:"eyes"`
 }
 
-// A PullRequest contains the fields of a pull request that an issue does not have. The zero
-// value stands for none.
+// A PullRequest contains the fields that only pull requests have. The zero value means that there
+// is none.
 type PullRequest struct {
 	Head         string `expr:"head"` // name of the branch to be merged
 	Base         string `expr:"base"` // name of the branch to merge into
@@ -79,20 +80,20 @@ type PullRequest struct {
 	Additions    int    `expr:"additions"` // lines
 	Deletions    int    `expr:"deletions"` // lines
 	Commits      int    `expr:"commits"`
-	// RequestedReviewers are the logins of people whose review is asked for and who have
-	// not given one since; RequestedTeams the names of teams, as their addresses have them.
+	// RequestedReviewers are the logins of people who were asked for a review and have not given
+	// one since. RequestedTeams are the slugs of teams that were asked, as in the teams' URLs.
 	RequestedReviewers []string `expr:"requested_reviewers"`
 	RequestedTeams     []string `expr:"requested_teams"`
 }
 
-// A Comment is a comment on an issue. Fields that its source does not report are empty.
+// A Comment is a comment on an issue. Fields that the source does not report are empty.
 type Comment struct {
 	Body        string `expr:"body"`
 	Author      string `expr:"author"`      // login; empty for a deleted account
-	Association string `expr:"association"` // of the author with the repository
+	Association string `expr:"association"` // relation of the author to the repository
 
 	ID        int64     `expr:"-"`
-	URL       string    `expr:"-"` // for humans
+	URL       string    `expr:"-"` // the web page, for humans
 	CreatedAt time.Time `expr:"-"`
 }
 
@@ -100,7 +101,7 @@ type Comment struct {
 type Actor struct {
 	Login       string `expr:"login"`       // empty for a deleted account
 	Type        string `expr:"type"`        // "User", "Bot" or "Organization"; empty when not reported
-	Association string `expr:"association"` // with the repository; empty when not reported
+	Association string `expr:"association"` // relation to the repository; empty if not reported
 }
 
 // A Repo is a repository.
@@ -112,13 +113,13 @@ type Repo struct {
 // A ChangedFile is a file that a pull request changes.
 type ChangedFile struct {
 	Path   string
-	Before string // its path before it was moved; else empty
+	Before string // path before the file was moved; empty if it was not moved
 }
 
 // A Review is a review of a pull request.
 type Review struct {
 	Author      string // login; empty for a deleted account
-	Association string // of the author with the repository
+	Association string // relation of the author to the repository
 	State       string // "APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED" or "PENDING"
 }
 
@@ -136,15 +137,13 @@ type Snapshot struct {
 	Raw json.RawMessage
 }
 
-// IsMaintainer reports whether an association with a repository lets an account label and
-// assign issues.
+// IsMaintainer reports whether an account with this association may label and assign issues.
 func IsMaintainer(association string) bool {
 	return association == "OWNER" || association == "MEMBER" || association == "COLLABORATOR"
 }
 
-// ParseIssue decodes an issue as GitHub's REST API and its webhooks write it. The
-// number must be there; everything else may be missing. Raw is data with invalid UTF-8
-// replaced.
+// ParseIssue decodes an issue in the format of GitHub's REST API and webhooks. Only the number is
+// required. Raw is data with invalid UTF-8 replaced.
 func ParseIssue(data []byte) (Snapshot, error) {
 	data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	var w wireIssue
@@ -157,7 +156,7 @@ func ParseIssue(data []byte) (Snapshot, error) {
 	return Snapshot{w.issue(), data}, nil
 }
 
-// wireIssue lists the fields that are read; pointers mark fields that may be null.
+// wireIssue lists the fields that are read. Pointers mark fields that may be null.
 type wireIssue struct {
 	NodeID      string      `json:"node_id"`
 	Number      int         `json:"number"`
@@ -230,11 +229,10 @@ type wireUser struct {
 	Type  string `json:"type"`
 }
 
-// wireLabel accepts both forms in which GitHub's description lists labels: an
-// object and a bare name.
+// wireLabel is a label in one of the two forms that GitHub documents: an object, or its name alone.
 type wireLabel struct{ Name, NodeID string }
 
-// UnmarshalJSON decodes either form.
+// UnmarshalJSON decodes an object or a name.
 func (l *wireLabel) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		return json.Unmarshal(data, &l.Name)
@@ -248,7 +246,7 @@ func (l *wireLabel) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// wirePull lists the fields of a pull request that an issue does not have.
+// wirePull lists the fields that only pull requests have.
 type wirePull struct {
 	Head struct {
 		Ref string `json:"ref"`
@@ -262,15 +260,15 @@ type wirePull struct {
 	Additions    int  `json:"additions"`
 	Deletions    int  `json:"deletions"`
 	Commits      int  `json:"commits"`
-	// Reviewers and Teams are those that a review is asked of.
+	// Reviewers and Teams are the people and teams that were asked for a review.
 	Reviewers []wireUser `json:"requested_reviewers"`
 	Teams     []struct {
 		Slug string `json:"slug"`
 	} `json:"requested_teams"`
 }
 
-// ParsePull decodes a pull request as GitHub's REST API and its webhooks write it: the
-// part that it has in common with an issue, and the rest. It fails as [ParseIssue] does.
+// ParsePull decodes a pull request in the format of GitHub's REST API and webhooks. The Snapshot
+// has the fields that it shares with issues. It fails as [ParseIssue] does.
 func ParsePull(data []byte) (Snapshot, PullRequest, error) {
 	issue, err := ParseIssue(data)
 	if err != nil {

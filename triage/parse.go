@@ -12,13 +12,13 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// An EventSource is an event as it arrives: the body of a webhook, or the file that a
-// workflow run finds at GITHUB_EVENT_PATH.
+// An EventSource is an event that was not parsed yet: the body of a webhook, or the file that
+// GITHUB_EVENT_PATH names in a workflow run.
 type EventSource struct {
 	Name    string // such as "issues"; empty: inferred from the payload's keys
-	File    string // where the payload was read, for messages
-	Repo    string // "owner/name", used when the payload names none
-	Issue   int    // the issue that a dispatch event is about; 0: the payload names it
+	File    string // the file that the payload was read from, for error messages
+	Repo    string // "owner/name", used if the payload names no repository
+	Issue   int    // the issue of a dispatch event; 0: the payload names it
 	Payload []byte
 }
 
@@ -43,7 +43,7 @@ func (s EventSource) where() string {
 }
 
 func parseEvent(src EventSource) (Delivery, error) {
-	// Invalid UTF-8, which GitHub never sends, would make the task invalid JSON.
+	// Invalid UTF-8 would make the task invalid JSON. GitHub never sends it.
 	src.Payload = bytes.ToValidUTF8(src.Payload, []byte("\uFFFD"))
 	var payload map[string]json.RawMessage
 	if err := decodeAt(src.Payload, &payload); err != nil {
@@ -77,7 +77,7 @@ func parseEvent(src EventSource) (Delivery, error) {
 	return e, nil
 }
 
-// wireEvent lists the fields of the supported events that are read.
+// wireEvent lists the fields that are read from an event.
 type wireEvent struct {
 	Action     string          `json:"action"`
 	Issue      json.RawMessage `json:"issue"`
@@ -128,7 +128,8 @@ func (w wireEvent) fill(e *Delivery) {
 	}
 }
 
-// word reports whether s is empty or has only the characters of GitHub's activity types.
+// word reports whether s is empty or contains only the characters of GitHub's activity types: a to
+// z and "_".
 func word(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == ""
 }
@@ -152,7 +153,7 @@ func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
 		if len(w.Issue) == 0 {
 			return nil
 		}
-		fallthrough // a person asks what a scheduled run would do with this one
+		fallthrough // a person asks what a scheduled run would decide on this issue
 	case SubjectIssue:
 		if len(w.Issue) == 0 || string(w.Issue) == "null" {
 			return fmt.Errorf("the %s event carries no issue", e.Name)
@@ -175,7 +176,7 @@ func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
 		return nil
 	case SubjectDispatch:
 		if e.Name == EventWorkflowDispatch && w.wantsScan(src) {
-			e.Name = EventSchedule // a person wants it now
+			e.Name = EventSchedule // a person starts a scheduled run by hand
 			return nil
 		}
 		n, err := dispatchNumber(src.Issue, w.Inputs.Issue, w.ClientPayload.Issue)
@@ -186,8 +187,8 @@ func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
 	return fmt.Errorf("the event %s carries no issue (supported: %s)", e.Name, strings.Join(EventNames(), ", "))
 }
 
-// dispatchNumber finds the issue of a dispatch event: the given number, then the
-// workflow's input, then the client payload's.
+// dispatchNumber returns the issue number of a dispatch event: the given number if there is one,
+// else the first number in sources.
 func dispatchNumber(given int, sources ...json.RawMessage) (int, error) {
 	if given > 0 {
 		return given, nil
@@ -202,8 +203,8 @@ func dispatchNumber(given int, sources ...json.RawMessage) (int, error) {
 	return 0, errors.New("the dispatch event names no issue: set the input issue, or issue in its inputs or its client_payload")
 }
 
-// numberOf reads an issue number: a number, a string with or without "#", or an
-// object with number.
+// numberOf parses an issue number from JSON: a number, a string with or without "#", or an object
+// with a "number".
 func numberOf(raw json.RawMessage) (int, error) {
 	var o struct {
 		Number json.RawMessage `json:"number"`
@@ -227,7 +228,7 @@ func ParseNumber(s string) (int, error) {
 	return n, nil
 }
 
-// inferName tells the event's name from the keys of its payload.
+// inferName infers the name of an event from the keys of its payload.
 func inferName(payload map[string]json.RawMessage) (string, error) {
 	has := func(key string) bool { _, ok := payload[key]; return ok }
 	switch {
@@ -247,7 +248,8 @@ func inferName(payload map[string]json.RawMessage) (string, error) {
 	return "", errors.New("the payload contains no issue, and no dispatch that could name one; name the event")
 }
 
-// wantsScan reports whether a person who names no issue asks for a scheduled run.
+// wantsScan reports whether a person asks for a scheduled run: the input scan is true, and no issue
+// is named.
 func (w wireEvent) wantsScan(src EventSource) bool {
 	text := func(raw json.RawMessage) string { return string(bytes.Trim(raw, `" `)) }
 	issue := text(w.Inputs.Issue)

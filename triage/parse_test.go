@@ -12,8 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of the files in testdata")
 
-// TestParseEvent reads the payload of every file in testdata/event. The part
-// "source" holds name=, repo= and issue= of the event's source, and bot=.
+// TestParseEvent parses the payload of every file in testdata/event. The part "source" has the
+// source of the event (name=, repo=, issue=) and the login for SkipReason (bot=).
 func TestParseEvent(t *testing.T) {
 	t.Parallel()
 	golden.Each(t, "testdata/event", *update, func(t *testing.T, a *golden.Case) {
@@ -62,7 +62,7 @@ func TestParseNumber(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		in   string
-		want int // 0: an error
+		want int // 0 means an error
 	}{
 		{"7", 7}, {" #7 ", 7}, {"", 0}, {"0", 0}, {"-1", 0}, {"7.0", 0}, {"seven", 0},
 		{"99999999999999999999", 0}, {"o/r#7", 0}, {"##7", 0},

@@ -8,14 +8,14 @@ import (
 	"github.com/org/foreman-action/rules/facts"
 )
 
-// TestPlainData looks for something in the facts that a condition could call, follow or
-// change. A new field of the facts is looked at too.
+// TestPlainData checks that the types that conditions read contain nothing to call, follow or
+// change: no methods, pointers or maps. New fields are checked automatically.
 func TestPlainData(t *testing.T) {
 	t.Parallel()
 	seen := 0
 	for f := range fieldsOf(reflect.TypeFor[facts.Facts]()) {
 		typ := f.Type
-		if typ.Kind() == reflect.Pointer { // a part that an event may lack; conditions see what it points to
+		if typ.Kind() == reflect.Pointer { // an optional part; conditions read the value that it points to
 			typ = typ.Elem()
 		}
 		if typ.Kind() == reflect.Struct && typ != reflect.TypeFor[time.Time]() {
@@ -46,7 +46,7 @@ func checkPlain(t *testing.T, path string, typ reflect.Type) {
 		checkPlain(t, path+"[]", typ.Elem())
 		return
 	case reflect.Struct:
-		if typ == reflect.TypeFor[time.Time]() { // whose methods the language itself offers
+		if typ == reflect.TypeFor[time.Time]() { // the expression language provides the methods of times itself
 			return
 		}
 		names := map[string]bool{}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A placedError is a mistake at a place of the payload.
+// A placedError is an error with its position in the payload.
 type placedError struct {
 	line, column int
 	err          error
@@ -17,7 +17,7 @@ type placedError struct {
 
 func (e *placedError) Error() string { return fmt.Sprintf("%d:%d: %v", e.line, e.column, e.err) }
 
-// decodeAt is json.Unmarshal with positions in its errors.
+// decodeAt is json.Unmarshal, with positions in its errors.
 func decodeAt(data []byte, out any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return &placedError{1, 1, errors.New("the event payload is empty")}
@@ -28,8 +28,9 @@ func decodeAt(data []byte, out any) error {
 	return nil
 }
 
-// placed adds a position in data to an error. The decoder read from start on: the position of a
-// JSON error is that of the mistake; of any other error it is start.
+// placed adds a line and a column of data to an error. start is the offset at which the decoder
+// began. A JSON error gives its own position, relative to start; any other error is placed at
+// start.
 func placed(data []byte, start int64, err error) error {
 	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
 		line, column := position(data, start+s.Offset)
@@ -48,7 +49,7 @@ func placed(data []byte, start int64, err error) error {
 	return &placedError{line, column, fmt.Errorf("decode event payload: %s: want %s, got %s", what, jsonType(t.Type), t.Value)}
 }
 
-// jsonType names the JSON type that a Go type is decoded from.
+// jsonType returns the JSON type from which a value of a Go type is decoded.
 func jsonType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Map, reflect.Struct:
@@ -63,15 +64,15 @@ func jsonType(t reflect.Type) string {
 	return "a number"
 }
 
-// position turns the 1-based offset of a JSON error into a line and a column.
+// position converts the 1-based offset of a JSON error to a line and a column.
 func position(data []byte, offset int64) (line, column int) {
 	offset = min(max(offset-1, 0), int64(len(data)))
 	before := data[:offset]
 	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
 }
 
-// valueAt returns where the value of a top-level key begins, and 0 when there is none.
-// Of a repeated key the last value counts, as for the decoder.
+// valueAt returns the offset at which the value of a top-level key begins, or 0 if there is none.
+// The last value of a repeated key is used, as in the decoder.
 func valueAt(data []byte, key string) int64 {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if _, err := dec.Token(); err != nil {

@@ -6,29 +6,29 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A Verdict is the policy's answer to an action.
+// A Verdict is the result of checking an action against the policy.
 type Verdict string
 
 // The verdicts.
 const (
-	Do     Verdict = "do"     // carry it out
-	Skip   Verdict = "skip"   // nothing to do, or not permitted to anybody here; see the reason
+	Do     Verdict = "do"     // to be carried out
+	Skip   Verdict = "skip"   // nothing to do, or no source may do it here; Reason explains which
 	Refuse Verdict = "refuse" // forbidden by the policy or the protocol
 )
 
-// A State is the progress of an action. It is the one set of states of journals, reports and
-// memory. Each uses a subset: a journal's entries are planned, trying, done, skipped or
-// failed; a record's actions all but trying; reports print [State.Result].
+// A State is the progress of an action. Journals, reports and the memory share these states, but
+// each uses only some of them. Entries of a journal are planned, trying, done, skipped or failed.
+// Actions in a record have every state but trying. Reports print [State.Result].
 type State string
 
 // The states.
 const (
 	Planned State = "planned" // not tried yet; the last state in a dry run
-	Trying  State = "trying"  // being tried; found by a later attempt: the outcome is unknown
+	Trying  State = "trying"  // being tried; if a later attempt finds this state, the outcome is unknown
 	Done    State = "done"    // carried out, now or by an earlier attempt
-	Noted   State = "noted"   // recorded in the memory for later; nothing was written
-	Already State = "already" // it was so before; only old records have it
-	Skipped State = "skipped" // not tried: nothing to do, or not permitted to anybody here
+	Noted   State = "noted"   // recorded in the memory as a deferred action; nothing was written to the issue
+	Already State = "already" // the issue was already in that state; only old records contain this state
+	Skipped State = "skipped" // not tried: nothing to do, or no source may do it here
 	Refused State = "refused" // not tried: forbidden by the policy or the protocol
 	Failed  State = "failed"  // tried, and failed
 	NotRun  State = "not_run" // never tried, because an action before it failed
@@ -36,27 +36,29 @@ const (
 
 // An ActionResult is one action of a decision, with its verdict and its result.
 type ActionResult struct {
-	Index   int // in the decision, from 0
+	Index   int // position in the decision, from 0
 	Action  protocol.ActionItem
 	Source  Source
 	Verdict Verdict
 	State   State
-	Reason  string   // why it was not carried out, or a warning; may be empty
-	URL     string   // where the result can be seen; may be empty
-	Values  []string // the names that were written: labels, logins, a reason, a title; never a comment's text
+	Reason  string // why it was not carried out, or a warning; may be empty
+	URL     string // web page of the result, such as the comment; may be empty
+	// Values are the names that were written: labels, logins, a reason, a title. The text of a
+	// comment is never included.
+	Values []string
 }
 
 // A Source is the origin of an action. The zero value is an agent.
 type Source struct {
-	// Rule is the id of the rule, whose author is trusted with mentions and links. Empty:
-	// an agent, all of whose text is untrusted.
+	// Rule is the id of the rule. Mentions and links by its author are trusted. Empty means an
+	// agent or a command; all text of an agent is untrusted.
 	Rule string
-	// Command is the name of the command in a person's comment, such as "undo". Empty:
-	// none.
+	// Command is the name of the command in a person's comment, such as "undo". Empty: not a
+	// command.
 	Command string
 	// OverrideHumans means that the rule may revert changes by people.
 	OverrideHumans bool
-	// Undo means that the action reverts an earlier one of the rule.
+	// Undo means that the action reverts an earlier action of the rule.
 	Undo bool
 }
 
@@ -76,13 +78,12 @@ func (s Source) String() string {
 	return "agent"
 }
 
-// undoSuffix follows a rule's id in records where the rule reverts its action. Ids have no
-// slash.
+// undoSuffix follows the rule's id in records if the action reverts an earlier one of the rule. Ids
+// of rules contain no slash, so the suffix is unambiguous.
 const undoSuffix = "/else_undo"
 
-// ID returns the name of the source in records and journals: the rule's id, with
-// "/else_undo" behind it for a revert; a slash and the command's name; or nothing for an
-// agent.
+// ID returns the name of the source in records and journals: the id of a rule, "/" and the name of
+// a command, or "" for an agent. "/else_undo" follows the id of a rule that reverts its action.
 func (s Source) ID() string {
 	switch {
 	case s.Command != "":
@@ -93,7 +94,8 @@ func (s Source) ID() string {
 	return s.Rule
 }
 
-// ParseSource is the reverse of [Source.ID]; OverrideHumans is not part of an id.
+// ParseSource is the inverse of [Source.ID]. It cannot restore OverrideHumans, which an id does not
+// contain.
 func ParseSource(id string) Source {
 	if name, ok := strings.CutPrefix(id, "/"); ok {
 		return Source{Command: name}
@@ -102,8 +104,8 @@ func ParseSource(id string) Source {
 	return Source{Rule: rule, Undo: undo}
 }
 
-// Result returns the word for the state in published reports: done, planned, none, failed or
-// not_run.
+// Result returns the name of the state in published reports: done, planned, none, failed, not_run
+// or trying.
 func (s State) Result() string {
 	switch s {
 	case Done, Noted, Already:

@@ -42,7 +42,7 @@ func TestSourceID(t *testing.T) {
 				t.Errorf("IsAgent: got %v, want %v", got, tt.agent)
 			}
 			want := tt.source
-			want.OverrideHumans = false // set by the rule, not by the record
+			want.OverrideHumans = false // not part of a record
 			if got := triage.ParseSource(tt.id); got != want {
 				t.Errorf("ParseSource(%q): got %+v, want %+v", tt.id, got, want)
 			}
@@ -50,15 +50,14 @@ func TestSourceID(t *testing.T) {
 	}
 }
 
-// FuzzParseSource checks that a record's name of a source stays the same when it is read and
-// written again.
+// FuzzParseSource checks that parsing an id and formatting it again does not change it.
 func FuzzParseSource(f *testing.F) {
 	for _, id := range []string{"", "r", "r/else_undo", "/undo", "/", "/else_undo", "/else_undo/else_undo", "r/else_undo/else_undo"} {
 		f.Add(id)
 	}
 	f.Fuzz(func(t *testing.T, id string) {
 		s := triage.ParseSource(id)
-		if id == "/" { // a command without a name is none
+		if id == "/" { // "/" without a name is not a command
 			return
 		}
 		if got := s.ID(); got != id {
@@ -67,7 +66,7 @@ func FuzzParseSource(f *testing.F) {
 	})
 }
 
-// TestStateResult has a row for each state that there is.
+// TestStateResult checks each declared state.
 func TestStateResult(t *testing.T) {
 	t.Parallel()
 	want := map[triage.State]string{
@@ -93,7 +92,7 @@ func TestStateResult(t *testing.T) {
 	}
 }
 
-// constantsOf returns the values of the constants of a string type that a file declares.
+// constantsOf returns the values of all constants of a string type that a file declares.
 func constantsOf(t *testing.T, file, typ string) []string {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)

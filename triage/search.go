@@ -2,8 +2,8 @@ package triage
 
 import "strings"
 
-// FindsPulls reports whether a query in the language of GitHub's issue search asks for pull
-// requests. A search finds either these or issues.
+// FindsPulls reports whether a query in GitHub's search syntax asks for pull requests. A search
+// finds either pull requests or issues, never both.
 func FindsPulls(query string) bool {
 	for word := range strings.FieldsSeq(strings.ToLower(query)) {
 		switch strings.TrimLeft(word, "(") {

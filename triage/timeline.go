@@ -4,32 +4,32 @@ import "time"
 
 // A Timeline is the history of an issue, as GitHub's timeline lists it.
 type Timeline struct {
-	// Events are in order of time, the oldest first.
+	// Events are sorted by time, the oldest first.
 	Events []TimelineEvent
-	// Complete is false for a timeline that is too long to be read as a whole: then
-	// Events is its newest part.
+	// Complete is false if the timeline is too long to be read as a whole. Then Events is its
+	// newest part.
 	Complete bool
-	// Before is the position from which earlier events can be read; 0: none can be read.
+	// Before is the position from which earlier events can be read; 0: there are none to read.
 	Before int
-	// Size is about how many events there are in all; 0: Events has all, or it is not known.
+	// Size is the approximate number of all events. 0: Events has all of them, or the number is
+	// unknown.
 	Size int
 }
 
-// A TimelineEvent is one event on an issue. Fields that an event of its kind does not
-// have are empty.
+// A TimelineEvent is one event on an issue. Fields that do not apply to its kind are empty.
 type TimelineEvent struct {
 	ID        int64
-	Kind      string    // GitHub's name for it, such as "labeled", "closed" or "commented"
-	At        time.Time // of a commit the time of its author's machine: any time
+	Kind      string    // GitHub's name of the kind, such as "labeled", "closed" or "commented"
+	At        time.Time // for a commit, the clock of its author's machine, which may be wrong
 	Actor     string    // login; empty for a deleted account
-	ActorType string    // "User", "Bot" or another type of account; empty when not reported
-	Label     string    // of labeled and unlabeled
-	Assignee  string    // of assigned and unassigned: a login
-	Milestone string    // of milestoned and demilestoned: its title
-	IssueType string    // of issue_type_added, issue_type_changed and issue_type_removed: its name
-	Reason    string    // of closed and locked
-	From      string    // of renamed: the title before
-	Body      string    // of commented
-	URL       string    // of commented: for humans
-	Edited    time.Time // of commented: when its text was last changed; zero when not reported
+	ActorType string    // "User", "Bot" or another account type; empty if not reported
+	Label     string    // for labeled and unlabeled
+	Assignee  string    // for assigned and unassigned: the login
+	Milestone string    // for milestoned and demilestoned: its title
+	IssueType string    // for issue_type_added, issue_type_changed and issue_type_removed: its name
+	Reason    string    // for closed and locked
+	From      string    // for renamed: the title before
+	Body      string    // for commented
+	URL       string    // for commented: the web page, for humans
+	Edited    time.Time // for commented: the last edit of the text; zero if not reported
 }

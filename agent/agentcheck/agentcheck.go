@@ -1,10 +1,10 @@
-// Package agentcheck checks whether an agent follows the protocol: it acts as the harness,
-// sends the agent all that a harness may send, and compares the answers with the protocol.
-// The agent may be written in any language.
+// Package agentcheck checks whether an agent follows the protocol. It acts as the harness, sends
+// the agent everything that a harness may send, and compares the answers with the protocol. The
+// agent may be written in any language.
 //
-// The wire has two forms, and an agent speaks one of them or both: over "queue" the
-// agent is nudged and claims its tasks, over "sync" it is sent a whole task and answers
-// with the decision.
+// The protocol has two forms, and an agent speaks one of them or both. With "queue" the agent is
+// nudged and claims its tasks. With "sync" it receives a whole task and answers with the
+// decision.
 package agentcheck
 
 import (
@@ -33,30 +33,31 @@ type Options struct {
 	Wire  string // Queue or Sync; empty: those that the agent speaks
 	// Listen is where the kit's harness listens; empty: a free port of 127.0.0.1.
 	Listen string
-	// Harness is the address of the harness for the agent; empty: its listening address.
+	// Harness is the address by which the agent reaches the harness; empty: the listening
+	// address.
 	Harness string
-	// Start starts the agent, which finds the harness at the given address, userinfo
-	// included. stop ends it, and returns an error for a bad end. Nil: the agent is
-	// started by the caller, who gets the address from Listening.
+	// Start starts the agent. harness is the harness's address with userinfo. stop ends the
+	// agent, and returns an error if the agent does not end properly. Nil: the caller starts the
+	// agent, and gets the harness's address from Listening.
 	Start func(ctx context.Context, harness string) (stop func(ctx context.Context) error, err error)
-	// Listening is called with the harness's address as soon as it can be reached; nil:
-	// it is not called.
+	// Listening is called with the harness's address when the harness can be reached; nil: not
+	// called.
 	Listening func(harness string)
-	// Patience is how long the agent may take to start, and for one task; 0 means
+	// Patience is how long the agent may take to start and how long for each task; 0 means
 	// DefaultPatience.
 	Patience time.Duration
 	// Lease is how long a claim lasts without a heartbeat; 0 means DefaultLease.
 	Lease time.Duration
-	// Done is called after each check; nil: it is not called.
+	// Done is called after each check; nil: not called.
 	Done func(Check)
-	// Transport carries the requests to the agent; nil: one of its own.
+	// Transport sends the requests to the agent; nil: a new http.Transport.
 	Transport http.RoundTripper
-	// Serve serves the harness, instead of Listen, and returns its address; nil: Listen.
+	// Serve serves the harness and returns its address; nil: the kit listens on Listen.
 	Serve func(http.Handler) (url string, stop func(), err error)
 }
 
-// Run checks an agent. It returns an error when it could not: for invalid options, or at the
-// end of ctx. The agent's mistakes are in the report.
+// Run checks an agent. It returns an error if the options are invalid, if the harness or the
+// agent cannot be started, or if ctx ends. The agent's mistakes are in the report.
 func Run(ctx context.Context, o Options) (Report, error) {
 	agent, err := address.Canonical(o.Agent)
 	switch {
@@ -117,7 +118,7 @@ func start(ctx context.Context, s *session, o Options, harness string) error {
 	return nil
 }
 
-// serve makes the harness reachable, and returns its address with a credential in it.
+// serve starts the harness, and returns its address with a credential.
 func serve(ctx context.Context, o Options, h *harness) (string, func(), error) {
 	serve := o.Serve
 	if serve == nil {

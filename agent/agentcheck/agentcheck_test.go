@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// checkAgent runs the kit on an agent that begin starts, in a bubble.
+// checkAgent runs the kit on an agent that begin starts, in a synctest bubble.
 func checkAgent(t *testing.T, wire string, begin func(ctx context.Context, n *network, harness string) (stop func(context.Context) error)) agentcheck.Report {
 	t.Helper()
 	n := &network{hosts: map[string]http.Handler{}}
@@ -49,7 +49,8 @@ func failed(r agentcheck.Report) []string {
 	return ids
 }
 
-// TestWorker checks an agent made of this module's own parts, over both forms.
+// TestWorker checks an agent made of this module's Worker and Handler, over both forms of the
+// protocol.
 func TestWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -83,8 +84,8 @@ func TestWorker(t *testing.T) {
 	})
 }
 
-// TestFaults checks agents that each do one thing wrong: the kit must find that, and
-// nothing else.
+// TestFaults checks agents that each make one mistake. The kit must find this mistake and no
+// other.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	const slow = 40 * time.Second
@@ -152,7 +153,7 @@ func TestFaults(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				wire := tt.kind
 				if tt.fault == "" {
-					wire = "" // the kit finds it out
+					wire = "" // the kit detects it
 				}
 				report := checkAgent(t, wire, func(ctx context.Context, n *network, harness string) func(context.Context) error {
 					ctx, stop := context.WithCancel(ctx)

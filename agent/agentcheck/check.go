@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A check is a row of a table.
+// A check is a row in a table of checks.
 type check struct {
 	id   string
 	wire string // Queue or Sync; empty: both
@@ -18,7 +18,7 @@ type check struct {
 type outcome struct {
 	result Result
 	got    string // the agent's behaviour
-	stop   string // why the checks after it are skipped; empty: they are made
+	stop   string // why the following checks are skipped; empty: they are made
 }
 
 func good(format string, args ...any) outcome {
@@ -33,7 +33,7 @@ func skipped(format string, args ...any) outcome {
 	return outcome{result: Skipped, got: fmt.Sprintf(format, args...)}
 }
 
-// stopping is an outcome that makes other checks useless.
+// stopping returns an outcome after which the following checks are skipped.
 func (o outcome) stopping(why string) outcome {
 	o.stop = why
 	return o

@@ -26,8 +26,8 @@ type client struct {
 	transport http.RoundTripper
 }
 
-// nudge sends the id of a task. Its error, or another status than 202, does not matter to most
-// checks, which look at the requests to the harness.
+// nudge sends the id of a task. Most checks ignore the error and the status, because they look at
+// the agent's requests to the harness.
 func (c *client) nudge(ctx context.Context, id string) (status int, err error) {
 	return c.post(ctx, []byte(`{"task_id":"`+id+`"}`))
 }
@@ -65,7 +65,7 @@ func (c *client) request(ctx context.Context, method, path string, body []byte) 
 	return resp.StatusCode, err
 }
 
-// health returns why the agent is not healthy; empty: it is.
+// health returns why the agent is unhealthy; empty: it is healthy.
 func (c *client) health(ctx context.Context) string {
 	status, err := c.request(ctx, http.MethodGet, "/health", nil)
 	if err != nil {

@@ -59,26 +59,27 @@ func (n *network) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// A faultyAgent is written from the wire, as the published one is, with room for faults.
+// A faultyAgent is an agent written from the protocol, like the published one, that can make
+// mistakes.
 type faultyAgent struct {
 	net     *network
 	harness string
 	self    string
 	think   time.Duration
 
-	fault    string // its fault; empty: none
-	sync     bool   // it answers whole tasks too
-	noQueue  bool   // it knows no nudge
+	fault    string // its mistake; empty: none
+	sync     bool   // it also answers whole tasks
+	noQueue  bool   // it does not accept nudges
 	ctx      context.Context
 	mu       sync.Mutex
 	ready    bool
-	broken   bool // it is past work
+	broken   bool // it does not work any more
 	faultMu  sync.Mutex
 	all      sync.WaitGroup
 	lastSeen string
 }
 
-// start claims what waits, then takes requests.
+// start claims the waiting tasks, and then accepts requests.
 func (a *faultyAgent) start(ctx context.Context) {
 	a.ctx = ctx
 	a.net.set("agent", a)
@@ -96,7 +97,7 @@ func (a *faultyAgent) start(ctx context.Context) {
 	})
 }
 
-// is reports whether it is this that the agent does wrong.
+// is reports whether fault is the agent's mistake.
 func (a *faultyAgent) is(fault string) bool {
 	a.faultMu.Lock()
 	defer a.faultMu.Unlock()
@@ -135,7 +136,7 @@ func (a *faultyAgent) call(path string, body any) (int, []byte) {
 	return resp.StatusCode, data
 }
 
-// work claims a task and does it; false: there was none.
+// work claims a task and completes it; false: there was no task.
 func (a *faultyAgent) work() bool {
 	a.mu.Lock()
 	broken := a.broken
@@ -217,7 +218,7 @@ func (a *faultyAgent) beat(ctx context.Context, task protocol.TaskMessage) {
 	}
 }
 
-// decide returns the decision as JSON; false: it fell over.
+// decide returns the decision as JSON; false: the agent crashed.
 func (a *faultyAgent) decide(task protocol.TaskMessage) (map[string]any, bool) {
 	var p struct {
 		Title  *string
@@ -319,7 +320,7 @@ func (a *faultyAgent) nudged(w http.ResponseWriter, id string) {
 	case a.is("no-claim"):
 	case a.is("works-in-nudge"):
 		a.work()
-	case a.is("by-nudge"): // takes the nudge for the task
+	case a.is("by-nudge"): // takes the nudge for a whole task
 		a.all.Go(func() {
 			a.call("/queue/complete", map[string]any{"task_id": id, "decision": "skip", "rationale": "", "actions": []any{}})
 			a.work()
@@ -330,7 +331,7 @@ func (a *faultyAgent) nudged(w http.ResponseWriter, id string) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// answer decides on a whole task at once.
+// answer answers a whole task with its decision.
 func (a *faultyAgent) answer(w http.ResponseWriter, data []byte) {
 	var task protocol.TaskMessage
 	if err := json.Unmarshal(data, &task); err != nil {

@@ -20,10 +20,11 @@ import (
 // maxBody is the maximum size of an agent's request.
 const maxBody = 8 << 20
 
-// A harness is the harness that the agent talks to: a queue that records everything. It is safe for concurrent use.
+// A harness is the kit's harness: a queue that records all requests of the agent. It is safe for
+// concurrent use.
 type harness struct {
 	lease    time.Duration
-	password string // that agents should send
+	password string // the password that agents should send
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced by each request
@@ -36,7 +37,7 @@ func newHarness(lease time.Duration) *harness {
 	return &harness{lease: lease, changed: make(chan struct{}), faults: map[string][]int{}, seen: counts{problems: map[string]int{}}}
 }
 
-// record returns a copy of all that happened so far.
+// record returns a copy of everything that was recorded so far.
 func (h *harness) record() record {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -78,21 +79,22 @@ func (h *harness) update(e *entry, f func(e *entry)) {
 	f(e)
 }
 
-// drop removes tasks that are not claimed yet, for the next check.
+// drop removes the tasks in list that are not claimed yet, so that the next check does not see
+// them.
 func (h *harness) drop(list ...*entry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.tasks = slices.DeleteFunc(h.tasks, func(e *entry) bool { return slices.Contains(list, e) && e.claimed.IsZero() })
 }
 
-// fault makes the next answers at a path have other statuses.
+// fault sets the statuses of the next answers at a path.
 func (h *harness) fault(path string, statuses ...int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.faults[path] = statuses
 }
 
-// answered records a decision that the agent answered a whole task with.
+// answered records the decision in the agent's answer to a whole task.
 func (h *harness) answered(d protocol.DecisionMessage) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -119,7 +121,7 @@ func (h *harness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) //nolint:gosec // JSON, and for agents
 }
 
-// problem records a mistake of a request, and returns its answer.
+// problem records a mistake in a request, and returns the answer to the request.
 func (h *harness) problem(status int, format string, args ...any) (int, []byte) {
 	text := fmt.Sprintf(format, args...)
 	h.seen.problems[text]++
@@ -194,7 +196,7 @@ func (h *harness) next(agent *string) (int, []byte) {
 	return http.StatusNoContent, nil
 }
 
-// change takes a heartbeat, a decision or the notice of a result.
+// change handles a heartbeat, a decision or the report of a result.
 func (h *harness) change(path, id string, attempt int, data []byte) (int, []byte) {
 	if path == "/harness/result" {
 		h.seen.results++
@@ -230,7 +232,8 @@ func (h *harness) change(path, id string, attempt int, data []byte) (int, []byte
 	return status, nil
 }
 
-// withExtras is a task with a field that no agent knows: newer harnesses add some.
+// A withExtras is a task with an additional field, as newer harnesses may send. Agents must
+// ignore it.
 type withExtras struct{ task protocol.TaskMessage }
 
 // MarshalJSON implements json.Marshaler.
@@ -242,7 +245,8 @@ func (t withExtras) MarshalJSON() ([]byte, error) {
 	return append([]byte(`{"a_later_field":{"is":["not","yours"]},`), data[1:]...), nil
 }
 
-// wait waits until ok is true, for d at most, and reports whether it is. ok is called with the harness locked.
+// wait waits until ok is true, for d at most, and returns the last result of ok. It calls ok
+// while the harness is locked.
 func (h *harness) wait(ctx context.Context, d time.Duration, ok func() bool) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -263,7 +267,7 @@ func (h *harness) wait(ctx context.Context, d time.Duration, ok func() bool) boo
 	}
 }
 
-// short makes foreign text fit to be shown.
+// short makes foreign text printable and cuts it to 120 characters.
 func short(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {

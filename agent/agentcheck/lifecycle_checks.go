@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// startChecks are made before the agent is asked anything.
+// startChecks returns the checks that are made before any nudge or task is sent to the agent.
 func startChecks() []check {
 	return []check{
 		{"health", "", true, "GET /health answers 200 soon after the start", checkHealth},
@@ -13,14 +13,14 @@ func startChecks() []check {
 	}
 }
 
-// endChecks are made at the end.
+// endChecks returns the checks that are made at the end.
 func endChecks() []check {
 	return []check{{"shutdown", "", true, "it ends by itself when it is asked to, and has nothing in hand then", checkShutdown}}
 }
 
 func checkHealth(ctx context.Context, s *session) outcome {
 	wrong := ""
-	// Published agents are not there before they are done with the tasks that waited.
+	// Published agents answer no requests until they have completed the waiting tasks.
 	ok := s.poll(ctx, s.patience*time.Duration(1+len(s.waiting)), func() bool { wrong = s.agent.health(ctx); return wrong == "" })
 	if !ok {
 		return bad("%s", wrong).stopping("the agent is not there, or not healthy")
@@ -59,7 +59,7 @@ func checkShutdown(ctx context.Context, s *session) outcome {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	end := s.end
-	s.end = func(context.Context) error { return nil } // it is called once
+	s.end = func(context.Context) error { return nil } // the agent is ended only once
 	if err := end(ctx); err != nil {
 		return bad("%s", short(err.Error()))
 	}

@@ -87,8 +87,7 @@ func wantGood(t *testing.T, report agentcheck.Report) {
 	}
 }
 
-// TestPython checks the agent of testdata, which is written from the wire as the
-// published one behaves.
+// TestPython checks the Python agent of testdata, which behaves like the published one.
 func TestPython(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")
@@ -116,7 +115,7 @@ func TestDocument(t *testing.T) {
 	if lines := len(regexp.MustCompile(`(?m)^.*\S.*$`).FindAll(m[1], -1)); lines > 30 {
 		t.Errorf("the agent has %d lines, want 30 or less", lines)
 	}
-	// An overlay adds the file to this module without writing it there.
+	// An overlay adds the file to this module without writing it into the module's folder.
 	dir := t.TempDir()
 	source, program := filepath.Join(dir, "main.go"), filepath.Join(dir, "agent")
 	here, err := filepath.Abs("testdata/agent/main.go")

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// queueChecks are made with an agent that claims its tasks.
+// queueChecks returns the checks for an agent that claims its tasks.
 func queueChecks() []check {
 	list := []check{
 		{"nudge-answer", Queue, true, "POST /task {\"task_id\"} is answered with 202 within 5 s, before the work is done", checkNudge},
@@ -42,7 +42,7 @@ func checkNudge(ctx context.Context, s *session) outcome {
 }
 
 func checkClaim(ctx context.Context, s *session) outcome {
-	e := s.harness.last() // of checkNudge
+	e := s.harness.last() // the task of checkNudge
 	if !s.harness.wait(ctx, s.patience, func() bool { return !e.claimed.IsZero() }) {
 		return bad("%d claims, and none after the nudge within %v", s.harness.record().claims, s.patience).stopping("it claims no task")
 	}
@@ -167,12 +167,12 @@ func checkMalformedNudge(ctx context.Context, s *session) outcome {
 	return s.stillHealthy(ctx)
 }
 
-// decideQueued has the agent decide on a task that it claims.
+// decideQueued makes the agent claim a task and decide on it.
 func decideQueued(ctx context.Context, s *session, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
 	e := s.harness.add(task)
 	s.nudge(ctx, e)
 	if !s.decided(ctx, e) {
-		s.harness.update(e, func(e *entry) { e.excused = true }) // it is reported here
+		s.harness.update(e, func(e *entry) { e.excused = true }) // this check reports it
 		s.harness.drop(e)
 		return protocol.DecisionMessage{}, errors.New(s.missing(e))
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/org/foreman-action/internal/address"
 )
 
-// recordChecks compare the record with the rules of the wire.
+// recordChecks returns the checks that compare the recorded requests with the rules of the
+// protocol.
 func recordChecks() []check {
 	return []check{
 		{"task-id", Queue, true, "heartbeats and decisions are for tasks that it claimed, requests have the right form", fromRecord(checkProblems)},
@@ -23,7 +24,7 @@ func recordChecks() []check {
 	}
 }
 
-// fromRecord is a check that needs the record alone.
+// fromRecord returns a check that needs only the record.
 func fromRecord(judge func(record) outcome) func(context.Context, *session) outcome {
 	return func(_ context.Context, s *session) outcome { return judge(s.harness.record()) }
 }

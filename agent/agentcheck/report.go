@@ -31,13 +31,13 @@ type Check struct {
 
 // A Report is the result of Run.
 type Report struct {
-	Version int      `json:"version"` // of this form: 1
+	Version int      `json:"version"` // version of this format: 1
 	Agent   string   `json:"agent"`   // canonical address
-	Wires   []string `json:"wires"`   // that were checked
-	Checks  []Check  `json:"checks"`  // in the order in which they were made
+	Wires   []string `json:"wires"`   // the checked forms of the protocol
+	Checks  []Check  `json:"checks"`  // in the order of the run
 }
 
-// OK reports whether all checks passed, apart from advice.
+// OK reports whether all checks passed. Failed checks that are only advice do not count.
 func (r Report) OK() bool {
 	for _, c := range r.Checks {
 		if c.Must && c.Result == Failed {

@@ -17,7 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/report.json")
 
-// TestReport keeps the form of a report, and the ids of its checks: others read them.
+// TestReport pins the format of a report and the ids of its checks, because other programs read
+// them.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -29,7 +30,7 @@ func TestReport(t *testing.T) {
 		})
 		for i := range report.Checks {
 			if c := &report.Checks[i]; c.Result == agentcheck.OK {
-				c.Got = "" // counts, which differ
+				c.Got = "" // counts vary
 			}
 		}
 		got, err := json.MarshalIndent(report, "", "  ")

@@ -9,17 +9,18 @@ import (
 	"github.com/org/foreman-action/agent"
 )
 
-// A runner makes checks one after the other, and reports them.
+// A runner makes checks one after the other, and adds the results to the report.
 type runner struct {
 	session *session
 	done    func(Check) // nil: not called
 	report  Report
 }
 
-// run makes all checks of the forms of the wire that the agent speaks.
+// run makes all checks for the forms of the protocol that the agent speaks.
 func (r *runner) run(ctx context.Context) {
 	s := r.session
-	s.harness.fault("/queue/heartbeat", http.StatusServiceUnavailable) // the first one, of whatever task
+	// The first heartbeat fails, for whichever task it is.
+	s.harness.fault("/queue/heartbeat", http.StatusServiceUnavailable)
 	stop := r.make(ctx, startChecks(), "")
 	wires := []string{cmp.Or(s.wire, Queue)}
 	if stop == "" && s.wire == "" {
@@ -30,12 +31,12 @@ func (r *runner) run(ctx context.Context) {
 		r.make(ctx, map[string][]check{Queue: queueChecks(), Sync: syncChecks()}[wire], stop)
 		r.report.Wires = append(r.report.Wires, wire)
 	}
-	r.make(ctx, recordChecks(), "") // what happened before can be checked all the same
+	r.make(ctx, recordChecks(), "") // the requests so far can be checked even after a stop
 	r.make(ctx, endChecks(), "")
 }
 
-// make runs checks, or skips them if stop is a reason. It returns the reason to skip the checks
-// after them; empty: none.
+// make runs checks. If stop is not empty, it skips them for this reason. It returns the reason to
+// skip the checks after these; empty: none.
 func (r *runner) make(ctx context.Context, list []check, stop string) string {
 	for _, c := range list {
 		o := skipped("%s", stop)
@@ -55,14 +56,15 @@ func (r *runner) make(ctx context.Context, list []check, stop string) string {
 	return stop
 }
 
-// detectWires finds out which forms of the wire the agent speaks.
+// detectWires returns the forms of the protocol that the agent speaks.
 func detectWires(ctx context.Context, s *session) []string {
 	var wires []string
 	claims := s.harness.record().claims
 	if status, err := s.agent.nudge(ctx, unknownTask); claims > 0 || err == nil && status < 300 {
 		wires = append(wires, Queue)
 	}
-	// An immediate answer that is not a receipt counts as a decision.
+	// The answer counts as a decision, even one with mistakes, if its status is 200. A receipt
+	// has status 202.
 	_, err := s.decide(ctx, newTask(nil))
 	if e, ok := errors.AsType[*agent.Error](err); err == nil || ok && e.Status == http.StatusOK {
 		wires = append(wires, Sync)

@@ -9,14 +9,14 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A session is the data of the checks: the agent, and the harness that it talks to.
+// A session contains the agent and the kit's harness during the checks.
 type session struct {
 	agent    *client
 	harness  *harness
 	wire     string // Queue or Sync; empty: not known
 	patience time.Duration
-	waiting  []*entry                    // tasks that waited before the agent was started
-	end      func(context.Context) error // ends the agent; nil: it was not started by the kit
+	waiting  []*entry                    // tasks that were added before the agent was started
+	end      func(context.Context) error // ends the agent; nil: the kit did not start it
 }
 
 // enqueue adds a new task.
@@ -32,7 +32,7 @@ func (s *session) decided(ctx context.Context, e *entry) bool {
 	return s.harness.wait(ctx, s.patience, e.settled) && len(s.harness.read(e).decisions) > 0
 }
 
-// handle adds a task, nudges, and reports whether a decision arrived.
+// handle adds a task, nudges the agent, and reports whether a decision arrived.
 func (s *session) handle(ctx context.Context) bool {
 	e := s.enqueue()
 	s.nudge(ctx, e)
@@ -47,7 +47,8 @@ func (s *session) missing(e *entry) string {
 	return fmt.Sprintf("no decision came within %v", s.patience)
 }
 
-// rejects checks that bodies are answered with 4xx; empty: they are.
+// rejects checks that the agent answers each body with a 4xx status. It returns the first other
+// answer; empty: none.
 func (s *session) rejects(ctx context.Context, bodies ...string) string {
 	for _, body := range bodies {
 		status, err := s.agent.post(ctx, []byte(body))
@@ -69,7 +70,7 @@ func (s *session) stillHealthy(ctx context.Context) outcome {
 	return good("")
 }
 
-// health returns the agent's health as text.
+// health describes whether the agent is healthy.
 func (s *session) health(ctx context.Context) string {
 	if wrong := s.agent.health(ctx); wrong != "" {
 		return wrong
@@ -77,13 +78,13 @@ func (s *session) health(ctx context.Context) string {
 	return "it is healthy"
 }
 
-// quiet is how long the kit waits to see that nothing more happens.
+// quiet returns how long the kit waits before it concludes that no more requests arrive.
 func (s *session) quiet() time.Duration { return min(time.Second, s.patience/4) }
 
 // rest waits for the quiet time.
 func (s *session) rest(ctx context.Context) { _ = wait.For(ctx, s.quiet()) }
 
-// poll calls ok again and again, for d at most.
+// poll calls ok repeatedly until it returns true, for d at most.
 func (s *session) poll(ctx context.Context, d time.Duration, ok func() bool) bool {
 	end := time.Now().Add(d)
 	for ctx.Err() == nil {

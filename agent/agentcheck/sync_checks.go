@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// syncChecks are made with an agent that answers a whole task.
+// syncChecks returns the checks for an agent that answers whole tasks.
 func syncChecks() []check {
 	list := []check{
 		{"sync-decision", Sync, true, "POST /task with a whole task is answered with 200 and a decision on it", checkSyncDecision},

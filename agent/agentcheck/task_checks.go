@@ -7,10 +7,10 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A decideFunc has the agent decide on a task, over one of the two forms of the wire.
+// A decideFunc makes the agent decide on a task, over one of the two forms of the protocol.
 type decideFunc func(ctx context.Context, s *session, task protocol.TaskMessage) (protocol.DecisionMessage, error)
 
-// A taskCheck checks the decision on a task, over either form of the wire.
+// A taskCheck checks the decision on a task, over both forms of the protocol.
 type taskCheck struct {
 	id   string
 	must bool
@@ -28,7 +28,7 @@ func taskChecks() []taskCheck {
 	}
 }
 
-// getsDecision wants a decision on a task with changes of its payload.
+// getsDecision returns a check that requires a decision on a task with a changed payload.
 func getsDecision(changes map[string]any) func(context.Context, *session, decideFunc) outcome {
 	return func(ctx context.Context, s *session, decide decideFunc) outcome {
 		return checkDecided(ctx, s, decide, newTask(changes))

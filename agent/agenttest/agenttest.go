@@ -11,14 +11,14 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A Request is one request as it came.
+// A Request is one received request.
 type Request struct {
 	Method string
 	URI    string // path and query, as sent
 	Header http.Header
 	Body   []byte
-	// Task is the decoded body. Err is the error from reading or decoding it; the handler
-	// was not called then.
+	// Task is the decoded body. Err is the error of reading or decoding it. After an error the
+	// handler was not called.
 	Task protocol.TaskMessage
 	Err  error
 }
@@ -32,9 +32,10 @@ type Server struct {
 }
 
 // New starts an agent. handler returns the answer to every POST, whatever its path; a nil handler
-// decides to skip. handler may be called concurrently and must return. To delay bytes of an answer,
-// use the fields of Answer. A request that holds no task gets status 422, another method 405. The
-// agent stops with the test, and cuts off answers that are not finished.
+// decides to skip. handler may be called concurrently and must return. To delay bytes of an
+// answer, use the fields of Answer. A request without a task gets status 422, a method other than
+// POST gets 405. The agent stops when the test ends, and closes the connections of unfinished
+// answers.
 func New(tb testing.TB, handler func(task protocol.TaskMessage) Answer) *Server {
 	tb.Helper()
 	if handler == nil {
@@ -77,7 +78,7 @@ func (s *Server) Requests() []Request {
 	return out
 }
 
-// Tasks returns the tasks received so far, in order, without requests that held none.
+// Tasks returns the tasks received so far, in order. Requests without a task are left out.
 func (s *Server) Tasks() []protocol.TaskMessage {
 	var tasks []protocol.TaskMessage
 	for _, r := range s.Requests() {

@@ -16,12 +16,12 @@ import (
 
 const task = `{"task_id":"t1","type":"issue.triage","repo":"o/r","payload":{"number":7},"context":{"llm_backend":{"provider":"none","model":"none"},"memory_summary":null}}`
 
-// client follows no redirects.
+// client returns a client that follows no redirects.
 func client() *http.Client {
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// post sends a body and returns the status and the readable part of the answer.
+// post sends a body. It returns the answer and the part of its body that could be read.
 func post(t *testing.T, url, body string) (*http.Response, string, error) {
 	t.Helper()
 	resp, err := client().Post(url, "application/json", strings.NewReader(body))
@@ -45,7 +45,7 @@ func TestAnswers(t *testing.T) {
 		name   string
 		answer agenttest.Answer
 		status int    // 0 for no answer at all
-		body   string // its readable part
+		body   string // the part that can be read
 		broken bool
 	}{
 		{"decision", agenttest.Decide(protocol.LabelAndRespond, "why", bug), 200,
@@ -100,7 +100,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestHoldBody reads the first half of a body while the second is held back.
+// TestHoldBody reads the first half of a body while the second half is delayed.
 func TestHoldBody(t *testing.T) {
 	t.Parallel()
 	gate := make(chan struct{})
@@ -122,7 +122,7 @@ func TestHoldBody(t *testing.T) {
 	}
 }
 
-// TestStop ends a test while an answer is held, with the client still waiting.
+// TestStop ends a test while an answer is delayed and the client still waits.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	reached := make(chan struct{})

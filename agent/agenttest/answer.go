@@ -12,13 +12,13 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A CutPoint is where the connection of an answer is closed.
+// A CutPoint is the point at which the connection of an answer is closed.
 type CutPoint int
 
-// The places.
+// The points.
 const (
 	NoCut            CutPoint = iota
-	CutBeforeHeaders          // the client sees no byte of an answer
+	CutBeforeHeaders          // the client receives no byte
 	CutInBody                 // after the first half of the body
 )
 
@@ -26,12 +26,13 @@ const (
 // an empty body.
 type Answer struct {
 	Status int         // 0 means 200
-	Header http.Header // added to, or instead of, Content-Type: application/json
+	Header http.Header // sent in addition to Content-Type: application/json, or replaces it
 	// Decision is the body when Body is nil. An empty TaskID becomes that of the task.
 	Decision *protocol.DecisionMessage
-	Body     []byte // the body as it is
-	// HoldHeaders and HoldBody hold back everything, or the second half of the body,
-	// until the channel is closed; nil holds nothing. A client that goes away ends it.
+	Body     []byte // the body, sent unchanged
+	// HoldHeaders and HoldBody delay the whole answer, or the second half of the body, until the
+	// channel is closed; nil: no delay. The delay also ends when the client closes the
+	// connection.
 	HoldHeaders, HoldBody <-chan struct{}
 	Cut                   CutPoint
 }
@@ -54,12 +55,12 @@ func (a Answer) encode(tb testing.TB, task protocol.TaskMessage) loopback.Answer
 	return out
 }
 
-// Decide answers with a decision on the task that was asked.
+// Decide answers with a decision on the received task.
 func Decide(d protocol.DecisionType, rationale string, actions ...protocol.ActionItem) Answer {
 	return Answer{Decision: &protocol.DecisionMessage{Decision: d, Rationale: rationale, Actions: actions}}
 }
 
-// Skip answers that there is nothing to do.
+// Skip answers with the decision to skip the task.
 func Skip(rationale string) Answer { return Decide(protocol.Skip, rationale) }
 
 // WrongTask answers with a decision on another task.
@@ -72,7 +73,7 @@ func WrongTask(id string) Answer {
 // Status answers with a status and a body.
 func Status(code int, body string) Answer { return Answer{Status: code, Body: []byte(body)} }
 
-// Raw answers 200 with a body that need not be a decision, nor JSON.
+// Raw answers with status 200 and any body.
 func Raw(body string) Answer { return Status(http.StatusOK, body) }
 
 // Redirect answers with a redirect to another address.
@@ -83,11 +84,11 @@ func Redirect(code int, to string) Answer {
 // Huge answers with a decision whose JSON has more than n bytes.
 func Huge(n int) Answer { return Skip(strings.Repeat("x", n)) }
 
-// Held gives no byte of an answer before the client goes away or the test ends.
+// Held sends no byte until the client closes the connection or the test ends.
 func Held() Answer { return Answer{HoldHeaders: make(chan struct{})} }
 
-// HeldBody sends headers and half a body, and nothing more before the client goes
-// away or the test ends.
+// HeldBody sends headers and half a body. It sends no more until the client closes the connection
+// or the test ends.
 func HeldBody() Answer {
 	a := Skip("this will not be read to its end")
 	a.HoldBody = make(chan struct{})

@@ -17,7 +17,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	// A reader that went away is an error of the write, and no sudden end amid others.
+	// A caught SIGPIPE makes a write to a closed pipe return an error instead of ending the program.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	env := process.Env{
 		Getenv: os.Getenv, Environ: os.Environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestSameProgram keeps this program the one at the root of the module.
+// TestSameProgram checks that this main.go and the one at the root of the module have the same
+// code.
 func TestSameProgram(t *testing.T) {
 	t.Parallel()
 	var code [2]string

@@ -41,7 +41,7 @@ func agentCommand(ts *testscript.TestScript, neg bool, args []string) {
 			return a.pages >= number(ts, args[1])
 		})
 	case "tasks":
-		await(ts, "agent tasks "+args[1], func() bool { // that many or more
+		await(ts, "agent tasks "+args[1], func() bool { // at least that many
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			return len(a.tasks) >= number(ts, args[1])
@@ -83,24 +83,24 @@ func agentCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// A scriptAgent is an agent as published ones are: it is nudged, claims until there is
-// nothing, and completes each task with the same decision.
+// A scriptAgent behaves like a published agent: when nudged, it claims tasks until none is left,
+// and completes each one with the same decision.
 type scriptAgent struct {
 	mu     sync.Mutex
 	answer string
 	url    func() string // of the harness
 	user   string        // userinfo of its address, with "@"; empty: none
 	down   bool
-	page   bool          // a maintenance page answers in its place
-	pages  int           // how often it did, in place of a decision
-	sync   bool          // it answers the whole task at once
-	hold   chan struct{} // decisions are not sent before it is closed; nil: they are
-	tasks  []string      // ids, as it got them
+	page   bool          // answer with a maintenance page instead of a decision
+	pages  int           // number of tasks answered with the maintenance page
+	sync   bool          // send the decision in the response to the task
+	hold   chan struct{} // decisions wait until it is closed; nil: they are sent at once
+	tasks  []string      // ids, in the order of arrival
 	told   []string      // the memory summaries of them
 	errs   []string
 }
 
-// letGo lets the agent send the decisions that it keeps.
+// letGo closes hold, so that the agent sends its waiting decisions.
 func (a *scriptAgent) letGo() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -178,7 +178,7 @@ func (a *scriptAgent) one(own string) bool {
 		a.mu.Unlock()
 		resp, err := http.Post(at+path, "application/json", bytes.NewReader(data))
 		if err != nil {
-			return 0, nil // the harness is down; it nudges again
+			return 0, nil // the harness is down and will nudge again later
 		}
 		defer resp.Body.Close()
 		data, _ = io.ReadAll(resp.Body)
@@ -202,13 +202,13 @@ func (a *scriptAgent) one(own string) bool {
 	return true
 }
 
-// A summary is a task's summary of earlier ones.
+// A summary is the part of a task that summarizes earlier tasks.
 type summary struct {
 	Text string `json:"memory_summary"`
 }
 
-// pythonCommand starts the agent of testdata/agents, which is written from the wire as the
-// published one behaves.
+// pythonCommand starts the agent in testdata/agents. It is written after the wire's specification
+// and behaves like the published agent.
 func pythonCommand(ts *testscript.TestScript, neg bool, args []string) {
 	switch {
 	case neg || len(args) > 1:

@@ -40,8 +40,8 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// exists reports whether there is a case, by its path, or a test, by folder:name, or a section of
-// an archive, by path:name with underscores for spaces.
+// exists reports whether a reference is valid. It names a case by its path, a test by folder:name,
+// or a section of an archive by path:name, with underscores for spaces.
 func exists(t *testing.T, ref string) bool {
 	t.Helper()
 	dir, name, isTest := strings.Cut(ref, ":")

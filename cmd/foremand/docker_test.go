@@ -15,8 +15,9 @@ import (
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
-// condition reports whether Docker answers, or whether a PostgreSQL server is installed. Where
-// FOREMAN_E2E_REQUIRE_DOCKER is set, Docker must answer.
+// condition implements the script conditions docker (a Docker engine answers) and postgres (a
+// PostgreSQL server is installed). A missing Docker is an error if FOREMAN_E2E_REQUIRE_DOCKER is
+// set.
 func condition(name string) (bool, error) {
 	switch name {
 	case "docker":
@@ -53,7 +54,7 @@ func imageCommand(ts *testscript.TestScript, neg bool, args []string) {
 	name := fmt.Sprintf("foremand-test:%s-%d", strings.ToLower(filepath.Base(ts.MkAbs("."))), os.Getpid())
 	run(nil, "docker", "import", "-c", `ENTRYPOINT ["/agent"]`, ts.MkAbs("image.tar"), name)
 	ts.Defer(func() {
-		// Of a script that failed, containers are left.
+		// A script that failed leaves its containers behind.
 		left, _ := exec.Command("docker", "ps", "-aq", "--filter", "ancestor="+name).Output()
 		for id := range strings.FieldsSeq(string(left)) {
 			_ = exec.Command("docker", "rm", "-f", id).Run()
@@ -85,7 +86,7 @@ func postgresCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// readyCommand waits for a status of the server's readiness check.
+// readyCommand waits until the server's readiness check answers with a status code.
 func readyCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: ready CODE")

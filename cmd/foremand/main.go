@@ -25,7 +25,7 @@ func main() {
 	os.Exit(code)
 }
 
-// hangups begins to deliver SIGHUP.
+// hangups returns a channel that receives SIGHUP from now on.
 func hangups() <-chan os.Signal {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP)

@@ -17,7 +17,7 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
 
 func TestMain(m *testing.M) {
-	// They wait for other processes most of the time.
+	// The scripts mostly wait for other processes.
 	_ = flag.Set("test.parallel", "8")
 	testscript.Main(ramdir.Tests{M: m, Setenv: os.Setenv}, map[string]func(){"foremand": main})
 }
@@ -28,46 +28,48 @@ const (
 	hookSecret  = "hook-secret-0123456789"
 )
 
-// TestScripts runs every script of testdata/script against the real program and a fake
-// GitHub. The commands that scripts have beside testscript's own are:
+// TestScripts runs every script of testdata/script against the real program and a fake GitHub.
+// Besides testscript's own commands, scripts can use:
 //
 //	gh label NAME…              add labels to the repository
 //	gh issue N [label=L…] [title=T] [author=A] [pr]
 //	gh fault METHOD PATH status=N [nth=N] [times=N] [body=B]
 //	gh clear                    end the faults
 //	gh revoke|accept            refuse the bot's token, or accept it again
-//	gh app                      another GitHub, that knows an App alone: 77, with its key in app.pem
+//	gh app                      use another GitHub that accepts only App 77, whose key is in app.pem
 //	gh show N                   print an issue as it is now
-//	gh wait N labels|comments COUNT   wait until the issue has so many
-//	gh calls PATTERN COUNT      want so many calls of which "METHOD PATH" matches
-//	gh asked PATTERN COUNT      wait until there were so many, or more
+//	gh wait N labels|comments COUNT   wait until the issue has COUNT labels or comments
+//	gh calls PATTERN COUNT      check that COUNT calls have a "METHOD PATH" that matches
+//	gh asked PATTERN COUNT      wait until at least COUNT calls match
 //	serve [ARG…]                start foremand serve --config config.yaml ARG…, wait until it
 //	                            listens, and set $URL; its log is the file log
 //	halt [kill]                 end it by SIGTERM, which must end with exit code 0, or by SIGKILL
 //	hangup                      send it SIGHUP
-//	ends CODE                   wait until it ends by itself, with the exit code, and print the end of its log
-//	rescued FILE                put the only copy that was saved of a database in its place
-//	agent FILE                  start an agent that decides every task as FILE says, and set $AGENT,
-//	                            and $AGENT_AT to its host and port
-//	agent secret NAME SECRET    the agent finds the server by an address with this userinfo
-//	sql FILE STATEMENT          change a database behind the program's back
-//	agent sync                  the agent speaks the synchronous wire
-//	agent stop|page|start       the agent is out of reach, or a maintenance page answers in its place, or it is back
-//	agent paged COUNT           wait until that page answered so many tasks
-//	agent hold|go               the agent keeps its decisions to itself, or sends them
-//	agent tasks COUNT           want that it got so many tasks
-//	agent told N PATTERN        want its N-th task to tell this of earlier ones; ^$: nothing
-//	python                      set $AGENT to an address that is free
-//	python NAME:SECRET          start the agent of testdata/agents there, with a credential
-//	hook EVENT FILE [delivery=D] [secret=S] STATUS   what GitHub would send
+//	ends CODE                   wait until it ends by itself with the exit code, and print the end
+//	                            of its log
+//	rescued FILE                put the only rescued copy of a database in its place
+//	agent FILE                  start an agent that answers every task with the decision in FILE;
+//	                            set $AGENT, and $AGENT_AT to its host and port
+//	agent secret NAME SECRET    give the agent an address of the server with this userinfo
+//	sql FILE STATEMENT          change a database directly, while the program may use it
+//	agent sync                  make the agent use the synchronous wire
+//	agent stop|page|start       make the agent unreachable, answer with a maintenance page, or work
+//	                            again
+//	agent paged COUNT           wait until the maintenance page answered COUNT tasks
+//	agent hold|go               make the agent keep its decisions, or send them
+//	agent tasks COUNT           check that the agent received COUNT tasks
+//	agent told N PATTERN        check that the memory summary of its N-th task matches; ^$: empty
+//	python                      set $AGENT to a free address
+//	python NAME:SECRET          start the agent in testdata/agents there, with a credential
+//	hook EVENT FILE [delivery=D] [secret=S] STATUS   send a webhook as GitHub does
 //	http METHOD PATH STATUS [BODY] [header:value…]   send a request, and print the answer
-//	state STATE COUNT           wait until the queue has so many tasks in the state, or held
+//	state STATE COUNT           wait until the queue has COUNT tasks in the state, or held
 //	fails CODE PROGRAM ARG…     run a program that must end with the exit code
-//	image                       make an image of the agent of testdata, and set $IMAGE and $PORT
+//	image                       build an image of the agent in testdata, and set $IMAGE and $PORT
 //	postgres                    start a PostgreSQL server, and set $PG to a database's address
-//	postgres stop|start         it crashes, or is back
+//	postgres stop|start         crash the PostgreSQL server, or start it again
 //	ready CODE                  wait until /healthcheck/ready answers with the code
-//	until TEXT                  wait until the log holds a text
+//	until TEXT                  wait until the log contains a text
 //	task FILE                   set $TASK to the newest task of a queue
 //	upstream FILE               make a queue.db of the published harness, with a task in each state
 func TestScripts(t *testing.T) {
@@ -88,7 +90,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// setUp gives a script a GitHub of its own.
+// setUp starts a fake GitHub for one script.
 func setUp(e *testscript.Env) error {
 	gh, err := githubtest.Start(githubtest.Config{Token: scriptToken, Login: "octocat"})
 	if err != nil {
@@ -117,14 +119,14 @@ func setUp(e *testscript.Env) error {
 	return nil
 }
 
-// A rig is what runs for a script.
+// A rig holds the processes and fake services of one script.
 type rig struct {
 	url    atomic.Value // string: where the server listens now
 	server *foremandProcess
 	agent  *scriptAgent
 
 	database *postgrestest.Cluster // nil: there is none
-	app      *githubtest.Server    // in the place of the first GitHub; nil: there is none
+	app      *githubtest.Server    // replaces the first GitHub; nil: not started
 }
 
 func rigOf(ts *testscript.TestScript) *rig { return ts.Value("rig").(*rig) }

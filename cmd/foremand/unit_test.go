@@ -87,7 +87,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// settings returns the lines of a unit by their names; a name that is there twice is a mistake.
+// settings returns the lines of a unit by name. A repeated name is an error.
 func settings(t *testing.T, text string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -106,11 +106,11 @@ func settings(t *testing.T, text string) map[string]string {
 // A unit runs the command of a systemd unit.
 type unit struct {
 	settings map[string]string
-	state    string // in place of /var/lib
+	state    string // replaces /var/lib
 }
 
-// run runs ExecStart in / with the environment that systemd gives, until it listens, and then ends it
-// as systemd does. It returns the exit code.
+// run starts ExecStart in / with the environment that systemd sets, and waits until it listens.
+// Then it ends the program as systemd does, and returns the exit code.
 func (u unit) run(t *testing.T) int {
 	t.Helper()
 	state := filepath.Join(u.state, u.settings["StateDirectory"])

@@ -8,8 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// upstreamCommand makes the file of the published harness's queue, as its schema is
-// documented, with a task in each state.
+// upstreamCommand makes a queue.db with the documented schema of the published harness, with a task
+// in each state.
 func upstreamCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: upstream FILE")

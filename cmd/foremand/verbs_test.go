@@ -24,7 +24,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
-// deadline is how long a script waits for what another process does.
+// deadline is how long a script waits for an action of another process.
 const deadline = 2 * time.Minute
 
 // await polls a condition of another process every few milliseconds until it holds.
@@ -88,7 +88,7 @@ func serveCommand(ts *testscript.TestScript, neg bool, args []string) {
 	go func() { <-read; p.done <- cmd.Wait() }()
 	ts.Defer(func() {
 		if rigOf(ts).server == p {
-			_ = cmd.Process.Kill() // the script ended before it did
+			_ = cmd.Process.Kill() // the script ended before foremand
 			<-p.done
 		}
 	})
@@ -216,16 +216,16 @@ func hookCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: hook EVENT FILE [delivery=D] [at=TIME] [pad=BYTES] [secret=S] STATUS")
 	}
-	// The recorded issue is the owner's own, which needs no triage.
+	// The recorded issue is by the repository's owner, and owners' issues need no triage.
 	body := strings.Replace(ts.ReadFile(args[1]), `"author_association": "OWNER"`, `"author_association": "NONE"`, 1)
 	secret, header := hookSecret, http.Header{"X-Github-Event": {args[0]}, "X-Github-Delivery": {"11111111-2222-4333-8444-" + fmt.Sprintf("%012d", time.Now().UnixNano()%1e12)}}
 	for _, a := range args[2 : len(args)-1] {
 		switch name, value, _ := strings.Cut(a, "="); name {
 		case "delivery":
 			header.Set("X-Github-Delivery", value)
-		case "at": // no two events have the same body: an event is recognised by it
+		case "at": // events are recognised by their body, so each needs a different one
 			body = regexp.MustCompile(`"updated_at": "[^"]*"`).ReplaceAllString(body, `"updated_at": "`+value+`"`)
-		case "pad": // to a long body
+		case "pad": // lengthen the body
 			body += strings.Repeat(" ", number(ts, value))
 		case "secret":
 			secret = value
@@ -274,7 +274,7 @@ func untilCommand(ts *testscript.TestScript, neg bool, args []string) {
 	await(ts, "until "+args[0], func() bool { return strings.Contains(ts.ReadFile("log"), args[0]) })
 }
 
-// nonce is what each run makes anew in its markers.
+// nonce matches the markers in comments, which differ from run to run.
 var nonce = regexp.MustCompile(`<!-- foreman:v1 .*? -->`)
 
 func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
@@ -325,7 +325,7 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// matching counts the calls of which "METHOD PATH" matches a pattern, among all.
+// matching returns all calls as "METHOD PATH", and the number of those that match a pattern.
 func matching(gh *githubtest.Server, pattern string) (n int, all []string) {
 	is := regexp.MustCompile(pattern)
 	for _, c := range gh.Calls() {

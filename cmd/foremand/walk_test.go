@@ -30,8 +30,8 @@ func block(t *testing.T, doc, marker string) (text string, from int) {
 	return text, len(doc) - len(rest)
 }
 
-// TestDocsWalk runs the commands with which docs/server.md begins, as they stand there but
-// for the ports, and compares what they print with what it shows.
+// TestDocsWalk runs the commands at the beginning of docs/server.md with other ports, and compares
+// their output with the page.
 func TestDocsWalk(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"bash", "curl", "openssl", "go"} {
@@ -82,8 +82,8 @@ func TestDocsWalk(t *testing.T) {
 	}
 }
 
-// walkPorts returns what puts free ports in the place of those that the docs name, and the
-// other way round.
+// walkPorts returns a replacer of the documented ports by free ones, and a replacer for the
+// reverse.
 func walkPorts(t *testing.T) (there, back *strings.Replacer) {
 	t.Helper()
 	var to, fro []string
@@ -98,7 +98,7 @@ func walkPorts(t *testing.T) (there, back *strings.Replacer) {
 	return strings.NewReplacer(to...), strings.NewReplacer(fro...)
 }
 
-// build puts both programs into dir/bin: this test is foremand under that name.
+// build puts both programs into dir/bin: the test binary acts as foremand under that name.
 func build(t *testing.T, dir string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -116,8 +116,8 @@ func build(t *testing.T, dir string) {
 	}
 }
 
-// walk runs a script in dir, without any variable that could hold a token, and returns what
-// it printed. What it started ends with it.
+// walk runs a script in dir, without environment variables that could contain a token, and returns
+// its output. Programs that the script started end with it.
 func walk(t *testing.T, dir, script string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -18,7 +18,7 @@ import (
 
 var weightTasks = flag.Int("weight.tasks", 3000, "how many tasks wait while the memory of the server is looked at; make weight asks for 100,000")
 
-// With many tasks that wait, the server stays below 60 MB.
+// TestMemoryWithLongQueue checks that the server with many waiting tasks stays below 60 MB.
 func TestMemoryWithLongQueue(t *testing.T) {
 	t.Parallel()
 	status := fmt.Sprintf("/proc/%d/status", os.Getpid())
@@ -64,7 +64,7 @@ func fill(t *testing.T, path string, n int) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	const lanes = 64 // whose commits go together
+	const lanes = 64 // concurrent writers, whose commits are grouped
 	text := strings.Repeat("It crashes. ", 150)
 	errs := make(chan error, lanes)
 	for lane := range lanes {
@@ -88,7 +88,7 @@ func fill(t *testing.T, path string, n int) {
 	}
 }
 
-// residentKB returns how much memory a process has used at most; 0: it is gone.
+// residentKB returns a process's peak memory in kB, and 0 after the process ended.
 func residentKB(t *testing.T, pid int) int {
 	t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -22,26 +22,26 @@ import (
 type Agent struct {
 	Type       string `yaml:"type,required"` // such as "issue-triage"
 	AllowClose bool   `yaml:"allow_close"`
-	// Protocol is "queue": the agent is nudged and claims; or "sync": it answers the whole
-	// task at once.
+	// Protocol is "queue": the agent gets a notification and claims tasks. Or "sync": the agent
+	// returns the decision as the response to the task.
 	Protocol    string     `default:"queue"  yaml:"protocol,zeroabsent"`
-	Concurrency int        `default:"8"      yaml:"concurrency,zeroabsent"` // tasks that it is given at a time
-	Timeout     Seconds    `default:"60"     yaml:"timeout_seconds"`        // of the answer of a sync agent
+	Concurrency int        `default:"8"      yaml:"concurrency,zeroabsent"` // tasks at the same time
+	Timeout     Seconds    `default:"60"     yaml:"timeout_seconds"`        // of a sync agent's answer
 	Container   Container  `yaml:"container"`
-	Config      *yaml.Node `yaml:"config"` // free-form; the known keys follow
+	Config      *yaml.Node `yaml:"config"` // free-form; the fields below are its known keys
 
 	URL    string   `yaml:"-"` // config.url; empty: none
 	Image  string   `yaml:"-"` // config.image; empty: none
 	Port   int      `yaml:"-"` // config.port; 0: none
 	Events []string `yaml:"-"` // config.event_types
-	// AllEvents reports that config has no event_types: the type's prefix decides.
+	// AllEvents is true if config has no event_types. Then the prefix of the type decides.
 	AllEvents bool `yaml:"-"`
-	// AllowCloseSet reports whether the file has allow_close for this agent. Where it has not,
-	// the policy decides.
+	// AllowCloseSet is true if the file has allow_close for this agent. Otherwise the policy
+	// decides.
 	AllowCloseSet bool `yaml:"-"`
 }
 
-// A Container lists the resources of a managed agent's container.
+// A Container configures the container of a managed agent.
 type Container struct {
 	Env      map[string]secret.Text `yaml:"env"` // variables, such as the key of a model's provider
 	MemoryMB int                    `default:"512" yaml:"memory_mb,zeroabsent"`
@@ -50,7 +50,7 @@ type Container struct {
 	User     string                 `yaml:"user"` // number, or two with a colon; empty: the image's
 }
 
-// agentConfig has the keys of an agent's config that the server reads.
+// agentConfig contains the keys of an agent's config that the server reads.
 type agentConfig struct {
 	URL    string    `yaml:"url"`
 	Image  string    `yaml:"image"`
@@ -95,7 +95,7 @@ var (
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// environment permits variables that the server does not set itself.
+// environment permits variables except those that the server sets itself.
 func environment() schema.Rule {
 	return schema.Rule{Check: func(v schema.Value) {
 		env, _ := reflect.TypeAssert[map[string]secret.Text](v.Go)
@@ -110,11 +110,11 @@ func environment() schema.Rule {
 	}}
 }
 
-// Managed reports whether the server starts the agent, in a container.
+// Managed reports whether the server starts the agent in a container.
 func (a Agent) Managed() bool { return a.Image != "" && a.Port != 0 }
 
-// Address is where the agent is reached: as configured, or the port of its container; empty when
-// it has none.
+// Address returns the base URL of the agent: the configured one, or the port of its container. It
+// is empty when the agent has none.
 func (a Agent) Address() string {
 	if a.Managed() {
 		return fmt.Sprintf("http://127.0.0.1:%d", a.Port)
@@ -145,8 +145,8 @@ func (a *Agent) check(f file, at *yaml.Node) {
 	}
 }
 
-// decodeConfig reads the known keys of config. Others are the agent's own business, but
-// their variables must be set.
+// decodeConfig reads the known keys of config. The server ignores other keys, but the variables in
+// their values must be set.
 func (a *Agent) decodeConfig(f file) {
 	a.AllEvents = true
 	if a.Config == nil {

@@ -1,18 +1,17 @@
-// Package serverconfig reads the configuration of the server, config.yaml: its account on
-// GitHub, the agents that it serves, its queue, and beside them the rules and the policy of
-// a [config.Config].
+// Package serverconfig reads the configuration of the server, config.yaml: its account on GitHub,
+// its agents and its queue, and also the rules and the policy of a [config.Config].
 //
-// [Load] reads the file as package config does:
+// [Load] has the same steps as package config:
 //
 //	read ──▶ expand and decode ──▶ check ──▶ settle ──▶ problems
 //
-// Each section has a file here with three parts: its struct, its rows, and its check. A new key
-// is a field of the struct, whose tags hold the name and the default, and a row, which has the
-// permitted values and the description. Rules about several keys are in check. Package harness
+// Each section has a file in this package with three parts: its struct, its rows and its check. A
+// new key needs a field in the struct, whose tags contain its name and default, and a row with the
+// permitted values and the description. Conditions on several keys belong in check. Package harness
 // passes the values on to the parts of the server.
 //
-// A configuration of the published harness loads unchanged. All mistakes are reported at
-// once, each at its position, and without values that may be secrets.
+// A configuration of the published harness loads unchanged. All mistakes are reported at once, each
+// with its position and without values that may be secrets.
 package serverconfig
 
 import (
@@ -27,7 +26,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A Config is the contents of a configuration, with defaults for absent keys.
+// A Config contains the settings of a configuration file, with defaults for absent keys.
 type Config struct {
 	Identity  Identity
 	LLM       LLM
@@ -37,20 +36,19 @@ type Config struct {
 	Server    Server
 	Telemetry Telemetry
 	Repos     []Repo
-	// Runner holds the rules, the policy, and the model whose name the tasks carry.
+	// Runner contains the rules, the policy, and the model that tasks name.
 	Runner *config.Config
-	// Warnings are problems that leave the configuration usable.
+	// Warnings are problems that do not make the configuration unusable.
 	Warnings yamlfile.Problems
 }
 
-// Offline reports whether GitHub is never asked: the mode is shadow, and there is no
-// identity to ask with.
+// Offline reports whether the server never sends requests to GitHub: the mode is shadow, and there
+// is neither a token nor an App.
 func (c *Config) Offline() bool {
 	return c.Runner.Mode == config.ModeShadow && c.Identity.none()
 }
 
-// A document is the file: the server's sections, and those of package config, which
-// decodes them.
+// A document is the file: the server's sections, and those that package config decodes.
 type document struct {
 	Identity  Identity  `yaml:"identity,required"`
 	LLM       *LLM      `yaml:"llm"`
@@ -78,12 +76,12 @@ func table(spec Spec) schema.Table {
 	return slices.Concat(identityKeys(spec), llmKeys(), pollingKeys(), queueKeys(spec), memoryKeys(spec), serverKeys(spec), telemetryKeys(), repoKeys())
 }
 
-// SchemaID is the id of the JSON Schema of the server's configuration. It is a name: the
-// address need not exist.
+// SchemaID is the id of the JSON Schema of the server's configuration. It is only a name: no page
+// needs to exist at this address.
 const SchemaID = "https://github.com/org/foreman-action/foremand.schema.json"
 
-// Schema returns the JSON Schema, draft 2020-12, of the server's configuration. It accepts
-// some files that [Load] refuses.
+// Schema returns the JSON Schema, draft 2020-12, of the server's configuration. It accepts some
+// files that [Load] rejects.
 func Schema() map[string]any {
 	shared := config.Schema()
 	sections, _ := shared["properties"].(schema.Object)
@@ -99,7 +97,7 @@ func Schema() map[string]any {
 	return s
 }
 
-// LLM is the model whose name the tasks carry.
+// LLM is the model that tasks name.
 type LLM struct {
 	Provider string      `yaml:"provider,required"`
 	Model    string      `yaml:"model,required"`
@@ -115,7 +113,7 @@ func llmKeys() schema.Table {
 	}
 }
 
-// Memory is the store of earlier decisions and actions on an issue.
+// Memory configures the store of earlier decisions and actions.
 type Memory struct {
 	DBPath string `yaml:"db_path"` // SQLite file; empty: the program's default
 }
@@ -127,9 +125,9 @@ func memoryKeys(spec Spec) schema.Table {
 	}
 }
 
-// Telemetry is the destination of traces.
+// Telemetry configures where traces are sent.
 type Telemetry struct {
-	Endpoint string `yaml:"endpoint"` // of an OpenTelemetry collector (OTLP over HTTP); empty: nowhere
+	Endpoint string `yaml:"endpoint"` // of an OpenTelemetry collector (OTLP over HTTP); empty: none
 }
 
 func telemetryKeys() schema.Table {

@@ -9,22 +9,22 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A Spec is the place of a configuration, and the inputs of its values.
+// A Spec names a configuration file, and the inputs for its values.
 type Spec struct {
-	Path string // of the file; rule files that it includes are relative to its folder
-	// Lookup returns an environment variable, and whether it is set; nil: none is.
+	Path string // of the file; its includes are relative to its folder
+	// Lookup returns the value of an environment variable, and whether it is set; nil: none is set.
 	Lookup func(string) (string, bool)
-	Home   string // directory in place of "~"; empty: paths with it are refused
-	// Database checks the URL of a PostgreSQL database; its error repeats none of it. Nil:
-	// any URL is right.
+	Home   string // directory for "~"; empty: paths with "~" are rejected
+	// Database checks the URL of a PostgreSQL database. Its error must not repeat any part of the
+	// URL. Nil: every URL is accepted.
 	Database func(url string) error
 }
 
-// A file is a configuration file, for the checks of its sections.
+// A file is a configuration file, as the checks of its sections use it.
 type file struct {
 	schema.Checker
 
-	agents  schema.Checker // of the keys of one agent
+	agents  schema.Checker // for the keys of one agent
 	decoder yamlfile.Decoder
 	spec    Spec
 	root    *yaml.Node
@@ -33,13 +33,13 @@ type file struct {
 // node returns the value of a key, or nil.
 func (f file) node(keys ...string) *yaml.Node { return yamlfile.Child(f.root, keys...) }
 
-// shadow reports whether the mode is shadow: nothing is written.
+// shadow reports whether the mode is shadow, in which nothing is written.
 func (f file) shadow() bool {
 	at := f.node("mode")
 	return at != nil && at.Value == string(config.ModeShadow)
 }
 
-// item returns an element of a list, or n itself if it has none.
+// item returns element i of a list, or n itself if there is no such element.
 func item(n *yaml.Node, i int) *yaml.Node {
 	if n != nil && n.Kind == yaml.SequenceNode && i < len(n.Content) {
 		return n.Content[i]
@@ -47,8 +47,8 @@ func item(n *yaml.Node, i int) *yaml.Node {
 	return n
 }
 
-// resolve reports variables in the texts of a value, which may be nil, that are not set. The
-// texts themselves are not used, so they may hold secrets.
+// resolve reports variables that the texts of a value use but that are not set. n may be nil.
+// Secret variables are allowed, because the server does not use these texts.
 func (f file) resolve(n *yaml.Node) {
 	if n == nil {
 		return

@@ -12,14 +12,14 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// Identity is the server's account on GitHub: a token, or an App. In mode shadow it may
-// have neither.
+// Identity is the server's account on GitHub: a token or an App. In shadow mode the server may have
+// neither.
 type Identity struct {
 	Token  secret.Text `yaml:"github_token"`
-	User   string      `yaml:"github_user"` // login under which its writes appear; empty: that of App
+	User   string      `yaml:"github_user"` // login of its writes; empty: the login of App
 	APIURL string      `yaml:"api_url"`     // default: $GITHUB_API_URL; empty: api.github.com
 	App    *App        `yaml:"app"`         // nil: Token is used
-	// Timeout bounds one request to GitHub.
+	// Timeout limits one request to GitHub.
 	Timeout Seconds `default:"30" yaml:"timeout_seconds"`
 }
 
@@ -54,7 +54,7 @@ func (i *Identity) none() bool { return i.Token == "" && i.App == nil }
 func (i *Identity) check(f file) {
 	at := f.node("identity")
 	if at == nil || at.Kind != yaml.MappingNode {
-		return // reported
+		return // already reported
 	}
 	token, app := yamlfile.Child(at, "github_token"), yamlfile.Child(at, "app")
 	switch {
@@ -72,7 +72,8 @@ func (i *Identity) check(f file) {
 	i.settleAPI(f, at)
 }
 
-// settleAPI finds GitHub's API: as configured, else as in the environment.
+// settleAPI sets the address of GitHub's API: the configured one, or else the one in the
+// environment.
 func (i *Identity) settleAPI(f file, identity *yaml.Node) {
 	at, name := yamlfile.Child(identity, "api_url"), "identity.api_url"
 	if i.APIURL == "" {

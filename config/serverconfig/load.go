@@ -20,8 +20,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// Load reads a configuration. Its mistakes come together, as [yamlfile.Problems]; no
-// error repeats a line's value outside of the rules and the policy.
+// Load reads a configuration. All mistakes are reported together, as [yamlfile.Problems]. Outside
+// of the rules and the policy, no error contains a value of the file.
 func Load(ctx context.Context, spec Spec) (*Config, error) {
 	if spec.Lookup == nil {
 		spec.Lookup = func(string) (string, bool) { return "", false }
@@ -38,7 +38,7 @@ func Load(ctx context.Context, spec Spec) (*Config, error) {
 			return shared(root)
 		},
 	})
-	if err == nil && runner == nil { // the path is a folder's, and names no file
+	if err == nil && runner == nil { // the path names a folder
 		err = config.ErrNotFound
 	}
 	problems, found := errors.AsType[yamlfile.Problems](err)
@@ -55,7 +55,7 @@ func Load(ctx context.Context, spec Spec) (*Config, error) {
 	return c, nil
 }
 
-// unscheduled warns of rules that wait for a scheduled run, which servers do not make.
+// unscheduled warns of rules that need a scheduled run, because servers do not make scheduled runs.
 func unscheduled(file string, cfg *config.Config) (list yamlfile.Problems) {
 	if len(cfg.Rules.Scans()) > 0 {
 		list = append(list, yamlfile.Problem{File: file, Warning: true, Msg: "there are rules with a scan, which only scheduled runs of the action look at: this server never asks them"})
@@ -92,8 +92,8 @@ func decode(f *yamlfile.File, root *yaml.Node, spec Spec) *Config {
 	return c
 }
 
-// variables returns the variables of the environment, which may be empty. Those with a secret
-// are for values of the type [secret.Text]. "${}" stays, as in published files.
+// variables returns the environment variables. A variable may be empty. Only values of type
+// [secret.Text] may use variables with a secret. "${}" is kept, because published files contain it.
 func variables(spec Spec) *yamlfile.Variables {
 	return &yamlfile.Variables{Lenient: true, Reserved: variable.Reserved, Lookup: func(name string) (string, error) {
 		v, ok := spec.Lookup(name)
@@ -104,7 +104,7 @@ func variables(spec Spec) *yamlfile.Variables {
 	}}
 }
 
-// folder reads files below a directory; empty: the working directory.
+// folder reads files below a directory; empty: below the working directory.
 type folder string
 
 // Read returns a file of at most the size that a configuration may have.

@@ -6,14 +6,14 @@ import (
 	"github.com/org/foreman-action/config/internal/schema"
 )
 
-// Polling configures the polling of GitHub for issues.
+// Polling configures how the server polls GitHub for issues.
 type Polling struct {
 	Interval    Seconds `default:"60"   yaml:"interval_seconds"`
 	FirstRun    int     `default:"100"  yaml:"first_run"`   // most issues of a repository's first poll
 	Maintainers string  `default:"skip" yaml:"maintainers"` // "skip" or "include" their issues
 	Enabled     bool    `default:"true" yaml:"enabled"`
-	// Ignore are logins, such as "stale[bot]", whose issues are left out, and whose changes
-	// count as the server's own.
+	// Ignore lists logins, such as "stale[bot]". Their issues are ignored, and their changes count
+	// as the server's own.
 	Ignore []string `yaml:"ignore"`
 }
 
@@ -31,7 +31,7 @@ func pollingKeys() schema.Table {
 	}
 }
 
-// check turns polling off if there is no identity to poll with.
+// check turns polling off if there is neither a token nor an App.
 func (p *Polling) check(f file, i *Identity) {
 	if !f.shadow() || !i.none() {
 		return

@@ -9,18 +9,18 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// Queue is the store of tasks, with its limits.
+// Queue configures the store of tasks, with its limits.
 type Queue struct {
 	DBPath          string        `yaml:"db_path,nullable"`                              // SQLite file; empty: the program's default
 	URL             secret.Text   `yaml:"url"`                                           // path of a SQLite file, or postgres://…; empty: DBPath
 	ClaimTimeout    Seconds       `default:"300"           yaml:"claim_timeout_seconds"` // an agent's claim, see queue.DefaultClaim
-	MaxRetries      int           `default:"3"             yaml:"max_retries"`           // most hand-outs of a task
+	MaxRetries      int           `default:"3"             yaml:"max_retries"`           // most claims of a task
 	MaxDrains       int           `default:"8"             yaml:"max_drains"`            // most attempts to carry a decision out
 	DrainTimeout    Seconds       `default:"8"             yaml:"drain_timeout_seconds"` // lease of a decision, see queue.DefaultLease
 	DrainInterval   Seconds       `default:"10"            yaml:"drain_interval_seconds"`
 	RequeueInterval Seconds       `default:"60"            yaml:"requeue_interval_seconds"`
 	Retention       time.Duration `default:"30d"           yaml:"retention"`             // of done and failed tasks
-	MaxTasks        int           `default:"100"           yaml:"max_tasks_per_hour"`    // per repository; 0: any number
+	MaxTasks        int           `default:"100"           yaml:"max_tasks_per_hour"`    // per repository; 0: no limit
 	WritesPerMinute int           `default:"80"            yaml:"max_writes_per_minute"` // to GitHub
 	WritesPerHour   int           `default:"500"           yaml:"max_writes_per_hour"`   // to GitHub
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A redactor removes possible secrets from problems: the text of a line after its key.
+// A redactor removes possible secrets from problems: everything after the key in a source line.
 type redactor struct {
-	dir, main string // of the configuration file; others have no secrets
-	shown     []span // lines of main that are shown
+	dir, main string // folder and name of the configuration file; other files have no secrets
+	shown     []span // lines of main that are not redacted
 }
 
-// redact changes and returns problems; their files get the folder in front.
+// redact redacts the problems in place and returns them. It prefixes the names of their files with
+// the folder.
 func (r redactor) redact(ps yamlfile.Problems) yamlfile.Problems {
 	for i := range ps {
 		p := &ps[i]

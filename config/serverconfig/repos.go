@@ -60,15 +60,15 @@ func checkRepos(f file, repos []Repo) {
 	}
 }
 
-// A fleet is the agents of a file, to find conflicts between them.
+// A fleet contains the agents of a file, to find conflicts between them.
 type fleet struct {
 	f         file
-	ports     map[int]Agent     // of managed agents
-	protocols map[string]string // of the others, by address
+	ports     map[int]Agent     // managed agents by port
+	protocols map[string]string // protocols of other agents, by address
 }
 
-// add checks an agent against those before it. closes has whether the agents of the same
-// repository may close issues, by address.
+// add checks an agent against the earlier ones. closes maps the addresses of agents of the same
+// repository to whether they may close issues.
 func (all fleet) add(a Agent, at *yaml.Node, closes map[string]bool) {
 	canonical, err := address.Canonical(a.Address())
 	reached := err == nil && a.Address() != ""
@@ -89,8 +89,8 @@ func (all fleet) add(a Agent, at *yaml.Node, closes map[string]bool) {
 	}
 }
 
-// allowClose reports an agent that may close issues by one entry and not by another: a
-// decision names its agent, and not the entry.
+// allowClose reports an agent with two entries of which only one allows closing issues. A decision
+// names only its agent, so the server could not tell which entry applies.
 func (all fleet) allowClose(a Agent, at *yaml.Node, closes map[string]bool, canonical string) {
 	may := a.AllowClose
 	if policy := all.f.node("policy", "allow_close"); !a.AllowCloseSet && policy != nil {
@@ -103,7 +103,7 @@ func (all fleet) allowClose(a Agent, at *yaml.Node, closes map[string]bool, cano
 	closes[canonical] = may
 }
 
-// sameContainer reports whether two agents can be one container.
+// sameContainer reports whether two agents can run in one container.
 func sameContainer(a, b Agent) bool {
 	return a.Image == b.Image && a.Type == b.Type && reflect.DeepEqual(a.Container, b.Container)
 }

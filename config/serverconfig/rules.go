@@ -10,15 +10,16 @@ import (
 	"github.com/org/foreman-action/internal/address"
 )
 
-// maxSeconds is a year; more is a mistake of units.
+// maxSeconds is one year. A larger number is probably in the wrong unit.
 const maxSeconds = 365 * 24 * 60 * 60
 
-// number is the schema of whole numbers, and of texts, because the value of a variable is a text.
+// number returns the schema of whole numbers. It accepts texts, too, because the value of a
+// variable is a text.
 func number(from int) schema.Object {
 	return schema.Object{"type": []string{"integer", "string"}, "minimum": from}
 }
 
-// boolean is the schema of booleans, which published files have in many forms.
+// boolean returns the schema of booleans, for which published files have many forms.
 func boolean() schema.Object {
 	return schema.Object{"type": []string{"boolean", "string", "integer"}}
 }
@@ -42,8 +43,8 @@ func homePath(home string) schema.Rule {
 	}}
 }
 
-// oneLine permits secrets without control characters. No header can hold others, and most
-// come from a file that ends in a line break.
+// oneLine rejects secrets with control characters, because an HTTP header cannot contain them.
+// Mostly the character is a line break from the end of a file.
 func oneLine() schema.Rule {
 	return schema.Rule{Check: func(v schema.Value) {
 		if controls(v.Go.String()) {
@@ -56,7 +57,7 @@ const controlsMessage = "it holds a line break or another control character; a f
 
 func controls(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }
 
-// filled is [oneLine] for secrets that must not be empty, as those of an unset variable.
+// filled is [oneLine] for secrets that must not be empty, such as those from an unset variable.
 func filled(message string) schema.Rule {
 	return schema.Rule{Check: func(v schema.Value) {
 		if v.Go.Len() == 0 {
@@ -71,7 +72,7 @@ func webAddress(s string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && address.ValidHost(u.Hostname()) && address.ValidPort(u.Port())
 }
 
-// Seconds are a length of time in seconds.
+// Seconds is a length of time in seconds.
 type Seconds int
 
 // Duration returns the length as a [time.Duration].

@@ -12,13 +12,13 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// Server is the address to listen on, and the callers that are let in.
+// Server configures the address to listen on, and who may connect.
 type Server struct {
 	Host           string        `default:"127.0.0.1"    yaml:"host"`
 	Port           int           `default:"8000"         yaml:"port"`
 	TLS            *TLS          `yaml:"tls"`             // nil: plain HTTP
-	BehindTLS      bool          `yaml:"behind_tls"`      // something in front of it encrypts
-	TrustedProxies []string      `yaml:"trusted_proxies"` // networks whose X-Forwarded-For and Forwarded count; none: no sender's
+	BehindTLS      bool          `yaml:"behind_tls"`      // a proxy in front of the server encrypts
+	TrustedProxies []string      `yaml:"trusted_proxies"` // networks whose X-Forwarded-For and Forwarded are trusted
 	WebhookSecret  secret.Text   `yaml:"webhook_secret"`
 	WebhookSecrets []secret.Text `yaml:"webhook_secrets"` // several during a rotation; WebhookSecret is the first
 	Credentials    []Credential  `yaml:"credentials"`     // of agents; none: any agent is served, on loopback only
@@ -31,14 +31,14 @@ type TLS struct {
 	Key  string `yaml:"key,required"`
 }
 
-// A Credential lets agents in.
+// A Credential lets agents claim tasks.
 type Credential struct {
 	Name   string      `yaml:"name,required"`
 	Secret secret.Text `yaml:"secret,required"`
-	Agents []string    `yaml:"agents"` // addresses it may claim for, in canonical form; none: every one
+	Agents []string    `yaml:"agents"` // canonical addresses it may claim for; empty: every one
 }
 
-// An Operator is a person who may change tasks.
+// An Operator is a person who may retry and cancel tasks.
 type Operator struct {
 	Name   string      `yaml:"name,required"`
 	Secret secret.Text `yaml:"secret,required"`
@@ -75,14 +75,14 @@ func isNetwork(text string) bool {
 	return err == nil
 }
 
-// InClear reports whether secrets cross a network unencrypted: callers on other machines
-// show credentials, and TLS is neither configured nor in front of the server.
+// InClear reports whether secrets cross a network unencrypted. That is so if callers on other
+// machines send credentials, and TLS is neither configured nor provided in front of the server.
 func (s Server) InClear() bool {
 	shown := len(s.Credentials)+len(s.Operators) > 0
 	return shown && s.TLS == nil && !s.BehindTLS && !address.Loopback(s.Host)
 }
 
-// InClearWarning explains the result of [Server.InClear].
+// InClearWarning is the warning for [Server.InClear].
 const InClearWarning = "the secrets of agents and operators cross the network in clear; configure server.tls, " +
 	"or server.behind_tls where something in front of the server encrypts"
 
@@ -115,7 +115,8 @@ func (s *Server) check(f file) {
 	}
 }
 
-// check checks the name and the secret of an entry. The names of all entries differ.
+// check checks the name and the secret of an entry. seen contains the names of earlier entries,
+// which must differ.
 func (o Operator) check(f file, at *yaml.Node, section string, seen map[string]bool) {
 	name := strings.ToLower(o.Name)
 	switch {

@@ -23,8 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
-// hidden is part of every secret in testdata, written out or from a variable, and must
-// come up nowhere.
+// hidden is a part of every secret in testdata, both literal secrets and those from variables. It
+// must not appear in any output.
 const hidden = "hunter"
 
 func lookup(name string) (string, bool) {
@@ -35,8 +35,8 @@ func lookup(name string) (string, bool) {
 	return v, ok
 }
 
-// TestGolden loads the config.yaml of every archive of testdata, with the files beside
-// it, and compares the settings, or all the mistakes, with the archive's want.
+// TestGolden loads the config.yaml of every archive in testdata, with the other files of the
+// archive. It compares the settings, or all mistakes, with the archive's want.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -75,8 +75,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestDefaultClaim compares the default of the configuration, and its description, with that of
-// the queue: the tag of a field cannot name a constant.
+// TestDefaultClaim checks that the default in the configuration and its description equal the
+// default of the queue. They cannot share a constant, because the tag of a field must be a literal.
 func TestDefaultClaim(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")
@@ -93,7 +93,7 @@ func TestDefaultClaim(t *testing.T) {
 	}
 }
 
-// load describes what becomes of the files.
+// load returns a description of the settings or of the problems of an archive's files.
 func load(t *testing.T, ar *txtar.Archive) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -114,7 +114,7 @@ func load(t *testing.T, ar *txtar.Archive) string {
 	return describe(t, s, dir)
 }
 
-// describe shows all that the settings hold. Secrets show their stand-ins.
+// describe returns a text with all settings. Secrets appear as placeholders.
 func describe(t *testing.T, s *serverconfig.Config, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -130,7 +130,7 @@ func describe(t *testing.T, s *serverconfig.Config, dir string) string {
 		t.Fatal(err)
 	}
 	fmt.Fprintf(&b, "%s\n", out)
-	c.Identity.App = nil // a pointer, which is printed as one
+	c.Identity.App = nil // a pointer, whose address would be printed
 	fmt.Fprintf(&b, "%#v %+v\n", c.Identity, c.Server.Credentials)
 	fmt.Fprintf(&b, "mode %q, allow_close %v, rules %v, llm %v, files %v\n",
 		s.Runner.Mode, s.Runner.Policy.AllowClose, s.Runner.Rules.Len(), s.Runner.LLM, s.Runner.Files)
@@ -140,7 +140,7 @@ func describe(t *testing.T, s *serverconfig.Config, dir string) string {
 	return b.String()
 }
 
-// checkSchema checks a file that loads against the schema, by another implementation.
+// checkSchema validates a file that loads with the schema, using an independent validator.
 func checkSchema(t *testing.T, file []byte) {
 	t.Helper()
 	var value any
@@ -209,8 +209,8 @@ func TestLoadNamesTheFileThatIsMissing(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, loading it ends with settings or with mistakes at positions, and
-// shows nothing of what the variables hold.
+// FuzzLoad checks that every file loads or has mistakes with positions, and that nothing reveals
+// the values of variables.
 func FuzzLoad(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {

@@ -14,8 +14,8 @@ func sharedSections() []string {
 	return []string{"version", "mode", "policy", "limits", "labels", "rules", "forms", "tables", "tests", "include"}
 }
 
-// shared returns the mapping of the sections that package config decodes. The version may
-// be absent in a server's file.
+// shared returns a mapping of the sections that package config decodes. It adds the version, which
+// may be absent in a server's file.
 func shared(root *yaml.Node) *yaml.Node {
 	out := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: root.Line, Column: root.Column}
 	for k, v := range yamlfile.Pairs(root) {
@@ -31,13 +31,13 @@ func shared(root *yaml.Node) *yaml.Node {
 	return out
 }
 
-// A span is a range of lines, from 1; to is the first line after it.
+// A span is a range of lines, counted from 1. to is the line after the last one.
 type span struct{ from, to int }
 
-// sharedLines returns the lines with only sections that package config decodes.
+// sharedLines returns the lines of the sections that package config decodes.
 func sharedLines(root *yaml.Node) []span {
 	var list []span
-	open := false // whether the section before is one
+	open := false // whether the previous section is shared
 	for k := range yamlfile.Pairs(root) {
 		if open {
 			list[len(list)-1].to = k.Line

@@ -11,26 +11,26 @@ import (
 	"net/http"
 )
 
-// Options are the process's side of a step.
+// Options configure a [Runtime]: the environment, log and network of the step's process.
 type Options struct {
 	// Getenv reads one variable of the environment. Nil: an empty environment.
 	Getenv func(string) string
 	// Stdout is the log that the runner reads. Nil discards.
 	Stdout io.Writer
-	// HTTP requests the OIDC token; its redirects are not followed and its time is
-	// limited whatever its settings. Nil: the default transport.
+	// HTTP requests the OIDC token. Redirects are never followed and the time of a request is
+	// always limited, whatever the client's settings. Nil: the default transport.
 	HTTP *http.Client
-	// Random makes the delimiters of outputs. Nil: crypto/rand.
+	// Random supplies the random bytes of the delimiters of outputs. Nil: crypto/rand.
 	Random io.Reader
 }
 
-// A Runtime is one step of a workflow as its action sees it. Its parts are safe for
-// concurrent use. Make it with [New].
+// A Runtime is one step of a workflow as its action sees it. Its parts are safe for concurrent use.
+// Make it with [New].
 //
-// It is usable outside Actions too (GITHUB_ACTIONS is not "true"): then it issues
-// no workflow commands. Annotations and group titles are plain lines, Mask does
-// nothing because it would print the secret, and outputs and the summary are dropped
-// unless their files are named.
+// It also works outside Actions (GITHUB_ACTIONS is not "true"). Then it issues no workflow
+// commands: annotations and group titles are plain lines, and Mask does nothing because it would
+// print the secret. Outputs and the summary are dropped unless the variables with the paths of
+// their files are set.
 type Runtime struct {
 	Log    *Log
 	Files  *Files
@@ -39,9 +39,9 @@ type Runtime struct {
 	getenv func(string) string
 }
 
-// New returns the runtime of the environment that Getenv shows. It reads nothing
-// else and writes nothing. Errors from writing to Stdout are dropped: there is no
-// other place to report them.
+// New returns the runtime of the step whose variables Getenv returns. New reads nothing else and
+// writes nothing. Errors from writing to Stdout are dropped because there is no other place to
+// report them.
 func New(o Options) *Runtime {
 	if o.Getenv == nil {
 		o.Getenv = func(string) string { return "" }
@@ -62,9 +62,10 @@ func New(o Options) *Runtime {
 // Env returns the context of the step.
 func (r *Runtime) Env() Env { return readEnv(r.getenv) }
 
-// ParseInputs reads every input and returns all mistakes at once, joined: each is an
-// [*InputError]. The agent's token, and a password in its address, are masked in the
-// log, and so are the model's; the GitHub token is not, because the runner does that itself.
+// ParseInputs reads every input and returns all mistakes at once, joined. Each mistake is an
+// [*InputError]. ParseInputs masks in the log the tokens of the agent and of the model, and the
+// passwords in their addresses. It does not mask the GitHub token, because the runner does that
+// itself.
 func (r *Runtime) ParseInputs() (Values, error) {
 	v, secrets, err := parseInputs(r.getenv)
 	for _, s := range secrets {

@@ -28,8 +28,8 @@ type Annotation struct {
 	Message string
 }
 
-// The limits of GitHub: more annotations of a level in one step, and more of a
-// message, are dropped silently.
+// GitHub silently drops annotations of one level beyond the tenth of a step, and the end of a
+// message that is too long.
 const (
 	maxAnnotations = 10   // per level
 	maxMessage     = 4096 // UTF-16 units
@@ -73,23 +73,24 @@ func (a Annotation) position() []int {
 	return []int{a.Line, a.Column}
 }
 
-// Annotate issues an annotation. The runner shows 10 of each level for a step, those
-// of [Log.Handler] among them; from the 11th on, and outside Actions, they are
-// lines of the log. A message is cut at 4,096 characters, as GitHub would.
+// Annotate issues an annotation. The runner shows 10 of each level for a step, including those of
+// [Log.Handler]. Annotations from the 11th on, and all annotations outside Actions, become lines of
+// the log. A message is cut at 4,096 characters, because GitHub would cut it there.
 func (l *Log) Annotate(a Annotation) {
 	if !l.live || !l.countAnnotation(a.level()) {
 		l.Printf("%s", a.String())
 		return
 	}
-	// The library sorts the properties; here the position comes first.
+	// The library would sort the properties. The name contains them here, so that the position
+	// comes first.
 	l.issue(githubactions.Command{
 		Name:    string(a.level()) + a.properties(),
 		Message: clipText(safeText(a.Message), maxMessage),
 	})
 }
 
-// properties returns the place and the title as a workflow command has them, after
-// a space, or nothing.
+// properties returns the position and the title in the syntax of a workflow command, after a space.
+// It returns an empty string if the annotation has neither.
 func (a Annotation) properties() string {
 	var list []string
 	if a.File != "" {

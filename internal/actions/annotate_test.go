@@ -77,7 +77,7 @@ func TestAnnotateClips(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, text string
-		want       string // of the message
+		want       string // the message
 	}{
 		{"fits", strings.Repeat("x", 4096), strings.Repeat("x", 4096)},
 		{"too long", strings.Repeat("x", 4097), strings.Repeat("x", 4095) + "…"},
@@ -116,7 +116,7 @@ func TestAnnotateHostile(t *testing.T) {
 	}
 }
 
-// checkOneCommand wants that the log is one line, which is that command.
+// checkOneCommand fails the test unless the log is one line with the named command.
 func checkOneCommand(t *testing.T, step *actionstest.Runner, name string) {
 	t.Helper()
 	got := step.Commands()

@@ -13,14 +13,14 @@ import (
 // The token is not part of it: see [Values].
 type Env struct {
 	EventName    string // such as "issues"
-	EventPath    string // file that holds the event's payload
+	EventPath    string // path of the file with the event's payload
 	Repository   string // "owner/name"
 	RepositoryID string // decimal
 	RunID        string // decimal; the same for every attempt
-	RunAttempt   int    // from 1; 1 when it is not set
+	RunAttempt   int    // from 1; 1 when the variable is not set
 	Job          string // id of the job in the workflow
-	Step         string // id of the step, or a name that the runner made up
-	Workspace    string // folder of the checkout; empty of files without one
+	Step         string // id of the step, or a name that the runner generated
+	Workspace    string // folder of the checkout; an empty folder without a checkout
 	APIURL       string // without a final slash; https://api.github.com by default
 	ServerURL    string // without a final slash; https://github.com by default
 	Actor        string // login that started the run

@@ -7,8 +7,8 @@ import (
 	"github.com/org/foreman-action/internal/actions"
 )
 
-// A step reads its inputs and prints the title of an issue, which cannot run a
-// command of the runner.
+// A step reads its inputs and prints the title of an issue. The title cannot run a workflow
+// command.
 func ExampleNew() {
 	env := map[string]string{"GITHUB_ACTIONS": "true", "INPUT_DRY-RUN": "true"}
 	r := actions.New(actions.Options{

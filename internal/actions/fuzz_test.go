@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/actions/actionstest"
 )
 
-// For any value, what the runner reads is that one output and no other.
+// FuzzSetOutput checks that for any value the runner reads exactly the one output that was set.
 func FuzzSetOutput(f *testing.F) {
 	for _, seed := range append(hostile(), "", "\n", "a=b", "a<<E\nx\nE\n", "foreman_\n", "\r\n\r", "\xff\xfe") {
 		f.Add(seed)
@@ -44,7 +44,7 @@ func FuzzSetOutput(f *testing.F) {
 	})
 }
 
-// Whatever is printed, the runner finds the commands that were meant and no other.
+// FuzzLog prints any text: the runner must find the commands that the program issued, and no other.
 func FuzzLog(f *testing.F) {
 	for _, seed := range append(hostile(), "", "hello", "%0A", "a,b:c=d") {
 		f.Add(seed)
@@ -72,7 +72,8 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-// Any variables give values or mistakes, and no mistake shows a secret.
+// FuzzParseInputs sets any variables: the result is values or mistakes, and no mistake contains a
+// secret.
 func FuzzParseInputs(f *testing.F) {
 	f.Add("60s", "none", "https://a", "7", "true")
 	f.Add("", "token", "://", "#", "TRUE")

@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// Handler returns a handler for a [slog.Logger] that writes to the step's log:
-// debug records as debug lines, information as plain lines, warnings and errors as
-// annotations, which count with those of [Log.Annotate]. The time of a record is
-// left out, for the runner stamps each line. Messages and values may hold anything.
+// Handler returns a handler for a [slog.Logger] that writes to the step's log. It writes debug
+// records as debug lines, information as plain lines, and warnings and errors as annotations, which
+// count towards the limit of [Log.Annotate]. It omits the time of a record because the runner adds
+// a time to each line. Messages and values may contain any text.
 //
-// Records below level are dropped; nil is [slog.LevelInfo], or [slog.LevelDebug]
-// when the run has debug logging on.
+// Records below level are dropped; nil is [slog.LevelInfo], or [slog.LevelDebug] when the run has
+// debug logging on.
 func (l *Log) Handler(level slog.Leveler) slog.Handler {
 	if level == nil {
 		level = slog.LevelInfo
@@ -27,8 +27,8 @@ func (l *Log) Handler(level slog.Leveler) slog.Handler {
 	return h
 }
 
-// A logHandler lets attrs, a text handler, render the attributes into buf. The
-// handlers that With makes share buf and mu.
+// A logHandler renders the attributes into buf with attrs, a text handler. Handlers that were
+// derived by WithAttrs or WithGroup share buf and mu.
 type logHandler struct {
 	log   *Log
 	level slog.Leveler
@@ -65,8 +65,8 @@ func (h *logHandler) Handle(ctx context.Context, rec slog.Record) error {
 	return nil
 }
 
-// render returns the record's attributes. The text handler prints the level and the
-// message too; those of an empty record are a constant that can be cut off.
+// render returns the record's attributes. The text handler would also print the level and the
+// message, so render gives it an empty message at level INFO and removes that constant prefix.
 func (h *logHandler) render(ctx context.Context, rec slog.Record) (string, error) {
 	empty := slog.Record{Level: slog.LevelInfo}
 	rec.Attrs(func(a slog.Attr) bool {
@@ -89,7 +89,7 @@ func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &next
 }
 
-// WithGroup returns a handler that qualifies the attributes that follow.
+// WithGroup returns a handler that prefixes the names of later attributes with the group's name.
 func (h *logHandler) WithGroup(name string) slog.Handler {
 	next := *h
 	next.attrs = h.attrs.WithGroup(name)

@@ -54,7 +54,7 @@ func checkError(t *testing.T, err error, want string) {
 	}
 }
 
-// brokenWriter and brokenReader fail always.
+// The methods of brokenWriter and brokenReader always fail.
 type (
 	brokenWriter struct{}
 	brokenReader struct{}

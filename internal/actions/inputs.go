@@ -39,24 +39,24 @@ type Input struct {
 	Name InputName
 	// Default is the value of an input that is absent or empty.
 	Default string
-	// Metadata is the default in action.yml where it is an expression of the
-	// workflow, which this program cannot evaluate. Empty: the same as Default.
+	// Metadata is the default in action.yml if that default is a workflow expression, which this
+	// program cannot evaluate. Empty: the same as Default.
 	Metadata string
 	// Description is Markdown, one line, for action.yml and the documentation.
 	Description string
-	// Secret values must never be shown.
+	// Secret means that the value must never be shown.
 	Secret bool
-	// List values have one item per line.
+	// List means that the value has one item per line.
 	List bool
 	// Enum holds the only values allowed. Empty: any.
 	Enum []string
-	// Hidden inputs are for GitHub to fill in; the documentation does not list them.
+	// Hidden inputs are set by a default in action.yml; the documentation does not list them.
 	Hidden bool
 }
 
-// Inputs returns every input in the order in which the documentation lists them.
-// It is the only source of names and defaults: action.yml and docs/inputs.md are
-// generated from it, the page without the hidden ones.
+// Inputs returns every input in the order in which the documentation lists them. It is the only
+// source of names and defaults: action.yml and docs/inputs.md are generated from it. docs/inputs.md
+// omits the hidden inputs.
 func Inputs() []Input {
 	return []Input{
 		{Name: InputToken, Metadata: "${{ github.token }}", Secret: true,
@@ -106,10 +106,10 @@ func Inputs() []Input {
 	}
 }
 
-// readInput returns the value of an input without surrounding space: the variable
-// INPUT_ and the name in upper case, else the same with hyphens as underscores
-// (shells cannot set the first form), else the default of the table. A name that
-// is not in the table has no value: the empty string.
+// readInput returns the value of an input without surrounding space. It reads the variable whose
+// name is INPUT_ and the input's name in upper case. If that is empty, it reads the same name with
+// underscores for hyphens, because shells cannot set a name with hyphens. If both are empty, it
+// returns the default of the table. An unknown name has an empty value.
 func readInput(getenv func(string) string, name InputName) string {
 	row, ok := inputRow(name)
 	if !ok {

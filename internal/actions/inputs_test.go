@@ -40,7 +40,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// What the documentation and action.yml are generated from must be fit for it.
+// TestTables checks the tables from which the documentation and action.yml are generated.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	name := regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)

@@ -18,7 +18,7 @@ type Log struct {
 	live  bool // inside Actions: workflow commands are understood
 	debug bool // RUNNER_DEBUG
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	w         io.Writer
 	annotated map[Level]int // annotations issued
 }
@@ -37,15 +37,15 @@ func (l *Log) write(text string) {
 // issue writes a workflow command.
 func (l *Log) issue(c githubactions.Command) { l.write(c.String() + githubactions.EOF) }
 
-// Printf writes to the log. The text may hold anything, whole issues too: each of
-// its lines is made safe, so that the runner finds no workflow command in it. A
-// line break is added at the end unless there is one.
+// Printf writes to the log. The text may contain anything, even a whole issue: each of its lines is
+// escaped so that the runner finds no workflow command in it. A line break is added at the end
+// unless there is one.
 func (l *Log) Printf(format string, args ...any) {
 	l.write(safeText(fmt.Sprintf(format, args...)) + "\n")
 }
 
-// Debugf writes a line that the log shows when debug logging is on, safe like that
-// of Printf. Outside Actions it is written when RUNNER_DEBUG is 1.
+// Debugf writes a line that the log shows only when debug logging is on. It escapes the line as
+// Printf does. Outside Actions the line is written only if RUNNER_DEBUG is 1.
 func (l *Log) Debugf(format string, args ...any) {
 	text := safeText(fmt.Sprintf(format, args...))
 	switch {
@@ -56,9 +56,9 @@ func (l *Log) Debugf(format string, args ...any) {
 	}
 }
 
-// Group starts a part of the log that is folded under the title, and returns the
-// function that ends it, which may be called more than once. Groups do not nest.
-// Outside Actions the title is a line.
+// Group starts a part of the log that is folded under the title. It returns the function that ends
+// this part; that function may be called more than once. Groups do not nest. Outside Actions the
+// title is a plain line.
 func (l *Log) Group(title string) (end func()) {
 	title = strings.ReplaceAll(safeText(title), "\n", " ")
 	if !l.live {
@@ -69,9 +69,9 @@ func (l *Log) Group(title string) (end func()) {
 	return sync.OnceFunc(func() { l.issue(githubactions.Command{Name: "endgroup"}) })
 }
 
-// Mask makes the runner replace a secret by *** in the log from now on, and each
-// line of one that has several. Texts shorter than secret.MinLength are not masked. Outside
-// Actions it does nothing, since the line with the secret would not be masked.
+// Mask makes the runner replace a secret by *** in the log from now on. Each line of a secret with
+// several lines is masked on its own. Texts shorter than secret.MinLength are not masked. Outside
+// Actions Mask does nothing, because the command itself would print the secret.
 func (l *Log) Mask(text string) {
 	if !l.live {
 		return
@@ -88,8 +88,7 @@ func (l *Log) Mask(text string) {
 	}
 }
 
-// safeText makes each line of a text safe and joins them with "\n". The last line
-// break is dropped.
+// safeText escapes each line of a text and joins the lines with "\n". It drops the last line break.
 func safeText(text string) string {
 	lines := splitLines(strings.TrimRight(text, "\r\n"))
 	for i, line := range lines {

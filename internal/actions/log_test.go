@@ -34,7 +34,7 @@ func TestPrintf(t *testing.T) {
 	}
 }
 
-// hostile are texts in which the runner would find a command.
+// hostile returns texts in which the runner would find a command.
 func hostile() []string {
 	return []string{
 		"::error::x",
@@ -149,7 +149,7 @@ func TestMaskOutsideActions(t *testing.T) {
 	checkLog(t, step, "")
 }
 
-// A log that cannot be written must not stop the work.
+// TestBrokenStdout checks that the program continues if the log cannot be written.
 func TestBrokenStdout(t *testing.T) {
 	t.Parallel()
 	step := actionstest.NewRunner(t)

@@ -18,7 +18,7 @@ const (
 	slimFile     = "../../slim/action.yml"
 )
 
-// metadata is the content of an action.yml with its own form of runs; other keys are errors.
+// metadata is the content of an action.yml whose "runs" has the type R. Unknown keys are errors.
 type metadata[R any] struct {
 	Name, Description, Author string
 	Branding                  struct{ Icon, Color string }
@@ -50,8 +50,8 @@ type metadataRuns struct {
 	Args                     []string
 }
 
-// The tables are the only source of inputs and outputs: action.yml and docs/inputs.md must agree
-// with them. With -update they are rewritten.
+// TestActionYML checks that action.yml agrees with the tables of inputs and outputs. With -update
+// the test rewrites action.yml from the tables.
 func TestActionYML(t *testing.T) {
 	t.Parallel()
 	text := readFile(t, metadataFile)
@@ -112,8 +112,8 @@ func parseMetadata[R any](t *testing.T, text string) metadata[R] {
 	return got
 }
 
-// checkMetadata compares all but the runs of an action with the tables. In a composite action
-// the outputs come from a step.
+// checkMetadata compares everything in an action.yml except "runs" with the tables. In a composite
+// action the outputs come from the named step.
 func checkMetadata[R any](t *testing.T, got metadata[R], step string) {
 	t.Helper()
 	if got.Name == "" || got.Author == "" || got.Branding.Icon == "" || got.Branding.Color == "" {
@@ -146,8 +146,8 @@ func TestInputsPage(t *testing.T) {
 	compareOrUpdate(t, inputsPage, text, want)
 }
 
-// The program does not know expressions, so a default that is one stands in
-// action.yml only.
+// metadataDefault returns the default of an input in action.yml. Only action.yml contains defaults
+// that are expressions, because the program cannot evaluate them.
 func metadataDefault(in actions.Input) string {
 	if in.Metadata != "" {
 		return in.Metadata
@@ -187,7 +187,7 @@ func outputValue(step, name string) string {
 	return "${{ steps." + step + ".outputs." + name + " }}"
 }
 
-// variablesYAML passes each input on as a variable that a shell can hold.
+// variablesYAML passes each input on as an environment variable whose name is valid in a shell.
 func variablesYAML() string {
 	var b strings.Builder
 	for _, in := range actions.Inputs() {
@@ -222,7 +222,7 @@ func outputsMarkdown() string {
 	return b.String()
 }
 
-// replaceBetween returns text with what stands between two lines replaced.
+// replaceBetween returns text with the part between the lines from and to replaced by content.
 func replaceBetween(t *testing.T, text, from, to, content string) string {
 	t.Helper()
 	before, rest, ok := strings.Cut("\n"+text, "\n"+from)

@@ -14,7 +14,7 @@ import (
 	githubactions "github.com/sethvargo/go-githubactions"
 )
 
-// ErrNoIDToken means that the job may not request an OIDC token.
+// ErrNoIDToken means that the job has no permission to request an OIDC token.
 var ErrNoIDToken = errors.New("the job may not ask for one: add `id-token: write` to its permissions")
 
 // idTokenTimeout bounds the request for an OIDC token, body included.
@@ -23,8 +23,9 @@ const idTokenTimeout = 10 * time.Second
 // A TokenSource requests OIDC tokens from the runner. It is safe for concurrent use.
 type TokenSource struct {
 	log *Log
-	// The library's method, and not its Action: an Action that reflection can reach would
-	// keep html/template in the program.
+	// request is the GetIDToken method of the library's Action. The field does not hold the Action
+	// itself: then reflection could reach all its methods, and the linker would keep html/template
+	// in the program.
 	request func(ctx context.Context, audience string) (string, error)
 }
 
@@ -33,12 +34,12 @@ func newTokenSource(getenv func(string) string, client *http.Client, log *Log) *
 	return &TokenSource{log, lib.GetIDToken}
 }
 
-// IDToken asks the runner for an OIDC token that names the audience, masks it in the
-// log and returns it. The token is valid for minutes: ask for one per use.
+// IDToken requests an OIDC token for the audience from the runner, masks it in the log and returns
+// it. The token is valid for minutes, so callers request a new one for each use.
 //
-// The error is [ErrNoIDToken] when the workflow lacks the permission. One request
-// is made, without following a redirect, and at most 64 kB are read within 10 s.
-// An error contains neither the token of the request nor the answer.
+// The error is [ErrNoIDToken] when the workflow lacks the permission. IDToken makes one request,
+// follows no redirect, and reads at most 64 kB within 10 s. Errors contain neither the runner's
+// request token nor its response.
 func (s *TokenSource) IDToken(ctx context.Context, audience string) (string, error) {
 	if audience == "" {
 		return "", errors.New("request an OIDC token: the audience is empty")
@@ -77,8 +78,8 @@ func idTokenError(err error) error {
 	return errors.New("the answer is not the JSON that was expected")
 }
 
-// connectionError returns an error of the network, for the user to fix. It hides any other error,
-// which may quote the peer.
+// connectionError returns errors of the network as they are, so that users can fix the cause. It
+// hides any other error, because the text may quote the server.
 func connectionError(err error) error {
 	var network *net.OpError
 	var certificate *tls.CertificateVerificationError
@@ -91,8 +92,8 @@ func connectionError(err error) error {
 	return errors.New("the connection failed")
 }
 
-// isJWT reports whether a text has the form of a signed token: three parts in the
-// alphabet of base64url. Such a text can stand in a header and in a mask.
+// isJWT reports whether a text has the form of a signed token: three parts in the base64url
+// alphabet. Such a text contains no character that is special in a header or a mask command.
 func isJWT(s string) bool {
 	if strings.Count(s, ".") != 2 {
 		return false
@@ -109,8 +110,8 @@ func notBase64URL(c rune) bool {
 	return c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
 }
 
-// boundedClient returns a client like the given one that follows no redirect, which
-// would carry the request's token elsewhere, and that does not wait for ever.
+// boundedClient returns a copy of c that follows no redirects and has a time limit. A redirect
+// would send the request's token to another server.
 func boundedClient(c *http.Client) *http.Client {
 	bounded := http.Client{}
 	if c != nil {

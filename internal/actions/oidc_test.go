@@ -20,8 +20,8 @@ const (
 	idToken      = "eyJhbGciOiJSUzI1NiJ9.eyJhdWQiOiJhIn0.c2lnbmF0dXJl"
 )
 
-// newIssuer starts a server that answers like the runner's token service, and
-// returns a runtime that asks it.
+// newIssuer starts a server that plays the runner's token service, and returns a runtime that
+// requests tokens from it.
 func newIssuer(t *testing.T, answer http.HandlerFunc) (*actions.Runtime, *actionstest.Runner) {
 	t.Helper()
 	server := httptest.NewServer(answer)
@@ -178,7 +178,8 @@ func TestIDTokenAddress(t *testing.T) {
 	checkError(t, err, "the audience is empty")
 }
 
-// The error names an untrusted certificate, which is often a proxy's.
+// TestIDTokenCertificate checks that the error names an untrusted certificate. Often a proxy is the
+// cause.
 func TestIDTokenCertificate(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(nil)
@@ -192,7 +193,7 @@ func TestIDTokenCertificate(t *testing.T) {
 	checkError(t, err, "certificate signed by unknown authority")
 }
 
-// The caller's client stays as it is.
+// TestIDTokenLeavesClient checks that the caller's client is not modified.
 func TestIDTokenLeavesClient(t *testing.T) {
 	t.Parallel()
 	client := &http.Client{Timeout: time.Hour}

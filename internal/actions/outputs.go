@@ -54,19 +54,18 @@ type Files struct {
 	random io.Reader
 	log    *Log
 
-	mu      sync.Mutex // guards what follows, and the order of writes
+	mu      sync.Mutex // guards written, and keeps writes in order
 	written int        // bytes of outputs, as GitHub counts them
 }
 
-// SetOutput writes one output of the step to the file GITHUB_OUTPUT. The value may
-// hold anything: it stands between two copies of a random delimiter, fresh for
-// every write, so it cannot end early and name another output. Bytes that are not
-// UTF-8 become U+FFFD, as the runner would read them.
+// SetOutput writes one output of the step to the file GITHUB_OUTPUT. The value may contain
+// anything, because it is written between two copies of a delimiter that is random for each write.
+// So a value cannot end early and set another output. Bytes that are not UTF-8 become U+FFFD, as
+// the runner would read them.
 //
-// It is an error when the name is not an identifier, when all outputs together
-// exceed what GitHub keeps, and when the file is not there or cannot be written:
-// nothing is written then. Without GITHUB_OUTPUT, as outside Actions, the value is
-// dropped.
+// SetOutput writes nothing and returns an error if the name is not an identifier, if all outputs
+// together exceed the size that GitHub keeps, or if the file is missing or cannot be written. If
+// GITHUB_OUTPUT is not set, as outside Actions, the value is dropped.
 func (f *Files) SetOutput(name, value string) error {
 	if !isOutputName(name) {
 		return fmt.Errorf("set output %q: want a name of letters, digits, - and _", name)
@@ -95,8 +94,8 @@ func (f *Files) SetOutput(name, value string) error {
 	return nil
 }
 
-// isOutputName reports whether an expression can refer to a name. Such a
-// name holds neither a line break nor one of the signs that end a name in the file.
+// isOutputName reports whether workflow expressions can refer to the name. Such a name contains
+// neither a line break nor "=" or "<", which would end the name in the file.
 func isOutputName(name string) bool {
 	for i, c := range []byte(name) {
 		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
@@ -107,8 +106,8 @@ func isOutputName(name string) bool {
 	return name != ""
 }
 
-// delimiter returns a delimiter that cannot be guessed. A value that holds it means
-// that Random is broken, or known to the author of the value.
+// delimiter returns a delimiter that cannot be guessed. It fails if the value contains the
+// delimiter: then Random is broken, or the author of the value can predict it.
 func (f *Files) delimiter(value string) (string, error) {
 	var raw [16]byte
 	if _, err := io.ReadFull(f.random, raw[:]); err != nil {
@@ -121,8 +120,8 @@ func (f *Files) delimiter(value string) (string, error) {
 	return d, nil
 }
 
-// appendFile appends to a file that the runner made. A missing file is not created: it
-// would never be read.
+// appendFile appends to a file that the runner made. It does not create a missing file, because the
+// runner would never read that file.
 func appendFile(path, text string) error {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {

@@ -131,8 +131,8 @@ func TestSetOutputMissingFileIsNotMade(t *testing.T) {
 	}
 }
 
-// The limit is for all outputs together, in UTF-16; an output that is too long leaves
-// room for those that fit.
+// TestSetOutputLimit checks that the limit applies to all outputs together, in UTF-16. After an
+// output that is too long, shorter outputs can still be set.
 func TestSetOutputLimit(t *testing.T) {
 	t.Parallel()
 	r, step := newRuntime(t)

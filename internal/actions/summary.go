@@ -7,19 +7,18 @@ import (
 	"strings"
 )
 
-// maxSummary is the longest summary of a step that GitHub shows; it drops a longer one
-// whole (https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands).
+// maxSummary is the longest summary of a step that GitHub shows. GitHub drops a longer one entirely
+// (https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands).
 const maxSummary = 1 << 20
 
 const clippedNote = "\n\n_Cut here: GitHub shows at most 1 MiB of a job summary._\n"
 
-// AddSummary appends Markdown to the job's summary, the file GITHUB_STEP_SUMMARY,
-// and a line break. The Markdown is written as it is: text of others in it must have
-// been escaped.
+// AddSummary appends Markdown and a line break to the job's summary, the file GITHUB_STEP_SUMMARY.
+// It does not escape the Markdown: the caller escapes untrusted text in it.
 //
-// Text beyond the 1 MiB that GitHub shows is cut at a line, with a note. It is an
-// error when there is no room even for the note, and when the file is not there or
-// cannot be written. Without GITHUB_STEP_SUMMARY the text is dropped.
+// GitHub shows at most 1 MiB. AddSummary cuts longer text at the end of a line and adds a note. It
+// returns an error if there is no room even for one line and the note, or if the file is missing or
+// cannot be written. If GITHUB_STEP_SUMMARY is not set, the text is dropped.
 func (f *Files) AddSummary(markdown string) error {
 	path := f.getenv("GITHUB_STEP_SUMMARY")
 	if path == "" {
@@ -42,8 +41,8 @@ func (f *Files) AddSummary(markdown string) error {
 	return nil
 }
 
-// clipMarkdown returns text, or as many of its first lines as fit size bytes together with the
-// end of an open code block and a note.
+// clipMarkdown returns text if it fits into size bytes. Otherwise it returns as many of the first
+// lines as fit, the fence that closes an open code block, and a note.
 func clipMarkdown(text string, size int) (string, error) {
 	if len(text) <= size {
 		return text, nil
@@ -66,7 +65,7 @@ func clipMarkdown(text string, size int) (string, error) {
 	return text[:kept] + fence + clippedNote, nil
 }
 
-// closing is the number of bytes that it takes to end a code block.
+// closing returns the number of bytes of the line that closes a code block.
 func closing(fence string) int {
 	if fence == "" {
 		return 0
@@ -74,9 +73,8 @@ func closing(fence string) int {
 	return len(fence) + 1
 }
 
-// nextFence follows fenced code blocks (CommonMark 4.5) over one line: it takes the
-// fence of the block that is open before the line, or nothing, and returns the same
-// for after it.
+// nextFence tracks fenced code blocks (CommonMark 4.5). It returns the fence that is open after a
+// line, given the fence that is open before it. An empty fence means that no block is open.
 func nextFence(open, line string) string {
 	text := strings.TrimLeft(line, " ")
 	if len(line)-len(text) > 3 || text == "" || (text[0] != '`' && text[0] != '~') {

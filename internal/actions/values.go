@@ -14,8 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// Values are the inputs, typed. An input that was not given and has no default is
-// empty.
+// Values are the parsed inputs. An input that was not given and has no default is empty.
 type Values struct {
 	Token        Secret // the input, else GITHUB_TOKEN; empty when there is neither
 	Config       string // path in the repository
@@ -43,8 +42,8 @@ type Values struct {
 	set map[InputName]bool
 }
 
-// IsSet reports whether the workflow gave the input a value of its own. action.yml
-// gives every input, so a value that equals the default counts as left alone.
+// IsSet reports whether the workflow gave the input a value other than the default. action.yml
+// passes every input, so a value that equals the default counts as not set.
 func (v Values) IsSet(name InputName) bool { return v.set[name] }
 
 // An InputError is a mistake in one input.
@@ -56,7 +55,8 @@ type InputError struct {
 // Error names the input, then the problem.
 func (e *InputError) Error() string { return "input " + string(e.Name) + ": " + e.Problem }
 
-// parseInputs reads every input. The texts to mask are returned besides the mistakes.
+// parseInputs reads every input. The returned secrets are the texts to mask, even if err is not
+// nil.
 func parseInputs(getenv func(string) string) (v Values, secrets []string, err error) {
 	p := &inputParser{getenv: getenv, set: map[InputName]bool{}}
 	v = Values{
@@ -84,8 +84,8 @@ func parseInputs(getenv func(string) string) (v Values, secrets []string, err er
 		JobIndex:     p.index(InputJobIndex),
 		set:          p.set,
 	}
-	// The configuration file is not known here: a token without "agent-auth: token" may
-	// belong to an agent in that file.
+	// A token without "agent-auth: token" is no mistake: it may belong to an agent in the
+	// configuration file, which is not read here.
 	if v.AgentAuth == "token" && v.AgentToken == "" {
 		p.fail(InputAgentToken, `needed by agent-auth "token", and empty (is the secret set?)`)
 	}
@@ -124,7 +124,7 @@ func (p *inputParser) raw(name InputName) (string, Input) {
 	return v, row
 }
 
-// text reads an input of one line; an enumeration is checked.
+// text reads an input of one line, and checks it against Enum.
 func (p *inputParser) text(name InputName) string {
 	v, row := p.raw(name)
 	if strings.ContainsFunc(v, unicode.IsControl) {
@@ -156,8 +156,8 @@ func (p *inputParser) list(name InputName) []string {
 	return items
 }
 
-// bool accepts the booleans of YAML 1.2's core schema, so that a value means the same
-// quoted and bare.
+// bool accepts the booleans of YAML 1.2's core schema, so that a value means the same with and
+// without quotes.
 func (p *inputParser) bool(name InputName) bool {
 	v, _ := p.raw(name)
 	switch v {

@@ -18,9 +18,9 @@ import (
 	"github.com/org/foreman-action/internal/actions/actionstest"
 )
 
-// Each file of testdata/inputs holds "env", the variables of a step, one NAME=VALUE
-// per line with the value in Go quotes where it needs them, and "want": the values,
-// or the mistakes.
+// TestParseInputs reads the files of testdata/inputs. Each file contains "env" and "want". "env"
+// lists the variables of a step, one NAME=VALUE per line; a value is in Go quotes where necessary.
+// "want" lists the values, or the mistakes.
 func TestParseInputs(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/inputs/*.txtar")
@@ -139,8 +139,7 @@ func TestParseInputsSecrets(t *testing.T) {
 	}
 }
 
-// A mistake in one input must not keep the agent's token from being masked, nor
-// show it.
+// A mistake in one input must not prevent the masking of the agent's token, nor show the token.
 func TestParseInputsErrorsHoldNoSecret(t *testing.T) {
 	t.Parallel()
 	r, step := newRuntime(t)

@@ -1,5 +1,5 @@
-// Package address validates the hosts of addresses, and decides which of them are near enough
-// to receive a secret unencrypted.
+// Package address validates the hosts of addresses, and decides to which of them a secret may go
+// unencrypted.
 package address
 
 import (
@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// ValidHost reports whether a host, as url.URL.Hostname returns it, is an IP address or
-// a name of letters, digits, '-', '_' and '.'. url.Parse takes nearly anything.
+// ValidHost reports whether a host, as url.URL.Hostname returns it, is an IP address or a name of
+// letters, digits, '-', '_' and '.'. It exists because url.Parse accepts many other characters.
 func ValidHost(host string) bool {
 	if strings.Contains(host, ":") {
 		host, zone, _ := strings.Cut(host, "%")
@@ -39,7 +39,8 @@ func ValidPort(port string) bool {
 	return err == nil && n > 0
 }
 
-// Loopback reports whether a host is certainly this machine. The host may have brackets.
+// Loopback reports whether a host is certainly this machine. The host may be in brackets, as in
+// [::1].
 func Loopback(host string) bool {
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	if addr, err := netip.ParseAddr(host); err == nil {
@@ -49,9 +50,9 @@ func Loopback(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// Nearby reports whether a secret may go to the host unencrypted: this machine, a
-// private or link-local IP address, or a name without a dot, as container networks
-// give to their services.
+// Nearby reports whether a secret may go to the host unencrypted. The host must be this machine, a
+// private or link-local IP address, or a name without a dot, such as the names of services in
+// container networks.
 func Nearby(host string) bool {
 	host = strings.ToLower(host)
 	if addr, err := netip.ParseAddr(host); err == nil {
@@ -60,15 +61,15 @@ func Nearby(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
 	}
-	// Some resolvers take a bare number, decimal or 0x, for an IPv4 address.
+	// Some resolvers interpret a bare number, decimal or with 0x, as an IPv4 address.
 	_, err := strconv.ParseUint(host, 0, 64)
 	return err != nil && !strings.Contains(host, ".")
 }
 
-// Canonical returns the one form of an agent's base address under which its tasks are
-// kept: scheme and host in lower case, without userinfo, the scheme's own port, slashes
-// at the end and a last element "task". The error repeats no part of raw, which may
-// hold a password anywhere.
+// Canonical returns the normal form of an agent's base address. Tasks are stored under this form.
+// Scheme and host are in lower case. Userinfo, the scheme's default port, trailing slashes and a
+// last path element "task" are removed. The error contains no part of raw, because a password may
+// be anywhere in it.
 func Canonical(raw string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	switch {
@@ -95,7 +96,8 @@ func Canonical(raw string) (string, error) {
 	return u.Scheme + "://" + host + path, nil
 }
 
-// ParseNetwork returns a network such as 10.0.0.0/8, or the network of a single IP address.
+// ParseNetwork parses a network such as 10.0.0.0/8. For a single IP address it returns the network
+// that contains only this address.
 func ParseNetwork(text string) (netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
 		addr = addr.Unmap()

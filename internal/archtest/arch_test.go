@@ -1,9 +1,8 @@
-// Package archtest checks the shape of the whole module: which package may import
-// which, what code may reach out of its arguments, how large a package folder may be
-// and how much of it must be read together, and comments. The rules are data, in
-// testdata/arrows.txt and testdata/rooms.txt; each check is tried on modules made up
-// for it, in testdata/*.txtar. The words that comments, messages and pages avoid are in
-// testdata/words.txt.
+// Package archtest checks the structure of the whole module: which package may import which,
+// which code may use the process's arguments, environment and streams, how large a package folder
+// may be and how much of it must be read together, and comments. The rules are data, in
+// testdata/arrows.txt and testdata/rooms.txt. Each check is tested on small modules in
+// testdata/*.txtar. testdata/words.txt lists the words that comments, messages and pages avoid.
 package archtest
 
 import (
@@ -21,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files, and lower the ceilings of rooms.txt and words.txt")
 
-// A check returns the problems of a module, each with its place.
+// A check returns the problems of a module, each with its position.
 type check struct {
 	name string
 	run  func(*module, table) []string
@@ -68,8 +67,8 @@ func TestModule(t *testing.T) {
 	}
 }
 
-// lowerCeilings writes the figures that got better to testdata/rooms.txt and
-// testdata/words.txt and returns the new table.
+// lowerCeilings writes the figures that have improved to testdata/rooms.txt and
+// testdata/words.txt, and returns the new table.
 func lowerCeilings(t *testing.T, m *module, tab table) table {
 	t.Helper()
 	const name = "testdata/rooms.txt"
@@ -97,8 +96,8 @@ func lowerCeilings(t *testing.T, m *module, tab table) table {
 	return tab
 }
 
-// TestChecks runs every check on the modules of testdata/*.txtar: each archive holds
-// one with its arrows.txt and rooms.txt, and the problems that the checks find in it.
+// TestChecks runs every check on the modules of testdata/*.txtar. Each archive contains a module,
+// its arrows.txt and rooms.txt, and the problems that the checks must find.
 func TestChecks(t *testing.T) {
 	t.Parallel()
 	list, err := filepath.Glob("testdata/*.txtar")
@@ -130,7 +129,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// problems runs the checks on a module that is given as files.
+// problems runs the checks on a module with the given files.
 func problems(t *testing.T, files []txtar.File) string {
 	t.Helper()
 	root := fstest.MapFS{}

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// builds returns the configurations in which packages are measured: files that
-// exclude each other by build tags define the same names.
+// builds returns the build configurations in which packages are measured. There are several,
+// because files that exclude each other by build tags define the same names.
 func builds() []build.Context {
 	configs := []struct {
 		system, machine string
@@ -29,8 +29,8 @@ func builds() []build.Context {
 	return list
 }
 
-// selections returns the files of a folder as each build selects them, equal
-// selections once, and the files that no build selects.
+// selections returns the files of a folder that each build selects; equal selections are returned
+// once. unused are the files that no build selects.
 func selections(files []*source) (list [][]*source, unused []*source, err error) {
 	used := map[*source]bool{}
 	for _, b := range builds() {

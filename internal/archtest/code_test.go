@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// outside are the names that reach out of a package's arguments.
+// outside returns the names that access the process's arguments, environment or streams, by
+// package.
 func outside() map[string][]string {
 	return map[string][]string{
 		"os":  {"Args", "Environ", "Exit", "ExpandEnv", "Getenv", "LookupEnv", "Setenv", "Stderr", "Stdin", "Stdout", "Unsetenv"},
@@ -19,8 +20,8 @@ func outside() map[string][]string {
 	}
 }
 
-// checkOutside finds uses of the process's own arguments, environment and streams
-// outside of the root and the main.go of a program.
+// checkOutside finds uses of the process's arguments, environment and streams outside of the root
+// package and of a program's main.go.
 func checkOutside(m *module, _ table) []string {
 	var out []string
 	for _, f := range m.production() {
@@ -42,7 +43,7 @@ func checkOutside(m *module, _ table) []string {
 	return out
 }
 
-// importNames maps the names of a file's imports from the standard library to paths.
+// importNames maps the names of a file's imports to paths, for the standard library.
 func importNames(f *source) map[string]string {
 	names := map[string]string{}
 	for _, spec := range f.ast.Imports {
@@ -72,9 +73,9 @@ func checkInit(m *module, _ table) []string {
 	return out
 }
 
-// checkVars finds package variables that are not constant in all but name: blank
-// ones, embedded files, what the linker sets, values that nothing can change, and
-// tables that have a comment and that no code of the package assigns to.
+// checkVars finds package variables that may change. It allows blank variables, embedded files,
+// variables that the linker sets, and values that cannot change. It also allows tables that have
+// a comment and that no code of the package assigns to.
 func checkVars(m *module, tab table) []string {
 	var out []string
 	for _, f := range m.production() {
@@ -97,12 +98,12 @@ func checkVars(m *module, tab table) []string {
 	return out
 }
 
-// variables judges the variables of one file.
+// A variables checks the variables of one file.
 type variables struct {
 	m     *module
 	f     *source
-	row   *row              // of the file's package; may be nil
-	names map[string]string // of its imports
+	row   *row              // row of the file's package; may be nil
+	names map[string]string // names of the file's imports
 }
 
 // judge returns the problem of the i-th name of a declaration, or nothing.
@@ -134,14 +135,14 @@ func embedded(decl *ast.GenDecl, spec *ast.ValueSpec) bool {
 	return false
 }
 
-// frozen reports whether a value is a call whose result nothing can change.
+// frozen reports whether a value is a call whose result cannot change.
 func frozen(names map[string]string, value ast.Expr) bool {
 	call, ok := value.(*ast.CallExpr)
 	if !ok {
 		return false
 	}
 	fun := call.Fun
-	switch x := fun.(type) { // of a generic function
+	switch x := fun.(type) { // a call of a generic function
 	case *ast.IndexExpr:
 		fun = x.X
 	case *ast.IndexListExpr:
@@ -162,7 +163,7 @@ func frozen(names map[string]string, value ast.Expr) bool {
 	return slices.Contains(calls, names[pkg.Name]+"."+sel.Sel.Name)
 }
 
-// assigned reports whether production code of a package assigns to a variable, to a
+// assigned reports whether code of a package, apart from tests, assigns to a variable or to a
 // part of it, or takes its address.
 func assigned(m *module, dir, name string) bool {
 	found := false
@@ -207,7 +208,8 @@ func targets(n ast.Node) []ast.Expr {
 	return nil
 }
 
-// base returns the variable that an expression is a part of.
+// base returns the identifier of the variable that x is a part of, such as a for a.b[0]; nil:
+// none.
 func base(x ast.Expr) *ast.Ident {
 	for {
 		switch e := x.(type) {
@@ -227,8 +229,8 @@ func base(x ast.Expr) *ast.Ident {
 	}
 }
 
-// global reports whether an identifier means a variable of the package: one that
-// the parser found in the file's scope, or in none.
+// global reports whether an identifier refers to a variable of the package: the parser found it
+// in the file's scope or in no scope.
 func global(f *source, id *ast.Ident) bool {
 	return id.Obj == nil || f.ast.Scope.Lookup(id.Name) == id.Obj
 }

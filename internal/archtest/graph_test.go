@@ -19,9 +19,9 @@ func (g graph) use(from, to string) {
 	g[from][to] = true
 }
 
-// circles returns the sets of two or more nodes that all reach each other, each set
-// sorted. It is Kosaraju's algorithm: nodes in the order in which a first search
-// leaves them, then a second search against the arrows.
+// circles returns the sets of two or more nodes that all reach each other, each set sorted. It is
+// Kosaraju's algorithm: a first search orders the nodes by the time at which it leaves them, and
+// a second search follows the arrows backwards.
 func (g graph) circles() [][]string {
 	var left []string
 	seen := map[string]bool{}
@@ -47,8 +47,8 @@ func (g graph) circles() [][]string {
 	return circles
 }
 
-// visit calls leave for each node that is reached for the first time, after the
-// nodes that it uses.
+// visit calls leave for each node that is reached for the first time, after the nodes that the
+// node uses.
 func (g graph) visit(node string, seen map[string]bool, leave func(string)) {
 	if seen[node] {
 		return

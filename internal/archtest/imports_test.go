@@ -37,7 +37,7 @@ func checkImports(m *module, tab table) []string {
 	return out
 }
 
-// judge returns the problem of one import, or nothing.
+// judge returns the problem of one import; empty: none.
 func judge(m *module, tab table, f *source, spec *ast.ImportSpec) string {
 	path, err := strconv.Unquote(spec.Path.Value)
 	if err != nil {

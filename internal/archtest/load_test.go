@@ -16,23 +16,23 @@ import (
 // A source is one parsed Go file.
 type source struct {
 	path  string // from the root of the module
-	dir   string // of the package; "." for the root
+	dir   string // folder of the package; "." for the root
 	test  bool   // a _test.go file
 	text  []byte
 	lines int
-	code  int // lines that are not blank
+	code  int // number of lines that are not blank
 	ast   *ast.File
 }
 
-// A module is every Go file of a module, without testdata.
+// A module contains every Go file of a module outside of testdata.
 type module struct {
 	name   string // its path, from go.mod
 	fset   *token.FileSet
 	files  []*source
 	inner  []string  // folders of nested modules
-	nested []*source // files of nested modules: only their rooms are checked
-	// cases are the lines that are not blank of the txtar files in testdata: a test of
-	// this module that has many cases keeps each in such a file.
+	nested []*source // files of nested modules; only their sizes are checked
+	// cases is the number of lines that are not blank in the txtar files of testdata. Tests with
+	// many cases keep each case in such a file.
 	cases int
 	pages map[string][]byte // Markdown files
 }
@@ -65,7 +65,7 @@ func load(root fs.FS) (*module, error) {
 	return m, err
 }
 
-// enter returns fs.SkipDir for folders that are not searched, and notes nested modules.
+// enter returns fs.SkipDir for folders that are not searched, and records nested modules.
 func (m *module) enter(root fs.FS, dir string) error {
 	base := path.Base(dir)
 	if dir == "." {
@@ -97,7 +97,7 @@ func (m *module) inNested(name string) bool {
 	return slices.ContainsFunc(m.inner, func(dir string) bool { return strings.HasPrefix(name, dir+"/") })
 }
 
-// count adds the lines of a file of cases.
+// count adds the lines of a txtar file to cases.
 func (m *module) count(root fs.FS, name string) error {
 	if m.inNested(name) {
 		return nil
@@ -136,7 +136,7 @@ func (m *module) add(root fs.FS, name string) error {
 	return nil
 }
 
-// at is the position of a node, for a problem.
+// at returns the position of a node, for messages.
 func (m *module) at(n ast.Node) string {
 	p := m.fset.Position(n.Pos())
 	return fmt.Sprintf("%s:%d", p.Filename, p.Line)

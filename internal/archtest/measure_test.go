@@ -7,25 +7,24 @@ import (
 	"slices"
 )
 
-// measures returns the names of the figures; testdata/rooms.txt explains them.
+// measures returns the names of the measures; testdata/rooms.txt explains them.
 func measures() []string {
 	return []string{"files", "lines", "circle", "knot", "methods", "type", "spread"}
 }
 
-// figures are the findings of a package folder by measure, the largest first.
+// figures contains the findings of a package folder by measure, the largest first.
 type figures map[string][]finding
 
-// A finding is one measured thing.
+// A finding is one measured size.
 type finding struct {
 	size    int
 	place   string   // folder, or file and line
-	text    string   // what has the size, for a problem
-	members []string // of a circle
+	text    string   // description of the measured thing, for messages
+	members []string // members of a circle
 }
 
-// measure returns the figures of the build that has the largest ones, measure by
-// measure, and the files that no build selects. Files and lines are those of the
-// whole folder.
+// measure returns the figures of a folder, and the files that no build selects. For each measure
+// it takes the build with the largest figures. Files and lines are counted in the whole folder.
 func measure(m *module, files []*source) (figures, []*source, error) {
 	list, unused, err := selections(files)
 	if err != nil {
@@ -47,7 +46,7 @@ func measure(m *module, files []*source) (figures, []*source, error) {
 	return largest, unused, nil
 }
 
-// raise replaces the findings of each measure that has larger ones in other.
+// raise replaces the findings of each measure for which other has larger ones.
 func (f figures) raise(other figures) {
 	for name, list := range other {
 		slices.SortStableFunc(list, func(a, b finding) int { return cmp.Compare(b.size, a.size) })

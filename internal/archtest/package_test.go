@@ -7,14 +7,14 @@ import (
 	"path"
 )
 
-// A pkg is a package as one build selects its files.
+// A pkg is a package with the files that one build selects.
 type pkg struct {
 	decls map[string]*decl // top-level declarations by name
-	uses  graph            // between declarations
-	files graph            // between files, by base name
+	uses  graph            // uses between declarations
+	files graph            // uses between files, by base name
 }
 
-// A decl is a top-level declaration; a type includes its methods.
+// A decl is a top-level declaration. A type includes its methods.
 type decl struct {
 	place   string // file and line of a type; empty for other declarations
 	lines   int
@@ -22,8 +22,8 @@ type decl struct {
 	files   map[string]bool // files with methods
 }
 
-// resolve returns the package of files of one folder. It resolves every name, field
-// and method of the package itself; imported packages stay unknown.
+// resolve returns the package of the files of one folder. It resolves every name, field and
+// method of the package itself, but not those of imported packages.
 func resolve(m *module, files []*source) pkg {
 	info := types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
 	conf := types.Config{Importer: emptyImporter{}, FakeImportC: true, Error: func(error) {}}
@@ -31,11 +31,11 @@ func resolve(m *module, files []*source) pkg {
 	for _, f := range files {
 		trees = append(trees, f.ast)
 	}
-	// Unknown imports are errors of no importance here.
+	// The errors are ignored, because they are about the unknown imports.
 	_, _ = conf.Check(files[0].dir, m.fset, trees, &info)
 
 	p := pkg{decls: map[string]*decl{}, uses: graph{}, files: graph{}}
-	owner := map[types.Object]string{} // the declaration that an object belongs to
+	owner := map[types.Object]string{} // the declaration of each object
 	var all []part
 	for _, f := range files {
 		all = append(all, parts(f)...)
@@ -66,7 +66,7 @@ func resolve(m *module, files []*source) pkg {
 	return p
 }
 
-// add counts one part into the declaration that it belongs to.
+// add adds a part to the figures of its declaration.
 func (p pkg) add(m *module, one part) {
 	d := p.decls[one.owner]
 	if d == nil {
@@ -90,8 +90,8 @@ func (p pkg) add(m *module, one part) {
 type part struct {
 	file  *source
 	node  ast.Node
-	names []*ast.Ident // what it declares
-	owner string       // the declaration that it belongs to: of a method, its type
+	names []*ast.Ident // the names that it declares
+	owner string       // name of its declaration; for a method, its type
 }
 
 func parts(f *source) []part {
@@ -132,7 +132,7 @@ func receiver(fn *ast.FuncDecl) *ast.Ident {
 			x = e.X
 		case *ast.StarExpr:
 			x = e.X
-		case *ast.IndexExpr: // of a generic type
+		case *ast.IndexExpr: // a generic type
 			x = e.X
 		case *ast.IndexListExpr:
 			x = e.X

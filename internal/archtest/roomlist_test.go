@@ -10,17 +10,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// maxExceptions is how many packages may exceed a limit for good.
+// maxExceptions is how many packages may permanently exceed a limit.
 const maxExceptions = 3
 
-// rooms is the parsed form of testdata/rooms.txt, which explains itself.
+// A rooms is the parsed form of testdata/rooms.txt. The file itself explains its format.
 type rooms struct {
 	limits   map[string]int
 	except   map[string][]string // measures without a limit, by package
 	ceilings map[string]ceilings // by package
 }
 
-// ceilings are the sizes beyond the limits by measure, the largest first.
+// ceilings contains the sizes that exceed the limits, by measure, the largest first.
 type ceilings map[string][]int
 
 func parseRooms(text string) (rooms, error) {
@@ -144,8 +144,8 @@ func (c ceilings) line(path string) string {
 	return b.String()
 }
 
-// rewrite returns the text of rooms.txt with other ceilings for the packages that it
-// lists; those without ceilings are left out.
+// rewrite returns the text of rooms.txt with new ceilings for the packages that it lists.
+// Packages without ceilings in now are left out.
 func rewrite(text string, now map[string]ceilings) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -91,7 +91,7 @@ func (r rooms) lowered(dir string, found figures) ceilings {
 	return now
 }
 
-// lowerAll returns the ceilings of every package that has some within m, lowered.
+// lowerAll returns the lowered ceilings of every package in m that has ceilings.
 func (r rooms) lowerAll(m *module) (map[string]ceilings, error) {
 	now := map[string]ceilings{}
 	for dir, files := range m.folders() {

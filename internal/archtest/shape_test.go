@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxParam is how many parameters a function may have after a context.
+// maxParam is the most parameters of a function, apart from a leading context.
 const maxParam = 4
 
 // checkParams finds functions with too many parameters.
@@ -45,7 +45,7 @@ func params(fn *ast.FuncDecl) int {
 	return n
 }
 
-// checkTests compares the amount of tests with that of the code.
+// checkTests compares the number of lines of tests with that of other code.
 func checkTests(m *module, tab table) []string {
 	code, tests := 0, m.cases
 	for _, f := range m.files {
@@ -91,14 +91,14 @@ func checkDocs(m *module, _ table) []string {
 	return out
 }
 
-// exportedReceiver reports whether a function is reachable from outside: it has no
-// receiver or one of an exported type.
+// exportedReceiver reports whether a function has no receiver or a receiver of an exported type,
+// so that other packages can call it.
 func exportedReceiver(fn *ast.FuncDecl) bool {
 	return fn.Recv == nil || receiver(fn).IsExported()
 }
 
-// undocumented returns the exported names of a declaration that have no comment of
-// their own; the comment of a group of constants or variables is enough.
+// undocumented returns the exported names of a declaration that have no comment. A comment on a
+// group of constants or variables counts for all its names.
 func undocumented(d *ast.GenDecl) []*ast.Ident {
 	var out []*ast.Ident
 	for _, s := range d.Specs {
@@ -118,7 +118,7 @@ func undocumented(d *ast.GenDecl) []*ast.Ident {
 	return out
 }
 
-// amounts lists the lines of code and tests of each package, for the log.
+// amounts returns the number of lines of code and tests of each package, for the log.
 func amounts(m *module, tab table) string {
 	byDir := map[string][2]int{}
 	for _, f := range m.files {

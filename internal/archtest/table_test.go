@@ -19,11 +19,11 @@ type row struct {
 	linked  []string // variables that the linker sets
 }
 
-// A table is the parsed form of testdata/arrows.txt, which explains itself, with those
-// of rooms.txt and words.txt.
+// A table is the parsed form of testdata/arrows.txt, rooms.txt and words.txt. arrows.txt explains
+// its own format.
 type table struct {
 	rows  map[string]*row
-	tests []string // what test files may import anywhere
+	tests []string // packages that every test file may import
 	rooms rooms
 	words wordlist
 }
@@ -45,7 +45,7 @@ func readTable(root fs.FS) (table, error) {
 		return table{}, err
 	}
 	if text, err = fs.ReadFile(root, "words.txt"); errors.Is(err, fs.ErrNotExist) {
-		return tab, nil // a module made up for another check
+		return tab, nil // a small module that tests another check
 	} else if err != nil {
 		return table{}, err
 	}

@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// perThousand is how often 1,000 lines of text may contain one odd phrase.
+// perThousand is how many of 1,000 lines of text may contain the same odd phrase.
 const perThousand = 5
 
-// wordlist is the parsed form of testdata/words.txt, which explains itself.
+// A wordlist is the parsed form of testdata/words.txt. The file itself explains its format.
 type wordlist struct {
 	phrases  []phrase
 	ceilings map[string]map[string]int // by place and name of a phrase
@@ -31,12 +31,12 @@ type phrase struct {
 	instead string
 }
 
-// A passage is a comment, a text in the code, a declared name or a page.
+// A passage is a comment, a string in the code, a declared name or a page.
 type passage struct {
 	text string
 	file string
 	line int
-	name bool // a declared name, as its words
+	name bool // a declared name, split into words
 }
 
 func (p passage) at(offset int) string {
@@ -96,8 +96,8 @@ func (l wordlist) addCeilings(words []string) error {
 	return nil
 }
 
-// passages returns the text of a module by place: the folder of a package, or a page. It contains
-// every comment, the texts and names in code that is not a test, and every page.
+// passages returns the text of a module by place, which is the folder of a package or a page. It
+// contains every comment, the strings and names in code that is not a test, and every page.
 func passages(m *module) map[string][]passage {
 	out := map[string][]passage{}
 	for _, f := range slices.Concat(m.files, m.nested) {
@@ -112,7 +112,8 @@ func passages(m *module) map[string][]passage {
 		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-				// The parser has accepted the literal. Single words are keys and names.
+				// The error is ignored, because the parser has accepted the literal. Strings of
+				// one word are keys and names.
 				if text, _ := strconv.Unquote(lit.Value); strings.Contains(text, " ") {
 					add(lit, text)
 				}
@@ -130,7 +131,7 @@ func passages(m *module) map[string][]passage {
 	return out
 }
 
-// camel matches where a word of a name ends.
+// camel matches the end of a word within a name.
 var camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
 // declared returns the names that a node declares.
@@ -148,7 +149,7 @@ func declared(n ast.Node) []*ast.Ident {
 	return nil
 }
 
-// checkWords compares the phrases in every place with words.txt.
+// checkWords compares how often each place contains the phrases with the limits of words.txt.
 func checkWords(m *module, tab table) []string {
 	var out []string
 	places := passages(m)
@@ -174,7 +175,7 @@ func checkWords(m *module, tab table) []string {
 	return out
 }
 
-// find returns the places of a phrase.
+// find returns the positions of a phrase.
 func (p phrase) find(all []passage) []string {
 	var out []string
 	for _, one := range all {
@@ -188,7 +189,7 @@ func (p phrase) find(all []passage) []string {
 	return out
 }
 
-// limit returns how often a place may contain a phrase.
+// limit returns how often a place may contain the phrase.
 func (p phrase) limit(all []passage) int {
 	if p.never {
 		return 0

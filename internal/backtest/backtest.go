@@ -1,22 +1,23 @@
-// Package backtest replays rules over the history of a repository and compares their
-// decisions with those of people. It writes nothing to GitHub.
+// Package backtest replays rules over the history of a repository and compares their decisions with
+// those of people. It writes nothing to GitHub.
 //
-// Each issue is taken as it was when it was opened, as far as its timeline shows: with the
-// labels, assignees and milestone that came with it, and its first title. Only its body is the
-// one of today. Then the rules decide on the event issues.opened.
+// Each issue is replayed as it was when it was opened, as far as its timeline shows: with its first
+// title, and with the labels, assignees and milestone that it had from the start. Only its body is
+// the current one. Then the rules decide on the event issues.opened.
 //
 // # What counts as agreement
 //
-// A rule that adds a label agrees with people when the label is on the issue today and
-// a person, the issue's form included, put it there last. A label that a program put
-// there counts when no person took it off for [KeptAfter]; before, it is undecided. A
-// rule that closes agrees when people closed the issue for the same reason. An open
-// issue on which only its author did anything is undecided. Everything else is
-// disagreement. A rule agrees on an issue when all of its labels and its closing do.
+// A rule that adds a label agrees with people when the issue has the label today and a person added
+// it last. A label from the issue's form counts as added by a person. A label that a program added
+// counts if no person removed it for [KeptAfter]; until then it is undecided.
 //
-// Precision is the share of agreement in the decided cases; recall is the share, of the
-// issues that bear a label as people left it, on which the rule adds it. Rules that
-// neither add labels nor close are counted, and not judged.
+// A rule that closes agrees when people closed the issue for the same reason. An open issue on
+// which only its author did anything is undecided. Everything else is disagreement. A rule agrees
+// on an issue when all of its labels and its closing agree.
+//
+// Precision is the share of agreement in the decided cases. Recall is a share of the issues that
+// have a label as people left it: those on which the rule adds the label. Rules that neither add
+// labels nor close are counted, but not judged.
 package backtest
 
 import (
@@ -32,9 +33,9 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Run replays the rules. When the Source stops it, or the context ends, the report
-// covers the issues replayed until then and names the reason. The error is of other failures; the
-// report is then not usable.
+// Run replays the rules. When the Source stops it or the context ends, the report covers the issues
+// replayed so far and contains the reason. After any other failure Run returns an error and no
+// usable report.
 func Run(ctx context.Context, src Source, o Options) (Report, error) {
 	owner, name, ok := protocol.SplitRepo(o.Repo)
 	if !ok || o.Config == nil {
@@ -65,21 +66,20 @@ func Run(ctx context.Context, src Source, o Options) (Report, error) {
 	return summarize(o, r.counts, r.engines, stopped), nil
 }
 
-// A replay is one run over the pages of a source. It keeps counters and a few links, and
-// no issues.
+// A replay is one run over the pages of a source. It keeps counters and a few links, but no issues.
 type replay struct {
 	Options
 	src     Source
 	repo    triage.Repo
-	engines []*engine // the new rules, and the old ones
+	engines []*engine // for the new rules, and for the old ones
 	counts  counts
 
-	seen   []int // numbers of the page before
+	seen   []int // issue numbers of the previous page
 	oldest time.Time
-	listed int // about how many the source has
+	listed int // estimated number of issues in the source
 }
 
-// all goes through the pages.
+// all replays the issues of all pages.
 func (r *replay) all(ctx context.Context) error {
 	for n := 1; ; n++ {
 		page, err := r.src.Issues(ctx, n)
@@ -95,15 +95,14 @@ func (r *replay) all(ctx context.Context) error {
 	}
 }
 
-// reportProgress reports the progress.
 func (r *replay) reportProgress() {
 	if r.Progress != nil {
 		r.Progress(Progress{Replayed: r.counts.replayed, About: r.about(), Timelines: r.counts.timelines})
 	}
 }
 
-// page replays the issues of a page. An issue that is opened meanwhile moves the last
-// ones of a page to the next.
+// page replays the issues of a page. It skips issues of the previous page, because a newly opened
+// issue moves the last ones of a page to the next page.
 func (r *replay) page(ctx context.Context, page Page) (done bool, err error) {
 	numbers := make([]int, 0, len(page.Issues))
 	for _, i := range page.Issues {
@@ -129,7 +128,8 @@ func (r *replay) page(ctx context.Context, page Page) (done bool, err error) {
 	return false, nil
 }
 
-// about estimates how many issues there are to replay, by the time that is left.
+// about estimates the number of issues to replay. With Since set, it assumes a constant rate of new
+// issues.
 func (r *replay) about() int {
 	n := r.listed
 	if elapsed := r.Now.Sub(r.oldest); r.counts.replayed > 0 && !r.Since.IsZero() && elapsed > 0 {
@@ -141,8 +141,8 @@ func (r *replay) about() int {
 	return max(n, r.counts.replayed)
 }
 
-// issue replays one issue. Its timeline is read only when it may matter: when a rule
-// fires on the issue without it, or when the issue bears a label that a rule adds.
+// issue replays one issue. It reads the timeline only if it may matter: if the issue has a label
+// that a rule adds, or if a rule fires even without the timeline.
 func (r *replay) issue(ctx context.Context, i triage.Issue) error {
 	h := history{issue: i, bot: r.Bot, now: r.Now}
 	wanted := slices.ContainsFunc(r.engines, func(e *engine) bool {
@@ -174,7 +174,7 @@ func (r *replay) fires(e *engine, i triage.Issue, labels []string) bool {
 	return e.decide(r.event(i), facts.Timeline{}).matters()
 }
 
-// event is the opening of an issue as an event.
+// event returns the event that opened an issue.
 func (r *replay) event(i triage.Issue) triage.Delivery {
 	return triage.Delivery{
 		Event: triage.Event{Name: triage.EventIssues, Action: opened},

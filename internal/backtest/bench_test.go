@@ -20,7 +20,7 @@ rules:
   - {id: slow, on: issues.opened, when: 'issue.text matches "takes [0-9]+ seconds"', then: [add_label: kind/slow]}
 `
 
-// A watched is the history on GitHub as a Source; it looks at the memory on the way.
+// A watched is a Source that reads history from GitHub. It calls look, if set, before each page.
 type watched struct {
 	*github.History
 	look func()
@@ -62,7 +62,7 @@ func replayRecording(tb testing.TB, r *recording, dir string, look func()) (back
 	return report, h.Calls()
 }
 
-// heap is how much is in use, in bytes.
+// heap returns the number of bytes in use.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -70,8 +70,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestFlat: ten times as many issues take no more memory, one call for each hundred issues, and
-// one for each issue on which a rule fires.
+// TestFlat checks that ten times as many issues take no more memory. It expects one call for each
+// hundred issues, and one for each issue on which a rule fires.
 func TestFlat(t *testing.T) { //nolint:paralleltest // measures memory
 	const few, many = 500, 5000
 	grown := map[int]int64{}
@@ -104,8 +104,8 @@ func TestFlat(t *testing.T) { //nolint:paralleltest // measures memory
 	}
 }
 
-// BenchmarkBacktest replays four rules over 5,000 recorded issues: from GitHub's answers, and
-// from the cache on disk.
+// BenchmarkBacktest replays four rules over 5,000 recorded issues, from GitHub's responses and from
+// the cache on disk.
 func BenchmarkBacktest(b *testing.B) {
 	r := record(5000)
 	b.Run("answers", func(b *testing.B) {

@@ -27,9 +27,9 @@ var update = flag.Bool("update", false, "rewrite what the cases expect")
 
 var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// A caseFile is one archive of testdata/cases: "rules.yml", "history.yml", perhaps "old.yml"
-// and "options.yml", and the expected output: "text", and "json", "markdown" and "html" where
-// the archive has them.
+// A caseFile is one archive of testdata/cases. It contains "rules.yml", "history.yml", optionally
+// "old.yml" and "options.yml", and the expected output: "text", and optionally "json", "markdown"
+// and "html".
 type caseFile struct {
 	*txtar.Archive
 	path string
@@ -43,12 +43,12 @@ func (c caseFile) part(name string) (*txtar.File, bool) {
 	return &c.Files[i], true
 }
 
-// past is the history of a case: a Source with pages of three.
+// past is the history of a case. It is a Source with pages of three issues.
 type past struct {
 	Issues_   []pastIssue `yaml:"issues"`
-	StopAfter int         `yaml:"stop_after"` // timelines
-	FailAfter int         `yaml:"fail_after"` // pages
-	reads     []int       // timelines that were read
+	StopAfter int         `yaml:"stop_after"` // number of timelines
+	FailAfter int         `yaml:"fail_after"` // number of pages
+	reads     []int       // issues whose timelines were read
 }
 
 type pastIssue struct {

@@ -10,7 +10,7 @@ const (
 	maxBars    = 100 // rules in a chart
 )
 
-// verdicts draws a bar for each rule: the agreement of people with it.
+// verdicts draws a bar for each rule, which shows how often people agree with it.
 func (p *page) verdicts(r Report) {
 	most, rows := 0, []Rule{}
 	for _, rule := range r.Rules {
@@ -89,7 +89,7 @@ func (p *page) svg(height int, title string) {
 	p.element("title", title)
 }
 
-// A rect is where a bar is.
+// A rect is the position and size of a bar.
 type rect struct{ x, y, width, height float64 }
 
 // bar draws a bar with a tooltip.

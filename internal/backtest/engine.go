@@ -14,14 +14,14 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An engine decides with the rules of one configuration.
+// An engine evaluates the rules of one configuration.
 type engine struct {
 	config  *config.Config
 	infos   []rules.Info      // of all rules, in their order
 	set     *rules.Set        // without the rules that cannot be replayed
-	unable  map[string]string // why a rule cannot be replayed, by its id
-	labels  map[string]bool   // that rules add and name, in lower case
-	refused map[string]bool   // labels that the policy refuses
+	unable  map[string]string // why a rule cannot be replayed, by the rule's id
+	labels  map[string]bool   // labels that rules add by name, in lower case
+	refused map[string]bool   // labels that the policy does not allow
 }
 
 func newEngine(c *config.Config) *engine {
@@ -48,7 +48,7 @@ func listens(on []string) bool {
 	return slices.Contains(on, replayedEvent) || slices.Contains(on, triage.EventIssues+".*")
 }
 
-// adds reports whether a rule adds, and names, one of the labels.
+// adds reports whether a rule adds one of the labels by name.
 func (e *engine) adds(labels []string) bool {
 	return slices.ContainsFunc(labels, func(l string) bool { return e.labels[strings.ToLower(l)] })
 }
@@ -57,22 +57,22 @@ func (e *engine) adds(labels []string) bool {
 type decision struct {
 	fired   []string
 	effects map[string]*effect // of the rules that fired
-	err     error              // the rules fail; then nothing fired
-	failed  string             // id of the rule that fails, if it is one
+	err     error              // the rules failed, so no rule fired
+	failed  string             // the id of the rule that failed, if a single rule did
 }
 
 // An effect is the effect of one rule.
 type effect struct {
 	labels  []string
-	closes  string // the reason; empty: it does not close
-	actions string // all of them, to be compared
+	closes  string // the reason for closing; empty: it does not close
+	actions string // all actions as text, for comparison
 }
 
 // matters reports whether the issue's timeline is worth reading.
 func (d decision) matters() bool { return len(d.fired) > 0 || d.err != nil }
 
-// decide asks the rules about an event. A rule that asks for something that is not known
-// of the timeline is taken out for good.
+// decide evaluates the rules for an event. A rule that needs data which is unknown for past events
+// is removed for the rest of the replay.
 func (e *engine) decide(event triage.Delivery, timeline facts.Timeline) decision {
 	look := &lookup{timeline: timeline}
 	for {
@@ -101,14 +101,14 @@ func (e *engine) has(id string) bool {
 	return slices.ContainsFunc(e.infos, func(i rules.Info) bool { return i.ID == id })
 }
 
-// decisionOf sorts a result by rule, with the labels that the policy permits.
+// decisionOf groups a result by rule, with only the labels that the policy allows.
 func (e *engine) decisionOf(res rules.Result, may func(label string) bool) decision {
 	d := decision{fired: res.Fired, effects: map[string]*effect{}}
 	for _, id := range res.Fired {
 		d.effects[id] = &effect{}
 	}
 	if !res.Message.Decision.Writes() {
-		return d // escalated: people decide, and nothing is written
+		return d // escalated: nothing is written
 	}
 	for k, a := range res.Message.Actions {
 		does := d.effects[res.Sources[k]]
@@ -135,7 +135,7 @@ func (e *engine) decisionOf(res rules.Result, may func(label string) bool) decis
 	return d
 }
 
-// permitted adds to labels the names that the policy permits, and records the others.
+// permitted appends to labels the names that the policy allows, and records the others.
 func (e *engine) permitted(labels []string, may func(label string) bool, names ...string) []string {
 	for _, name := range names {
 		switch {
@@ -150,16 +150,16 @@ func (e *engine) permitted(labels []string, may func(label string) bool, names .
 	return labels
 }
 
-// maxLabels is how many different labels are counted at most.
+// maxLabels is the largest number of different labels that are counted.
 const maxLabels = 5000
 
-// A lookup answers for the time of an issue's opening.
+// A lookup returns data as of the time when an issue was opened.
 type lookup struct {
 	timeline facts.Timeline
-	unable   error // of a look-up that it does not support
+	unable   error // the error of a look-up that the replay does not support
 }
 
-// errPermission is the answer because GitHub returns only present permissions.
+// errPermission is returned because GitHub returns only current permissions.
 var errPermission = errors.New("it uses actor.permission, which is unknown for past events")
 
 func (l *lookup) Permission(string) (string, error) {
@@ -167,7 +167,7 @@ func (l *lookup) Permission(string) (string, error) {
 	return "", errPermission
 }
 
-// errAuthor is the answer because issues are replayed from the newest to the oldest.
+// errAuthor is returned because issues are replayed from the newest to the oldest.
 var errAuthor = errors.New("it uses author.issues or author.pulls, and earlier issues of the author are not counted")
 
 func (l *lookup) Author() (facts.Author, error) {
@@ -175,7 +175,7 @@ func (l *lookup) Author() (facts.Author, error) {
 	return facts.Author{}, errAuthor
 }
 
-// errContrib is the answer because the pull requests that were open then are not known.
+// errContrib is returned because the pull requests that were open then are unknown.
 var errContrib = errors.New("it uses contrib, and the pull requests that were open then are unknown")
 
 func (l *lookup) Contrib() (facts.Contrib, error) {
@@ -190,10 +190,10 @@ func (l *lookup) Messages() ([]string, error)       { return nil, nil }
 func (l *lookup) Reviews() (facts.Reviews, error)   { return facts.Reviews{}, nil }
 func (l *lookup) Memory() (facts.Memory, error)     { return facts.Memory{}, nil }
 
-// Pull is not called: only issues are replayed.
+// Pull is never called, because only issues are replayed.
 func (l *lookup) Pull() (triage.PullRequest, error) { return triage.PullRequest{}, nil }
 
-// unreplayed lists the events other than the replayed one that rules listen to.
+// unreplayed returns the events that rules listen to, except the replayed one.
 func (e *engine) unreplayed() []string {
 	events := map[string]bool{}
 	for _, info := range e.infos {

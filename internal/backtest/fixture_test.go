@@ -11,20 +11,21 @@ import (
 	"time"
 )
 
-// A recording is GitHub's answers about a repository of many issues: the pages of its
-// list and the timelines, made by the same rule each time. It is an http.RoundTripper.
+// A recording is an http.RoundTripper that returns GitHub's responses for a repository with many
+// issues: the pages of the issue list, and the timelines. They are generated in the same way each
+// time.
 type recording struct {
 	issues int
 	pages  [][]byte
 	calls  int
 }
 
-// words make texts as long and as dull as real ones.
+// words are words for texts as long and as repetitive as real ones.
 var words = strings.Fields(`after the upgrade our cluster no longer starts and the log shows a stack trace before it
 stops we expected that the configuration from the manual works on every node please tell which version fixes this the
 button does nothing when the list is empty how can the timeout be changed for slow networks thank you for the great work`)
 
-// A dice is a small generator of numbers, the same for the same seed.
+// A dice is a small random number generator that depends only on its seed.
 type dice uint64
 
 func (d *dice) roll(n int) int {
@@ -45,7 +46,7 @@ func (d *dice) text(n int) string {
 
 var kinds = []string{"crash", "docs", "question", "slow", ""}
 
-// record makes the recording.
+// record generates a recording of that many issues.
 func record(issues int) *recording {
 	r := &recording{issues: issues}
 	for from := issues; from > 0; from -= 100 {
@@ -62,7 +63,7 @@ func record(issues int) *recording {
 	return r
 }
 
-// openedAt spreads the issues over a year.
+// openedAt returns when issue n was opened; the issues are spread over a year.
 func openedAt(n int) time.Time {
 	return now.AddDate(-1, 0, 0).Add(time.Duration(n) * 100 * time.Minute).UTC()
 }
@@ -75,7 +76,7 @@ func user(login string) map[string]any {
 	return map[string]any{"login": login, "id": len(login), "type": kind, "avatar_url": "https://avatars.example.org/" + login}
 }
 
-// kindOf is what an issue is about, and whether people labelled it so.
+// kindOf returns what issue n is about, and whether people added the label for it.
 func kindOf(n int) (kind string, labelled bool) {
 	d := dice(n)
 	return kinds[d.roll(len(kinds))], d.roll(10) < 7
@@ -127,7 +128,7 @@ func timelineOf(n int) []any {
 	return list
 }
 
-// RoundTrip plays an answer.
+// RoundTrip returns the recorded response.
 func (r *recording) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.calls++
 	h := http.Header{}

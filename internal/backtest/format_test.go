@@ -15,7 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
-// replayed is the report on one issue of that title, with a label of that name.
+// replayed returns the report on one issue with that title, label and address.
 func replayed(tb testing.TB, title, label, url string) backtest.Report {
 	tb.Helper()
 	src := &past{Issues_: []pastIssue{{
@@ -35,14 +35,14 @@ func replayed(tb testing.TB, title, label, url string) backtest.Report {
 
 var htmlTag = regexp.MustCompile(`<[^>]*>`)
 
-// tags are the tags of a page, without the addresses that links lead to.
+// tags returns the tags of a page without the addresses of its links.
 func tags(page string) string {
 	list := htmlTag.FindAllString(page, -1)
 	return regexp.MustCompile(`href="https?://[^"<>' ]*"`).ReplaceAllString(strings.Join(list, "\n"), "href")
 }
 
-// FuzzFormats: with any title, label and address the page has the same tags, and the comment
-// contains no mention and no reference.
+// FuzzFormats checks that titles, labels and addresses never change the tags of the page, and that
+// the comment contains no mention and no reference.
 func FuzzFormats(f *testing.F) {
 	f.Add("plain", "bug", "https://github.com/octo/hello/issues/7")
 	f.Add(`</title><script>alert("1")</script>`, `"><img src=x onerror=y>`, `https://github.com/"onclick="x`)
@@ -53,7 +53,7 @@ func FuzzFormats(f *testing.F) {
 	want, _ := strings.CutSuffix(tags(backtest.HTML(replayed(f, "x", "y", known))), "")
 	f.Fuzz(func(t *testing.T, title, label, url string) {
 		if !utf8.ValidString(title) || !utf8.ValidString(label) || strings.TrimSpace(title+label) == "" {
-			return // what GitHub sends is valid
+			return // GitHub sends only valid UTF-8
 		}
 		report := replayed(t, title, label, known)
 		if got := tags(backtest.HTML(report)); got != want && len(report.Rules[0].Labels) == 2 {
@@ -80,7 +80,7 @@ func FuzzFormats(f *testing.F) {
 	})
 }
 
-// wellFormed reads a page as XML, as far as its elements are.
+// wellFormed checks that the elements of a page are well-formed XML.
 func wellFormed(t *testing.T, page string) {
 	t.Helper()
 	_, body, _ := strings.Cut(page, "<body>")
@@ -96,7 +96,7 @@ func wellFormed(t *testing.T, page string) {
 	}
 }
 
-// TestMarkdownIsBounded: a comment of too many rules is cut where a rule ends.
+// TestMarkdownIsBounded checks that a comment on too many rules is cut at the end of a rule.
 func TestMarkdownIsBounded(t *testing.T) {
 	t.Parallel()
 	r := backtest.Report{Repo: "octo/hello", ComparedWith: "main"}

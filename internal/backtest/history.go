@@ -9,8 +9,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// KeptAfter is how long people must have left a label or a closing by a program alone,
-// so that it counts as theirs.
+// KeptAfter is how long people must leave a label or a closing by a program unchanged before it
+// counts as theirs.
 const KeptAfter = 30 * 24 * time.Hour
 
 // A history is the current state of an issue, and its timeline.
@@ -21,7 +21,7 @@ type history struct {
 	now   time.Time
 }
 
-// human reports whether a person did it, whose account may be deleted by now.
+// human reports whether a person made a change. The person's account may be deleted by now.
 func (h history) human(e triage.TimelineEvent) bool {
 	return e.ActorType != "Bot" && !strings.HasSuffix(e.Actor, "[bot]") && !h.ours(e)
 }
@@ -30,9 +30,10 @@ func (h history) ours(e triage.TimelineEvent) bool {
 	return e.Actor != "" && strings.EqualFold(e.Actor, h.bot)
 }
 
-// came reports whether something came with the issue, by its form, a template or the page on
-// which it was written: GitHub names the author for it. Later changes by a maintainer take
-// longer than GitHub's.
+// came reports whether a change happened while the issue was opened, through its form, a template
+// or the page on which it was written. GitHub names the author as the actor of such changes. If the
+// author is a maintainer, only changes within 2 seconds count, because a maintainer's own changes
+// come later.
 func (h history) came(e triage.TimelineEvent) bool {
 	within := time.Minute
 	switch h.issue.Association {
@@ -42,7 +43,7 @@ func (h history) came(e triage.TimelineEvent) bool {
 	return e.Actor != "" && strings.EqualFold(e.Actor, h.issue.Author) && e.At.Sub(h.issue.CreatedAt) <= within
 }
 
-// opening is the issue when it was opened, with the body of today.
+// opening returns the issue as it was when it was opened, but with its current body.
 func (h history) opening() triage.Issue {
 	i := h.issue
 	i.State, i.StateReason, i.Comments, i.Locked, i.UpdatedAt, i.ClosedAt = "open", "", 0, false, i.CreatedAt, time.Time{}
@@ -69,7 +70,7 @@ func (h history) opening() triage.Issue {
 	return i
 }
 
-// timeline returns the part of the timeline that rules could see at the opening.
+// timeline returns the changes that rules could see when the issue was opened.
 func (h history) timeline() facts.Timeline {
 	var p facts.Timeline
 	for _, e := range h.Events {
@@ -82,25 +83,27 @@ func (h history) timeline() facts.Timeline {
 	return p
 }
 
-// A verdict compares an effect of a rule with the decisions of people.
+// A verdict is the result of comparing an effect of a rule with the decisions of people. A later
+// verdict in the list overrides an earlier one.
 type verdict int
 
 const (
 	unjudged verdict = iota
 	agreed
-	kept // a program did it, and people left it
+	kept // a program made the change, and people left it
 	undecided
-	disagreed // the strongest
+	disagreed // overrides all others
 )
 
-// label judges the adding of a label, and returns the reason when people disagree.
+// label compares the adding of a label with what people did. It returns the reason when they
+// disagree.
 func (h history) label(name string) (verdict, string) {
 	last, found := h.last(func(e triage.TimelineEvent) bool {
 		return (e.Kind == "labeled" || e.Kind == "unlabeled") && strings.EqualFold(e.Label, name)
 	})
 	switch {
 	case h.hasLabel(name):
-		// A label without an event was renamed, or is older than the timeline.
+		// A label without an event was renamed, or was added before the timeline begins.
 		return h.stood(last, found), ""
 	case found && h.human(last):
 		return disagreed, "a person took " + name + " off"
@@ -110,7 +113,8 @@ func (h history) label(name string) (verdict, string) {
 	return disagreed, name + " is not on it"
 }
 
-// closing judges the closing for a reason.
+// closing compares closing for a reason with what people did. It returns the reason when they
+// disagree.
 func (h history) closing(reason string) (verdict, string) {
 	if h.issue.State != "closed" {
 		if h.untouched() {
@@ -128,11 +132,11 @@ func (h history) closing(reason string) (verdict, string) {
 	return h.stood(h.last(func(e triage.TimelineEvent) bool { return e.Kind == "closed" })), ""
 }
 
-// completed is the reason of a closing that names none.
+// completed is the reason of a closing without a reason.
 const completed = "completed"
 
-// stood judges the present state of a label or an issue by the actor and the time of the event that
-// led to it.
+// stood returns the verdict on the current state of a label or an issue. e is the event that led to
+// this state; its actor and time decide.
 func (h history) stood(e triage.TimelineEvent, found bool) verdict {
 	switch {
 	case !found || h.human(e):

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// HTML writes a report as a page that needs nothing else: no script, and nothing from
-// elsewhere. It is light or dark as the reader's system is.
+// HTML returns a report as a self-contained page without scripts. It is light or dark like the
+// reader's system.
 func HTML(r Report) string {
 	p := &page{}
 	p.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" +
@@ -43,7 +43,7 @@ func HTML(r Report) string {
 	return p.b.String()
 }
 
-// style is the page's own.
+// style is the style sheet of the page.
 const style = `:root{color-scheme:light dark;--bg:#fff;--fg:#1f2328;--dim:#59636e;--line:#d1d9e0;--good:#2da44e;--bad:#cf222e;--open:#9a9fa5;--bar:#0969da;--old:#b6c7dc}
 @media (prefers-color-scheme:dark){:root{--bg:#0d1117;--fg:#e6edf3;--dim:#9198a1;--line:#3d444d;--good:#3fb950;--bad:#f85149;--open:#6e7681;--bar:#4493f8;--old:#35506f}}
 body{background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif;margin:0}
@@ -59,13 +59,13 @@ svg text{fill:var(--fg);font:12px system-ui,sans-serif}
 .good{fill:var(--good)}.bad{fill:var(--bad)}.open{fill:var(--open)}.bar{fill:var(--bar)}.old{fill:var(--old)}
 `
 
-// A page is a document that is being written. All but raw text is escaped.
+// A page is a document under construction. Everything except raw text is escaped.
 type page struct{ b strings.Builder }
 
-// raw writes markup; only constants and numbers may get here.
+// raw writes markup. Its argument must consist of constants and numbers only.
 func (p *page) raw(s string) { p.b.WriteString(s) }
 
-// text writes foreign text.
+// text writes untrusted text.
 func (p *page) text(s string) { p.b.WriteString(escape(s)) }
 
 // element writes an element without attributes.
@@ -75,12 +75,12 @@ func (p *page) element(name, text string) {
 	p.raw("</" + name + ">\n")
 }
 
-// escape makes text fit for elements and for attributes in quotes.
+// escape escapes text for elements and for attributes in quotes.
 func escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "`", "&#96;", "\x00", "").Replace(s)
 }
 
-// table is the same as in the other formats.
+// table writes the same table as the other formats.
 func (p *page) table(r Report) {
 	p.element("h2", "All rules")
 	p.raw("<table>\n<thead><tr>")

@@ -8,8 +8,7 @@ import (
 
 const maxTitle = 80 // characters
 
-// oneLine makes foreign text fit for a line of any of the formats; each escapes it
-// besides.
+// oneLine makes untrusted text safe for one line of any format. Each format escapes it in addition.
 func oneLine(s string) string {
 	r := []rune(sanitize.Line(s))
 	if len(r) > maxTitle {
@@ -18,7 +17,7 @@ func oneLine(s string) string {
 	return string(r)
 }
 
-// webURL returns an address if it may be used in a link, else an empty text.
+// webURL returns s if it is safe as the address of a link, else "".
 func webURL(s string) string {
 	web := strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 	odd := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"'<>()[]\\`", r) }
@@ -28,7 +27,7 @@ func webURL(s string) string {
 	return s
 }
 
-// firstLine is the first line of an error, fit for a log.
+// firstLine returns the first line of an error, safe for a log.
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return strings.TrimSpace(sanitize.Log(line))

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	maxMarkdown  = 60_000 // bytes; GitHub takes 65,536 characters
-	maxLinksHere = 5      // of one kind under a rule
+	maxMarkdown  = 60_000 // bytes; GitHub allows 65,536 characters
+	maxLinksHere = 5      // links of one kind under a rule
 )
 
-// Markdown writes a report as a comment on a pull request that changes the rules: the differences
-// from the old rules, and the issues on which people disagree. It is at most 60,000 bytes long.
-// Nothing in it mentions anybody or refers to an issue, whatever the titles contain: links lead to
-// the issues by way of a redirect, which leaves no trace on them.
+// Markdown returns a report as a comment on a pull request that changes the rules. It contains the
+// differences from the old rules, and the issues on which people disagree. It is at most 60,000
+// bytes long. It contains no mention and no reference to an issue, whatever the titles contain.
+// Links lead to issues through a redirect, so that GitHub adds no reference to these issues.
 func Markdown(r Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### The rules, replayed\n\n%s", sanitize.Value(headline(r)))
@@ -92,8 +92,8 @@ func markdownRule(r Rule) string {
 	return fmt.Sprintf("\n<details><summary>%s</summary>\n\n%s\n\n</details>\n", sanitize.Value(r.ID), strings.Join(list, "\n"))
 }
 
-// markdownLink leads to an issue without being seen there: a plain address would leave
-// a reference on every issue that the comment names.
+// markdownLink returns a link to an issue through a redirect. With a plain address GitHub would add
+// a reference to every issue that the comment links to.
 func markdownLink(l Link) string {
 	u, err := url.Parse(l.URL)
 	if err != nil || u.Host != "github.com" {

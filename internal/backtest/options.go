@@ -10,10 +10,10 @@ import (
 
 // A Source reads a repository's history.
 type Source interface {
-	// Issues returns a page of the issues and pull requests, open or not, those created
-	// last first. Pages count from 1.
+	// Issues returns a page of all issues and pull requests, open and closed, the newest first.
+	// Pages count from 1.
 	Issues(ctx context.Context, page int) (Page, error)
-	// Timeline returns the timeline of an issue of a page.
+	// Timeline returns the timeline of an issue that Issues returned.
 	Timeline(ctx context.Context, issue triage.Issue) (triage.Timeline, error)
 }
 
@@ -21,14 +21,13 @@ type Source interface {
 type Page struct {
 	Issues []triage.Issue
 	More   bool // there is a page after this one
-	About  int  // how many issues all pages have, roughly; 0: not known
+	About  int  // estimated number of issues on all pages; 0: unknown
 }
 
-// A StopError is a Source's wish to stop reading for now. The issues replayed so far are
-// reported.
+// A StopError asks Run to stop reading for now. The report covers the issues replayed so far.
 type StopError struct {
-	Until time.Time // when it makes sense to go on; zero: at once
-	Err   error     // why
+	Until time.Time // when to try again; zero: at once
+	Err   error     // the reason
 }
 
 // Error returns the reason.
@@ -41,14 +40,14 @@ func (e *StopError) Unwrap() error { return e.Err }
 type Options struct {
 	Repo   string // "owner/name"
 	Config *config.Config
-	// Old is compared with Config; nil: no comparison. OldName describes it in the
-	// report; a name that is empty after sanitizing becomes "other rules".
+	// Old is compared with Config; nil: no comparison. OldName describes Old in the report. If the
+	// name is empty after sanitizing, it becomes "other rules".
 	Old     *config.Config
 	OldName string
-	Since   time.Time // issues created before are left out; zero: none
-	Limit   int       // most issues; 0: all
-	Links   int       // most issues that are named per rule; 0: 10
-	Bot     string    // our login; empty: runner.DefaultBot
+	Since   time.Time // older issues are left out; zero: none
+	Limit   int       // largest number of issues; 0: all
+	Links   int       // issues named per rule; 0: 10
+	Bot     string    // Foreman's login; empty: runner.DefaultBot
 	Now     time.Time // of the report
 	// Progress is called after every page and timeline; nil: not called.
 	Progress func(Progress)
@@ -56,7 +55,7 @@ type Options struct {
 
 // A Progress is the state of a running replay.
 type Progress struct {
-	Replayed  int // issues
-	About     int // issues in all, roughly; 0: not known
-	Timelines int // that were read
+	Replayed  int // issues so far
+	About     int // estimated number of all issues; 0: unknown
+	Timelines int // timelines read so far
 }

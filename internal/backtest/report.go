@@ -5,40 +5,41 @@ import (
 	"time"
 )
 
-// Version is the version of a report's JSON form. Within it, fields are only added.
+// Version is the version of the JSON form of a report. Changes that only add fields keep the
+// version.
 const Version = 1
 
-// A Report is the result of a replay. Its titles are made harmless for logs; each format
-// escapes them as it must.
+// A Report is the result of a replay. Its titles are safe for logs; each format escapes them in
+// addition.
 type Report struct {
 	Version int        `json:"version"`
 	Repo    string     `json:"repo"`
-	Event   string     `json:"event"` // that was replayed
-	Since   *time.Time `json:"since"` // null: from the beginning
+	Event   string     `json:"event"` // the replayed event
+	Since   *time.Time `json:"since"` // null: no limit
 	At      time.Time  `json:"at"`
 	// ComparedWith names the old rules; empty: none.
 	ComparedWith string `json:"compared_with"`
-	// Issues counts those that were replayed. PullRequests and Ours were left out: the
-	// latter were opened under our own login.
+	// Issues is the number of replayed issues. PullRequests were left out, and so were Ours, the
+	// issues that Foreman's own account opened.
 	Issues       int `json:"issues"`
 	PullRequests int `json:"pull_requests"`
 	Ours         int `json:"ours"`
-	Timelines    int `json:"timelines"` // that were read
-	// Failed counts the issues on which a rule fails, so that no rule acts.
+	Timelines    int `json:"timelines"` // timelines that were read
+	// Failed is the number of issues on which a rule fails, so that no rule acts.
 	Failed    int      `json:"failed"`
 	OldFailed int      `json:"old_failed"`
-	Stopped   *Stopped `json:"stopped"` // null: all there is was replayed
+	Stopped   *Stopped `json:"stopped"` // null: all issues were replayed
 	Rules     []Rule   `json:"rules"`
 	Months    []Month  `json:"months"` // the oldest first
-	// Notes explain the figures.
+	// Notes explain the numbers.
 	Notes []string `json:"notes"`
 }
 
 // A Stopped is the reason why a replay ended early.
 type Stopped struct {
 	Reason   string     `json:"reason"`
-	After    int        `json:"after"`     // issues
-	About    int        `json:"about"`     // issues in all, roughly
+	After    int        `json:"after"`     // number of replayed issues
+	About    int        `json:"about"`     // estimated number of all issues
 	RunAgain *time.Time `json:"run_again"` // null: at once
 }
 
@@ -51,43 +52,43 @@ func (s Stopped) String() string {
 	return text + " to go on"
 }
 
-// Figures are counts of issues, and values computed from them.
+// Figures are numbers of issues, and ratios computed from them.
 type Figures struct {
 	Fired     int `json:"fired"`
 	Agreed    int `json:"agreed"`
-	Kept      int `json:"kept"` // of those agreed: a program did it, and people left it
+	Kept      int `json:"kept"` // part of Agreed: a program made the change, and people left it
 	Disagreed int `json:"disagreed"`
 	Undecided int `json:"undecided"`
-	// Precision and Recall are from 0 to 1; null when there is nothing to divide by.
+	// Precision and Recall are from 0 to 1; null when the divisor is 0.
 	Precision *float64 `json:"precision"`
 	Recall    *float64 `json:"recall"`
 }
 
-// A Rule holds the counts for one rule.
+// A Rule contains the counts for one rule.
 type Rule struct {
 	ID   string `json:"id"`
 	File string `json:"file"`
 	Line int    `json:"line"`
-	// State is "added" for a rule that the old rules do not have, "removed" for one that
-	// only they have, else empty.
+	// State is "added" for a rule that only the new configuration has, "removed" for a rule that
+	// only the old one has, else empty.
 	State string `json:"state"`
-	// NotReplayed is the reason why there are no figures; empty: there are.
+	// NotReplayed is the reason why the rule was not replayed; empty: it was.
 	NotReplayed string `json:"not_replayed"`
-	// OtherEvents are those that it listens to and that were not replayed.
+	// OtherEvents are the events that the rule listens to, except the replayed one.
 	OtherEvents []string `json:"other_events"`
 	// Judged is false for a rule that neither adds labels nor closes.
 	Judged  bool    `json:"judged"`
-	Figures         // of a removed rule: zero
-	Labels  []Label `json:"labels"` // that it adds
-	// Disagreements are the first ones, the newest issue first.
+	Figures         // zero for a removed rule
+	Labels  []Label `json:"labels"` // labels that the rule adds
+	// Disagreements lists the first ones, starting with the newest issue.
 	Disagreements []Link `json:"disagreements"`
-	Failed        int    `json:"failed"`  // issues on which it fails
-	Failure       string `json:"failure"` // the first one
-	// What follows compares with the old rules; Old is null when the rule is not there.
+	Failed        int    `json:"failed"`  // issues on which the rule fails
+	Failure       string `json:"failure"` // the first failure
+	// The following fields compare with the old rules. Old is null when they do not have the rule.
 	Old             *Figures `json:"old"`
 	NewlyFires      int      `json:"newly_fires"`
 	NoLongerFires   int      `json:"no_longer_fires"`
-	ActsOtherwise   int      `json:"acts_otherwise"` // issues on which it fires as before and does something else
+	ActsOtherwise   int      `json:"acts_otherwise"` // issues on which it fires as before but acts differently
 	NewlyFiresOn    []Link   `json:"newly_fires_on"`
 	NoLongerFiresOn []Link   `json:"no_longer_fires_on"`
 }
@@ -96,18 +97,18 @@ type Rule struct {
 type Label struct {
 	Name string `json:"name"`
 	Figures
-	Carried int `json:"carried"` // issues that bear it as people left them
+	Carried int `json:"carried"` // issues that have the label as people left it
 }
 
 // A Link leads to an issue.
 type Link struct {
 	Issue int    `json:"issue"`
 	Title string `json:"title"`
-	URL   string `json:"url"` // empty when the service gave none that is one
+	URL   string `json:"url"` // empty when GitHub returned no valid address
 	Why   string `json:"why"`
 }
 
-// A Month counts the issues that were opened in it, and those on which a rule fires.
+// A Month counts the issues opened in a month, and those on which a rule fires.
 type Month struct {
 	Month    string `json:"month"` // such as "2026-11"
 	Issues   int    `json:"issues"`

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// summarize returns the report of counts. stopped is nil when all issues were replayed.
+// summarize returns the report for the counts. stopped is nil when all issues were replayed.
 func summarize(o Options, c counts, engines []*engine, stopped *Stopped) Report {
 	rep := Report{
 		Version: Version, Repo: o.Repo, Event: replayedEvent, Since: utc(o.Since), At: o.Now.UTC(), Issues: c.replayed, PullRequests: c.pulls, Ours: c.ours,
@@ -29,7 +29,7 @@ func summarize(o Options, c counts, engines []*engine, stopped *Stopped) Report 
 	return rep
 }
 
-// utc returns a time in UTC; nil for the zero one.
+// utc returns a time in UTC; nil for the zero time.
 func utc(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -47,7 +47,7 @@ func ruleList(e *engine, c *ruleCount, carried map[string]int) []Rule {
 	return list
 }
 
-// beside puts the figures of the old rules beside those of the new ones.
+// beside adds the figures of the old rules to the list of the new rules.
 func beside(list, before []Rule) []Rule {
 	for i, r := range list {
 		if !slices.ContainsFunc(before, func(old Rule) bool { return old.ID == r.ID }) {
@@ -83,7 +83,7 @@ func ruleOf(info rules.Info, unable string, t tally, carried map[string]int) Rul
 		}
 	}
 	if unable != "" {
-		// The counts before that was found out are not complete.
+		// The counts are incomplete, because the rule was removed during the replay.
 		r.Disagreements, r.NewlyFires, r.NoLongerFires, r.ActsOtherwise = []Link{}, 0, 0, 0
 		r.NewlyFiresOn, r.NoLongerFiresOn = []Link{}, []Link{}
 		return r
@@ -103,7 +103,7 @@ func ruleOf(info rules.Info, unable string, t tally, carried map[string]int) Rul
 	return r
 }
 
-// judged reports whether people's work can be compared with a rule of these actions.
+// judged reports whether a rule with these actions can be compared with what people did.
 func judged(actions []string) bool {
 	return slices.ContainsFunc(actions, func(a string) bool {
 		return slices.Contains([]string{"add_label", "add_labels", "close_issue", "mark_duplicate"}, a)
@@ -118,7 +118,7 @@ func share(part, whole int) *float64 {
 	return &s
 }
 
-// notes explains the figures.
+// notes returns notes that explain the numbers.
 func notes(o Options, c counts, engines []*engine) []string {
 	list := []string{
 		"A rule agrees with people when its label is on the issue today, and a person put it there or left it for a month; when it closes, that people closed for the same reason. An open issue that only its author changed is undecided.",

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// maxMonths is how many months are counted at most.
+// maxMonths is the largest number of months that are counted.
 const maxMonths = 600
 
-// A tally counts for one rule.
+// A tally contains the counts for one rule.
 type tally struct {
 	Figures
-	names   []string            // of the labels that it adds
+	names   []string            // of the labels that the rule adds
 	labels  map[string]*Figures // by name in lower case
 	against []Link
 	fails   int
-	failure string // the first
+	failure string // the first failure
 
 	newly, gone, changed int
 	newlyOn, goneOn      []Link
@@ -52,7 +52,8 @@ func (t *tally) label(name string) *Figures {
 	return f
 }
 
-// judge counts the verdict on an effect of the rule.
+// judge counts the verdict on an effect of the rule. The verdict is the strongest one of its labels
+// and its closing.
 func (t *tally) judge(h history, does effect, links int) {
 	worst := unjudged
 	var why []string
@@ -76,7 +77,7 @@ func (t *tally) judge(h history, does effect, links int) {
 	}
 }
 
-// note keeps a link when there are not too many.
+// note appends a link if the list has fewer than most links.
 func note(list *[]Link, l Link, most int) {
 	if len(*list) < most {
 		*list = append(*list, l)
@@ -87,11 +88,11 @@ func linkTo(h history, why string) Link {
 	return Link{Issue: h.issue.Number, Title: oneLine(h.issue.Title), URL: webURL(h.issue.URL), Why: oneLine(why)}
 }
 
-// A ruleCount counts for the rules of one engine.
+// A ruleCount contains the counts for the rules of one engine.
 type ruleCount struct {
 	rules  map[string]*tally // by id
-	failed int               // issues on which a rule fails, so that none acts
-	why    string            // the first failure of the rules as a whole
+	failed int               // issues on which a rule fails, so that no rule acts
+	why    string            // the first failure that belongs to no single rule
 }
 
 func newRuleCount(e *engine) *ruleCount {
@@ -124,9 +125,9 @@ func (c *ruleCount) add(h history, d decision, links int) {
 type counts struct {
 	replayed, pulls, ours, timelines int
 
-	carried map[string]int    // issues that bear a label as people left it, by its name in lower case
-	months  map[string]*Month // by name
-	engines []*ruleCount      // of the new rules, and of the old ones
+	carried map[string]int    // issues that have a label as people left it, by label in lower case
+	months  map[string]*Month // by month, such as "2026-11"
+	engines []*ruleCount      // for the new rules, and for the old ones
 }
 
 func newCounts(engines []*engine) counts {
@@ -137,8 +138,8 @@ func newCounts(engines []*engine) counts {
 	return c
 }
 
-// add counts one issue with the decision of each engine; nil when its timeline was not
-// read, because the rules do nothing with it.
+// add counts one issue with the decision of each engine. decisions is nil when the timeline was not
+// read, because no rule fires on the issue.
 func (c *counts) add(h history, decisions []decision, links int) {
 	c.replayed++
 	for _, name := range h.issue.Labels {
@@ -177,8 +178,8 @@ func (c *counts) month(h history) *Month {
 	return m
 }
 
-// compare counts the issues on which a rule fires only now, and those on which it no
-// longer fires.
+// compare counts the issues on which a rule fires only with the new configuration, and those on
+// which it no longer fires.
 func (c *counts) compare(h history, now, before decision, links int) {
 	for id, does := range now.effects {
 		t := c.engines[0].rules[id]

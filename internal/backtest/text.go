@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text writes a report for a person at a terminal.
+// Text returns a report for a terminal.
 func Text(r Report) string {
 	var b strings.Builder
 	b.WriteString(headline(r) + "\n")
@@ -54,7 +54,7 @@ func many(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// columns are the heads of the table of rules.
+// columns returns the headings of the table of rules.
 func columns(r Report) []string {
 	list := []string{"rule", "fired", "agreed", "disagreed", "undecided", "precision", "recall"}
 	if r.ComparedWith != "" {
@@ -63,7 +63,7 @@ func columns(r Report) []string {
 	return list
 }
 
-// cells are a rule's row of that table, with its name unescaped.
+// cells returns a rule's row of the table. The rule's name is not escaped.
 func cells(r Report, rule Rule) []string {
 	name := rule.ID
 	if rule.State != "" {
@@ -93,7 +93,8 @@ func figureCells(f Figures, judged bool) []string {
 	}
 }
 
-// percent is a share; it is 100 only when it is the whole, and 0 when it is nothing.
+// percent returns a share as a percentage. It rounds to 100 or 0 only if the share is exactly 1 or
+// 0.
 func percent(share *float64) string {
 	switch {
 	case share == nil:
@@ -106,7 +107,7 @@ func percent(share *float64) string {
 	return fmt.Sprintf("%.0f %%", *share*100)
 }
 
-// writeTable writes rows of words, the first to the left, numbers to the right.
+// writeTable writes rows. The first column is aligned left, the others right.
 func writeTable(b *strings.Builder, rows [][]string) {
 	var width []int
 	for _, row := range rows {

@@ -24,7 +24,7 @@ import (
 	"github.com/org/foreman-action/internal/workdir"
 )
 
-// The files of one run of an agent, in the worktree.
+// The paths of the files of one agent run, relative to the worktree.
 const (
 	promptFile  = handoffFolder + "/prompt.md"
 	messageFile = handoffFolder + "/message"
@@ -35,7 +35,7 @@ const (
 // maxResult is the most bytes of a result.
 const maxResult = 1 << 20
 
-// build runs the Builder once, and commits its work when the run counts.
+// build runs the Builder once. If its result is valid, build commits its work.
 func (r *run) build(ctx context.Context) (machine.Event, error) {
 	start := r.rec.Head
 	ended, err := r.runAgent(ctx, handoff.Builder)
@@ -71,7 +71,7 @@ func (r *run) build(ctx context.Context) (machine.Event, error) {
 // message returns the message of Foreman's own commit: the Builder's summary, its first
 // line as the subject.
 func (r *run) message(summary string) string {
-	// Words of agents in a commit's message would close issues and mention people.
+	// Unsanitized text of an agent could close issues ("fixes #1") and mention people.
 	summary = strings.TrimSpace(sanitize.Comment(summary, sanitize.Options{}))
 	subject, rest, _ := strings.Cut(summary, "\n")
 	const most = 72
@@ -85,7 +85,8 @@ func (r *run) message(summary string) string {
 	return text + "\nTask: " + r.rec.TaskID + "\n"
 }
 
-// HandoffFiles returns the paths by which agents hand over, which no commit may have.
+// HandoffFiles returns the paths of the files that agents and Foreman exchange. No commit may
+// contain them.
 func HandoffFiles(c config.Config) []string {
 	files := []string{handoffFolder, c.Builder.Result, c.Inspector.Result, handoff.Builder.ResultFile(), handoff.Inspector.ResultFile()}
 	slices.Sort(files)
@@ -108,12 +109,12 @@ func (r *run) inspect(ctx context.Context) (machine.Event, error) {
 	return event, r.tree.Reset(ctx, r.rec.Head)
 }
 
-// An ended is one run of an agent.
+// An ended is the outcome of one run of an agent.
 type ended struct {
 	result  process.Result
 	failure error    // it did not start, or a script has no step for it
 	changed []string // forbidden changes
-	data    []byte   // its result; nil: none
+	data    []byte   // content of the result file; nil: no file
 	problem *handoff.Problem
 }
 
@@ -197,8 +198,8 @@ func (r *run) runAgent(ctx context.Context, role handoff.Role) (ended, error) {
 	return e, errors.Join(keep(dir, e), r.clear(result))
 }
 
-// readResult returns the result file of an agent; nil for none. A result that is not a file of
-// the worktree is a problem.
+// readResult returns the content of an agent's result file; nil if the file does not exist. A file
+// that cannot be read, such as one behind a link, is a problem.
 func readResult(dir, name string) ([]byte, *handoff.Problem) {
 	data, err := workdir.Dir(dir).Read(name, maxResult)
 	switch {
@@ -213,7 +214,7 @@ func readResult(dir, name string) ([]byte, *handoff.Problem) {
 	return data, nil
 }
 
-// keep stores the outcome of a run.
+// keep stores the outcome of an agent run in the folder of the attempt.
 func keep(dir string, e ended) error {
 	about := struct {
 		Cause     process.Cause `json:"cause"`
@@ -259,7 +260,7 @@ func (r *run) clear(result string) error {
 	return nil
 }
 
-// invocation writes the files for a run of an agent.
+// invocation writes the files that an agent run needs, and returns its invocation.
 func (r *run) invocation(ctx context.Context, role handoff.Role, dir string) (agent.Invocation, error) {
 	c := r.agentConfig(role)
 	if err := r.clear(c.Result); err != nil {
@@ -317,8 +318,8 @@ func (r *run) input(ctx context.Context, role handoff.Role) (prompt.Input, error
 	return in, nil
 }
 
-// Prompt returns the prompt that a role would get now: of a run that is stored, or the
-// first one of a new run.
+// Prompt returns the prompt that a role would receive now. If no run of the task is stored, it is
+// the first prompt of a new run.
 func Prompt(ctx context.Context, o Options, role handoff.Role) (string, error) {
 	if err := CheckTaskID(o.TaskID); err != nil {
 		return "", err

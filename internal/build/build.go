@@ -1,12 +1,12 @@
-// Package build runs the pipeline of Builder and Inspector: two coding agents, one that
-// changes the code of a repository and one that judges the change, in rounds, until the
-// change is approved or the run ends for another reason.
+// Package build runs the pipeline of two coding agents. The Builder changes the code of a
+// repository, and the Inspector judges the change. They work in rounds until the change is
+// approved or the run ends for another reason.
 //
-// [Run] is a loop around package machine, which decides. Before each step the state is stored
-// in .foreman/runs, so that a killed run can be resumed. Agents work in a git worktree on a
-// branch of its own; protected files are compared and restored after each of their runs
-// (package workspace). The configuration comes from the base commit. Nothing is sent anywhere:
-// package publish publishes the result of a run.
+// [Run] is a loop around package machine, which decides on the next step. Before each step, Run
+// stores the state in .foreman/runs, so that a killed run can be resumed. Agents work in a git
+// worktree with a separate branch. After each agent run, package workspace restores protected
+// files that the agent changed. The configuration comes from the base commit. This package sends
+// nothing to GitHub; package publish does.
 package build
 
 import (
@@ -37,15 +37,16 @@ type Options struct {
 	Dir     string   // a folder in the consumer's checkout
 	Environ []string // of the program; commands get a part of it
 	TaskID  string
-	// Prompt is the task. It is untrusted. A resumed run has it already.
+	// Prompt is the text of the task. It is untrusted. [Resume] ignores it, because the stored run
+	// has its prompt.
 	Prompt string
-	Source string // where the prompt comes from, for the report
+	Source string // origin of the prompt, for the report
 	Base   string // the branch or commit that the change starts from; empty: the default
-	// Worktrees is the folder for worktrees, outside of the checkout where possible, for
-	// other tools would look into them.
+	// Worktrees is the folder for worktrees. It should be outside the checkout, because other tools
+	// would search it there.
 	Worktrees string
-	// Bundle is a file that gets the commits of the branch at the end, where there are any;
-	// empty: none. See [git-bundle].
+	// Bundle is the path of a file. At the end, Run writes the commits of the branch to it, if there
+	// are any. Empty: no bundle. See [git-bundle].
 	//
 	// [git-bundle]: https://git-scm.com/docs/git-bundle
 	Bundle   string
@@ -53,7 +54,7 @@ type Options struct {
 	Docker   string // the program for sandbox: docker; empty: docker, found in PATH
 	Now      func() time.Time
 	Mark     func() string  // returns a random line that delimits quoted text in prompts
-	Progress func(Progress) // called from one goroutine at a time; nil: dropped
+	Progress func(Progress) // called from one goroutine at a time; nil: no progress
 }
 
 // A Progress describes the current step of a run.
@@ -61,14 +62,14 @@ type Progress struct {
 	Action  machine.Action
 	Round   int
 	Attempt int
-	Command string // the command that runs; empty: none
+	Command string // the running command; empty: none
 	Line    string // the last line of its output; empty: the step begins
-	// Outcome is the result of the step before in a sentence; may be empty.
+	// Outcome describes the result of the previous step in one sentence; may be empty.
 	Outcome string
 }
 
-// A UsageError is a mistake of the caller: a task id that cannot be used, a configuration
-// that is missing or wrong, a run that exists.
+// A UsageError is a mistake of the caller, such as an invalid task ID, a missing or invalid
+// configuration, or a run that already exists.
 type UsageError struct{ Err error }
 
 // Error returns the mistake.
@@ -81,7 +82,7 @@ func usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(fo
 
 var taskID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// CheckTaskID reports why a task id cannot be part of a branch and of paths.
+// CheckTaskID returns an error for a task ID that cannot be part of a branch name and of paths.
 func CheckTaskID(id string) error {
 	switch {
 	case !taskID.MatchString(id):
@@ -92,11 +93,11 @@ func CheckTaskID(id string) error {
 	return nil
 }
 
-// Run starts a run, and returns its report. The error is for an interrupted run; it has a
-// report too, and [Resume] continues it. A context that ends cancels the run.
+// Run starts a run and returns its report. An error means that the run was interrupted. There is a
+// report in this case, too, and [Resume] continues the run. When ctx ends, the run is cancelled.
 func Run(ctx context.Context, o Options) (Report, error) { return open(ctx, o, start) }
 
-// Review runs the checks and the Inspector alone, on the branch of a task as it is.
+// Review runs only the checks and the Inspector, on the existing branch of a task.
 func Review(ctx context.Context, o Options) (Report, error) { return open(ctx, o, review) }
 
 // Resume continues a run that was interrupted, or that ended for a temporary reason.
@@ -133,7 +134,7 @@ func open(ctx context.Context, o Options, how mode) (Report, error) {
 	return r.run(ctx)
 }
 
-// prepare makes or reads the record of a run, and its configuration.
+// prepare loads the record of a run or makes a new one, and reads the configuration.
 func prepare(ctx context.Context, o Options, repo *workspace.Repository, j *journal, how mode) (*run, error) {
 	rec, found, err := j.load()
 	if err != nil {
@@ -163,7 +164,7 @@ func prepare(ctx context.Context, o Options, repo *workspace.Repository, j *jour
 			return nil, usagef("there is no run %s here; foreman build status lists them", o.TaskID)
 		}
 		if rec.Ended == nil && rec.State.End != nil {
-			break // killed between its end and its report
+			break // the process was killed after the last step, before it wrote the report
 		}
 		var ok bool
 		if rec.State, ok = machine.Resume(rec.State); !ok {
@@ -236,15 +237,15 @@ type run struct {
 	rec     record
 	config  config.Config
 	policy  machine.Policy
-	tree    *workspace.Worktree // nil until it is made
-	sandbox *sandbox.Session    // nil until it is opened, and without sandbox: docker
+	tree    *workspace.Worktree // nil before setup
+	sandbox *sandbox.Session    // nil before setup, and unless the configuration has sandbox: docker
 }
 
-// sandboxLocks is the directory of the locks of sandboxes, for all runs of a checkout. No
-// task id begins with a dot.
+// sandboxLocks is the directory of sandbox locks, shared by all runs of a checkout. It is never
+// the folder of a run, because no task ID begins with a dot.
 const sandboxLocks = runsFolder + "/.sandbox"
 
-// openSandbox opens the sandbox of a run with sandbox: docker.
+// openSandbox opens the sandbox if the configuration has sandbox: docker.
 func (r *run) openSandbox(ctx context.Context) error {
 	if r.config.Sandbox != config.Docker || r.sandbox != nil {
 		return nil
@@ -255,7 +256,7 @@ func (r *run) openSandbox(ctx context.Context) error {
 }
 
 func (r *run) sandboxOptions() sandbox.Options {
-	// The steps have limits of their own.
+	// The pipeline limits the time of each step itself, so the sandbox needs only a larger limit.
 	limit := 2 * r.config.Limits.RunTimeout
 	return sandbox.Options{
 		Environ: r.o.Environ, Name: "foreman-build", Locks: filepath.Join(r.repo.Root, filepath.FromSlash(sandboxLocks)), Now: r.o.Now, Docker: r.o.Docker,
@@ -273,7 +274,7 @@ func (r *run) runner(network bool, back contained.Back) agent.Runner {
 	}
 }
 
-// seen returns where commands see the worktree; empty: where it is.
+// seen returns the path of the worktree for commands; empty: its path on this machine.
 func (r *run) seen() string {
 	if r.sandbox == nil {
 		return ""
@@ -281,7 +282,7 @@ func (r *run) seen() string {
 	return contained.Root
 }
 
-// run takes steps until the end, and reports.
+// run executes steps until the run ends, and writes the report.
 func (r *run) run(ctx context.Context) (Report, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, r.config.Limits.RunTimeout, errDeadline)
 	defer cancel()
@@ -289,7 +290,7 @@ func (r *run) run(ctx context.Context) (Report, error) {
 	if r.sandbox != nil {
 		err = errors.Join(err, r.sandbox.Close())
 	}
-	// The end is written even when the context has ended.
+	// The report is written even if the context has ended.
 	ctx = context.WithoutCancel(ctx)
 	err = errors.Join(err, r.repo.Remove(ctx, r.folder()), os.RemoveAll(contained.Temporary(r.folder())))
 	if r.o.Bundle != "" && r.rec.Head != r.rec.Base {
@@ -298,7 +299,7 @@ func (r *run) run(ctx context.Context) (Report, error) {
 	ended := r.o.Now()
 	r.rec.Ended = &ended
 	report := newReport(r.rec, err)
-	// The record comes last: without its end, the run is still to be resumed.
+	// The record is saved last: a run whose record has no end time can be resumed.
 	return report, errors.Join(err, r.journal.writeReport(report), r.journal.save(r.rec))
 }
 
@@ -333,7 +334,7 @@ func (r *run) steps(ctx context.Context) error {
 	}
 }
 
-// outcome reports the result of a step where the next one does not show it.
+// outcome describes the result of a step for people; empty if the next step shows it anyway.
 func outcome(event machine.Event) string {
 	switch e := event.(type) {
 	case machine.Built:
@@ -368,21 +369,21 @@ func messages(problems []handoff.Problem) string {
 	return strings.Join(all, "; ")
 }
 
-// stopped returns the event for an error that ends the run; nil: the error is one of this
-// machine, and the run can go on later.
+// stopped returns the event for an error that ends the run. It returns nil if the cause is this
+// machine, so that the run can be resumed.
 func (r *run) stopped(ctx context.Context, err error) machine.Event {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errDeadline):
 		return machine.Stopped{Reason: machine.Timeout, Problem: problem("<run>", "deadline", cause.Error())}
 	case cause != nil:
 		return machine.Stopped{Reason: machine.Cancelled, Problem: problem("<run>", "cancelled", "the run was cancelled")}
-	case full(err) || full(r.noSpace()): // git reports it only as text
+	case full(err) || full(r.noSpace()): // git reports a full disk only as text, so noSpace checks
 		return machine.Stopped{Reason: machine.DiskFull, Problem: problem("<run>", "disk_full", err.Error())}
 	}
 	return nil
 }
 
-// full reports whether an error means that the disk, or the share of it, is used up.
+// full reports whether an error means that the disk or the user's quota is used up.
 func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 func problem(path, code, message string) handoff.Problem {
@@ -395,8 +396,8 @@ func (r *run) progress(action machine.Action, command, line string) {
 	}
 }
 
-// Clean removes the worktree of a run, its branch and its folder in .foreman/runs. A run in
-// progress is an error.
+// Clean removes the worktree of a run, its branch and its folder in .foreman/runs. It returns an
+// error if the run is in progress.
 func Clean(ctx context.Context, o Options) error {
 	if err := CheckTaskID(o.TaskID); err != nil {
 		return err

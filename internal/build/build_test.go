@@ -20,8 +20,8 @@ import (
 	"github.com/org/foreman-action/internal/ramdir"
 )
 
-// The test binary is the supervisor as well, and a program that runs the pipeline until it
-// is killed.
+// TestMain runs the tests. The test binary also serves as the supervisor of commands, and as the
+// program that TestKilled kills.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 			os.Exit(report.ExitCode())
 		}
 	}
-	// They wait for other processes most of the time.
+	// The tests mostly wait for other processes, so more of them run in parallel than there are CPUs.
 	_ = flag.Set("test.parallel", "8")
 	os.Exit(ramdir.Tests{M: m, Setenv: os.Setenv}.Run())
 }
@@ -56,14 +56,14 @@ func options(root, worktrees string) build.Options {
 	}
 }
 
-// A consumer is a repository with a configuration of two scripted agents.
+// A consumer is a repository that configures shell scripts as its two agents.
 type consumer struct {
 	t         *testing.T
 	root      string
 	worktrees string
 }
 
-// The results that agents leave.
+// The result files that the scripts write.
 const (
 	built    = `{"run":{"status":"ok","failed_step":null,"error":null},"work":{"summary":"Mend the sum","complexity":"low"}}`
 	failed   = `{"run":{"status":"failed","failed_step":"install","error":"no network"},"work":null}`
@@ -124,7 +124,7 @@ func (c *consumer) run() build.Report {
 	return report
 }
 
-// clean checks the state after every run: there is a report, no worktree, and the checkout is
+// clean checks the state after a run: there is a report but no worktree, and the checkout is
 // unchanged.
 func (c *consumer) clean(report build.Report) {
 	c.t.Helper()
@@ -149,8 +149,8 @@ func (c *consumer) clean(report build.Report) {
 	}
 }
 
-// once writes a script that does something else in each run of an agent, and the last for
-// ever. Runs are counted in a file beside the repository's folder.
+// once returns a script that executes another step in each run of an agent. After the last step,
+// it repeats this step. It counts the runs in a file beside the repository's folder.
 func once(name string, steps ...string) string {
 	script := "F=$(dirname \"$(git rev-parse --path-format=absolute --git-common-dir)\")-" + name + "; echo x >>\"$F\"\ncase $(wc -l <\"$F\") in\n"
 	for i, step := range steps {

@@ -9,8 +9,8 @@ import (
 	"github.com/org/foreman-action/internal/build/machine"
 )
 
-// TestDiskFull lets an agent fill the disk that the worktree is on, and the one that the
-// state is on. It needs the right to mount.
+// TestDiskFull lets an agent fill the disk with the worktrees, or the disk with the state. It
+// skips if it may not mount a file system.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"worktrees", "checkout"} {

@@ -14,8 +14,8 @@ import (
 	"github.com/org/foreman-action/internal/workdir"
 )
 
-// An Ended is a run that has ended, as it is stored. No other process works on it until it
-// is closed.
+// An Ended is a stored run that has ended. It is locked until Close, so that no other process
+// works on it.
 type Ended struct {
 	Report  Report
 	journal *journal
@@ -23,8 +23,8 @@ type Ended struct {
 
 var objectName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// OpenEnded opens a run of a checkout. It may have been written by another machine: its report
-// is checked as far as possible. The error is a [UsageError] when there is no such run, or it
+// OpenEnded opens a run of a checkout. Another machine may have written the run, so OpenEnded
+// checks its report as far as possible. The error is a [UsageError] if there is no such run or it
 // has not ended.
 func OpenEnded(checkout, id string) (*Ended, error) {
 	if err := CheckTaskID(id); err != nil {
@@ -63,7 +63,7 @@ func (e *Ended) read(id string) error {
 		return fmt.Errorf("read the report of the run %s: %w", id, err)
 	}
 	r := e.Report
-	status := machine.Failed // of a machine that failed
+	status := machine.Failed // without an End, an error of the machine interrupted the run
 	if rec.State.End != nil {
 		status = rec.State.End.Status
 	}
@@ -89,5 +89,5 @@ func (e *Ended) SetPullRequest(url string) error {
 	return e.journal.writeReport(e.Report)
 }
 
-// Close lets other processes work on the run.
+// Close unlocks the run.
 func (e *Ended) Close() { e.journal.close() }

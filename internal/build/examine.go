@@ -50,14 +50,14 @@ func (j Judgement) ExitCode() int {
 	}
 }
 
-// A Finding is one thing that a run needs.
+// A Finding is one requirement of a run, with the result of checking it.
 type Finding struct {
 	What   string
 	OK     bool
 	Detail string // the finding, or what to do
 }
 
-// Examine checks the requirements of a run.
+// Examine checks the requirements of a run and returns one Finding for each.
 func Examine(ctx context.Context, o Options) []Finding {
 	var all []Finding
 	add := func(what string, err error, detail string) bool {
@@ -88,7 +88,7 @@ func Examine(ctx context.Context, o Options) []Finding {
 				continue
 			}
 			if r.config.Sandbox == config.Docker {
-				add(string(role), nil, c.Command[0]+" of the image "+r.config.Image) // which only a run looks into
+				add(string(role), nil, c.Command[0]+" of the image "+r.config.Image) // only a run opens it
 				continue
 			}
 			path, err := exec.LookPath(c.Command[0])

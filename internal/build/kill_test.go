@@ -23,8 +23,9 @@ import (
 
 var every = flag.Int("kill.every", 31, "kill the pipeline after every so many calls of git")
 
-// TestKilled kills the pipeline after calls of git, which are between all steps, and resumes
-// it: the outcome is the same, and no work is lost or repeated.
+// TestKilled kills the pipeline after a call of git, and resumes it. It does so for many calls,
+// since git is called between all steps. The outcome is always the same, and no work is lost or
+// repeated.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	git, err := exec.LookPath("git")
@@ -32,7 +33,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at, ended := 1, false; !ended; at += *every {
-		// The last kill comes when there is no call of git left.
+		// In the last subtest, the pipeline makes fewer calls of git than that, so it is not killed.
 		t.Run(strconv.Itoa(at), func(t *testing.T) {
 			shim := t.TempDir()
 			script := fmt.Sprintf("#!/bin/sh\n%s \"$@\"; code=$?\necho x >>%s/calls; [ $(wc -l <%s/calls) = %d ] && kill -9 $PPID\nexit $code\n", git, shim, shim, at)
@@ -64,7 +65,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// goOn resumes a pipeline that was killed, or runs it again where it had not begun.
+// goOn resumes a pipeline that was killed. If the killed run had not stored its state, goOn starts
+// it again.
 func goOn(t *testing.T, c *consumer, end error, pipeline func(string) error) {
 	t.Helper()
 	killed, _ := errors.AsType[*exec.ExitError](end)
@@ -75,7 +77,7 @@ func goOn(t *testing.T, c *consumer, end error, pipeline func(string) error) {
 	if _, err := os.Stat(filepath.Join(c.root, ".foreman/runs/t-1/state.json")); err != nil {
 		how = "run"
 	}
-	// A run that was killed after its last step has nothing left to resume.
+	// A run that was killed after its last step cannot be resumed: it is already approved.
 	if err := pipeline(how); err != nil && readReport(t, c.root).Status != machine.Approved {
 		t.Fatalf("after the kill: %v", err)
 	}
@@ -94,7 +96,7 @@ func readReport(t *testing.T, root string) build.Report {
 	return report
 }
 
-// TestStored begins runs on the files of earlier ones.
+// TestStored starts, resumes and reviews runs whose files are already stored.
 func TestStored(t *testing.T) {
 	t.Parallel()
 	c := newConsumer(t, once("b", work+result("builder", failed), work+result("builder", built)), once("i", result("inspector", approved), result("inspector", changes)), "")
@@ -105,7 +107,7 @@ func TestStored(t *testing.T) {
 	if _, err := build.Run(t.Context(), o); usage(err) == "" || !strings.Contains(err.Error(), "foreman build resume") {
 		t.Errorf("a second run: %v", err)
 	}
-	// A person repaired the hard failure.
+	// Resume continues after the reported failure, as if a person had removed its cause.
 	r, err := build.Resume(t.Context(), o)
 	if err != nil || r.ExitCode() != 0 {
 		t.Fatalf("%+v %v", r, err)

@@ -23,7 +23,7 @@ const (
 	handoffFolder = ".foreman/tmp"
 )
 
-// A record is all that is stored of a run, before each step.
+// A record is the stored state of a run. It is saved before each step.
 type record struct {
 	Version    int            `json:"version"`
 	TaskID     string         `json:"task_id"`
@@ -33,7 +33,7 @@ type record struct {
 	BaseBranch string         `json:"base_branch"`
 	Base       string         `json:"base_sha"`
 	Head       string         `json:"head_sha"` // after the last step that counted
-	Runs       map[string]int `json:"runs"`     // of each agent, those that did not count too
+	Runs       map[string]int `json:"runs"`     // number of runs of each agent, valid or not
 	DiffBytes  int            `json:"diff_bytes"`
 	State      machine.State  `json:"state"`
 	Started    time.Time      `json:"started"`
@@ -47,7 +47,7 @@ type journal struct {
 	unlock func()
 }
 
-// openJournal makes and locks the folder of a run.
+// openJournal makes the folder of a run if necessary, and locks it.
 func openJournal(checkout, id string) (*journal, error) {
 	dir := filepath.Join(checkout, runsFolder, id)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
@@ -81,7 +81,7 @@ func (j *journal) load() (rec record, found bool, err error) {
 	return rec, err == nil, err
 }
 
-// maxRecord is the maximum size of a state file.
+// maxRecord is the most bytes that a state file may have.
 const maxRecord = 64 << 20
 
 func readRecord(dir string) (record, error) {
@@ -139,7 +139,7 @@ func (j *journal) attempt(round int, name string, n int) (string, error) {
 	return dir, os.MkdirAll(dir, 0o750)
 }
 
-// A Status is a run as it is stored.
+// A Status summarizes a stored run.
 type Status struct {
 	TaskID  string         `json:"task_id"`
 	Phase   machine.Phase  `json:"phase"`
@@ -147,15 +147,15 @@ type Status struct {
 	Status  machine.Status `json:"status,omitempty"` // empty: the run has not ended
 	Reason  machine.Reason `json:"reason,omitempty"`
 	Role    handoff.Role   `json:"role,omitempty"`
-	Running bool           `json:"running"` // a process works on it
+	Running bool           `json:"running"` // a process is working on the run
 	Branch  string         `json:"branch"`
 	Head    string         `json:"head_sha"`
 	Started time.Time      `json:"started"`
 	Ended   *time.Time     `json:"ended"`
 }
 
-// List returns the runs of a checkout, by their ids. A run that cannot be read is in the
-// error, and the others are returned.
+// List returns the runs of a checkout, sorted by ID. If some runs cannot be read, the error names
+// them and the other runs are returned.
 func List(checkout string) ([]Status, error) {
 	folders, err := os.ReadDir(filepath.Join(checkout, runsFolder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -167,7 +167,7 @@ func List(checkout string) ([]Status, error) {
 		dir := filepath.Join(checkout, runsFolder, folder.Name())
 		rec, err := readRecord(dir)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it never began
+			continue // the run never started
 		}
 		if err != nil {
 			problems = append(problems, err)

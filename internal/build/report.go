@@ -13,10 +13,10 @@ type Report struct {
 	TaskID  string            `json:"task_id"`
 	Status  machine.Status    `json:"status"`
 	Reason  *machine.Reason   `json:"reason"` // nil: approved, or a failure of this machine
-	Role    *handoff.Role     `json:"role"`   // the agent that the reason is about; nil: neither
+	Role    *handoff.Role     `json:"role"`   // the agent that caused the end; nil: no agent did
 	Round   int               `json:"round"`
 	Errors  []handoff.Problem `json:"errors"`
-	// OpenIssues are the findings that the run ends with.
+	// OpenIssues are the findings of the last inspection.
 	OpenIssues []handoff.Issue      `json:"open_issues"`
 	Data       *handoff.BuilderWork `json:"data"` // the Builder's last report; nil: none
 	Checks     []machine.Check      `json:"checks"`
@@ -31,7 +31,8 @@ type Report struct {
 	Ended      time.Time            `json:"ended"`
 }
 
-// newReport describes a run that ended; failure is an error of this machine.
+// newReport returns the report of a run that ended. failure is an error of this machine; nil:
+// none.
 func newReport(rec record, failure error) Report {
 	s := rec.State
 	report := Report{
@@ -60,10 +61,10 @@ func newReport(rec record, failure error) Report {
 	return report
 }
 
-// The exit codes of a run, besides 2 for usage.
+// The exit codes of a run. Besides, 2 is wrong usage.
 const (
 	exitApproved  = 0
-	exitFailure   = 1 // of this machine, the setup, the disk
+	exitFailure   = 1 // this machine, the setup or a full disk
 	exitExhausted = 3 // rounds exhausted, stalled
 	exitAgent     = 4 // an agent failed
 	exitHandoff   = 5 // no valid result

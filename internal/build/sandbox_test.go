@@ -16,8 +16,9 @@ import (
 	"github.com/org/foreman-action/internal/sandbox"
 )
 
-// engine is a docker whose volumes are folders and whose containers are processes in them:
-// the way of files and arguments is real, the walls are not.
+// engine is a shell script in place of docker. Its volumes are folders, and its containers are
+// processes that start in them. It passes files and arguments like docker, but it isolates
+// nothing.
 const engine = `#!/bin/sh
 here=${0%/*}
 { printf '%s\037' "$@"; printf '\036'; } >>"$here/argv"
@@ -47,7 +48,7 @@ cd "$volume"
 exec "$@"
 `
 
-// contain makes a consumer's runs use the engine, and returns its folder.
+// contain writes the script engine, and returns its folder and a function that makes a run use it.
 func contain(t *testing.T) (string, func(*build.Options)) {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,7 +60,8 @@ func contain(t *testing.T) (string, func(*build.Options)) {
 
 const docker = "sandbox: docker\nimage: agents:1\n"
 
-// turns is a script that does something else in each run of an agent that takes files back.
+// turns returns a script that executes another step in each run of an agent. It counts the runs in
+// a file of the worktree, so it needs an agent whose files are copied back.
 func turns(steps ...string) string {
 	script := "echo x >>turns.txt\ncase $(grep -c x turns.txt) in\n"
 	for i, step := range steps {
@@ -165,8 +167,8 @@ func TestSandbox(t *testing.T) {
 	}
 }
 
-// walls checks the arguments of every container: no folder of this machine is in one, only
-// agents and setup have the network, and no secret is an argument.
+// walls checks the arguments of every container: no folder of this machine is mounted, only agents
+// and setup have the network, and no argument contains a secret.
 func walls(t *testing.T, dir string) {
 	t.Helper()
 	calls, err := os.ReadFile(filepath.Join(dir, "argv"))
@@ -195,7 +197,7 @@ func walls(t *testing.T, dir string) {
 	}
 }
 
-// TestSandboxAway fails without the engine, and resumes when it is back.
+// TestSandboxAway fails while the engine is unavailable, and resumes when it is available again.
 func TestSandboxAway(t *testing.T) {
 	t.Parallel()
 	consumer := newConsumer(t, work+result("builder", built), result("inspector", approved), docker)
@@ -217,7 +219,8 @@ func TestSandboxAway(t *testing.T) {
 	}
 }
 
-// TestSandboxLost loses the engine while the Builder works: that is not a failure of the Builder.
+// TestSandboxLost makes the engine unavailable while the Builder works. This does not count as a
+// failure of the Builder.
 func TestSandboxLost(t *testing.T) {
 	t.Parallel()
 	dir, use := contain(t)
@@ -240,8 +243,8 @@ func TestSandboxLost(t *testing.T) {
 	}
 }
 
-// TestSandboxMessage takes the result from the final message, and passes paths as they are
-// in the container.
+// TestSandboxMessage takes the result from the final message. The command receives paths in the
+// container.
 func TestSandboxMessage(t *testing.T) {
 	t.Parallel()
 	consumer := newConsumer(t, "exit 1", "exit 1", docker)

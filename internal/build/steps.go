@@ -21,7 +21,8 @@ import (
 	"github.com/org/foreman-action/internal/workdir"
 )
 
-// step carries out the machine's action. An error ends the run, or leaves it to be resumed.
+// step executes an action. Its error either ends the run or interrupts it, so that it can be
+// resumed.
 func (r *run) step(ctx context.Context, action machine.Action) (machine.Event, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -47,8 +48,8 @@ func (r *run) step(ctx context.Context, action machine.Action) (machine.Event, e
 	return nil, fmt.Errorf("there is no step %s", action)
 }
 
-// setup makes the worktree at the last commit that counts, and runs the consumer's setup in it.
-// It returns nil on success, in any phase.
+// setup makes the worktree at the last commit that counts, and runs the consumer's setup commands
+// in it. It runs in every phase that has no worktree yet. The event is nil on success.
 func (r *run) setup(ctx context.Context) (machine.Event, error) {
 	tree, err := r.repo.Add(ctx, r.folder(), r.rec.Branch, r.rec.Head)
 	if err != nil {
@@ -90,11 +91,10 @@ func outside(found []string) handoff.Problem {
 	return problem("<worktree>", "outside", "it changed files outside of its worktree, which were restored: "+strings.Join(found, ", "))
 }
 
-// tailBytes is how much of a command's output prompts and reports get.
+// tailBytes is the most bytes of a command's output in prompts and reports.
 const tailBytes = 16 << 10
 
-// The kinds of commands in the configuration, which are also the names of the folders for their
-// logs.
+// The kinds of commands in the configuration. The folders with their logs have the same names.
 const (
 	setupStep = "setup"
 	checkStep = "check"
@@ -119,7 +119,7 @@ func (r *run) command(ctx context.Context, name string, n int, args []string) (r
 	title := strings.Join(args, " ")
 	r.progress(action(r.rec.State), title, "")
 	out := &lines{to: log, each: func(line string) { r.progress(action(r.rec.State), title, line) }}
-	network, back := false, contained.Back{} // changes of a check do not count
+	network, back := false, contained.Back{} // changes by a check are dropped
 	if name == setupStep {
 		network, back.All = true, true
 	}
@@ -138,8 +138,8 @@ func (r *run) command(ctx context.Context, name string, n int, args []string) (r
 
 func action(s machine.State) machine.Action { return machine.Action(s.Phase) }
 
-// env returns the environment of commands. An agent that commits needs an author, which an
-// empty home folder does not have.
+// env returns the environment of commands. It names an author for the commits of agents, because
+// git finds no configuration in the empty home folder.
 func (r *run) env() []string {
 	env := process.Environment(r.o.Environ, r.config.Env)
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
@@ -148,7 +148,7 @@ func (r *run) env() []string {
 	return env
 }
 
-// ending describes how a command ended.
+// ending describes how a command ended, as in "took too long".
 func ending(result process.Result, err error) string {
 	switch {
 	case errors.Is(err, sandbox.ErrTooLarge):
@@ -164,8 +164,8 @@ func ending(result process.Result, err error) string {
 	}
 }
 
-// checks runs the consumer's commands, which judge the Builder's work. They run the Builder's
-// code, so they are guarded as it is.
+// checks runs the consumer's commands that judge the Builder's work. They execute the Builder's
+// code, so the guard watches them like an agent.
 func (r *run) checks(ctx context.Context) (machine.Event, error) {
 	event := machine.Checked{Checks: []machine.Check{}}
 	for i, check := range r.config.Checks {
@@ -192,7 +192,7 @@ func (r *run) checks(ctx context.Context) (machine.Event, error) {
 	return event, nil
 }
 
-// diff writes the changes of the branch to a file, for the Inspector and for people.
+// diff writes the changes of the branch to a file. The Inspector and people read it.
 func (r *run) diff(ctx context.Context) (machine.Event, error) {
 	diff, cut, stat, err := r.tree.Diff(ctx, r.rec.Base, int(r.config.Limits.DiffBytes))
 	if err != nil {
@@ -211,8 +211,7 @@ func (r *run) diff(ctx context.Context) (machine.Event, error) {
 	return machine.Diffed{Empty: stat == ""}, err
 }
 
-// noSpace returns an error when no file can be written any more, which explains why a
-// command failed.
+// noSpace returns an error if the disk is full. It explains why a command failed.
 func (r *run) noSpace() error {
 	const probe = 64 << 10
 	for _, dir := range []string{r.journal.dir, r.o.Worktrees} {
@@ -225,15 +224,15 @@ func (r *run) noSpace() error {
 	return nil
 }
 
-// lines forwards the output of a command, calls each with every line, and keeps the end.
+// A lines forwards output, calls each with every line, and keeps the end of the output.
 type lines struct {
 	to   io.Writer
 	each func(string)
-	part []byte // of a line that has not ended
-	last []byte // the end of all that was printed
+	part []byte // of a line whose end has not been written yet
+	last []byte // the end of the whole output
 }
 
-// maxLine is how much of a line without an end is kept.
+// maxLine is the most bytes of a line that are kept.
 const maxLine = 4 << 10
 
 func (l *lines) Write(p []byte) (int, error) {

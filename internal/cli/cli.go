@@ -25,10 +25,10 @@ import (
 // buildVersion is set by the linker of a release.
 var buildVersion string
 
-// Main runs the command that args name, without the program's name, and returns the exit
-// code. Without arguments inside GitHub Actions it is the action; under the name of a
-// validator it is that one. Only Stdout and Stderr of the environment must be set; its
-// version is that of the build.
+// Main runs the command that args name, without the program's name, and returns the exit code.
+// Without arguments inside GitHub Actions, Main runs the action. If the program is started under
+// the name of a validator, Main runs that validator. Only Stdout and Stderr of the environment must
+// be set; Main sets the version from the build.
 func Main(ctx context.Context, env process.Env, args []string) int {
 	env = env.Complete()
 	env.Version = command.Version(buildVersion)
@@ -49,7 +49,7 @@ func Main(ctx context.Context, env process.Env, args []string) int {
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	err := root.ExecuteContext(ctx)
-	// The writers of logs and of help drop it.
+	// Log and help writers drop the error of a write, so it is reported here.
 	if werr := out.Err(); werr != nil && (err == nil || errors.Is(err, werr)) {
 		err = command.Failed(fmt.Errorf("write to standard output: %w", werr))
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/org/foreman-action/internal/command"
 )
 
-// TestMainEnds shows how each kind of end is reported: an error on standard error, unless
-// the command reported it itself.
+// TestMainEnds checks how errors are reported: on standard error, unless the command reported the
+// error itself.
 func TestMainEnds(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -20,7 +20,7 @@ func TestMainEnds(t *testing.T) {
 		args   []string
 		env    map[string]string
 		code   int
-		stdout string // a part; empty: nothing
+		stdout string // a part of it; empty: no output
 		stderr string
 	}{
 		{"done", []string{"rules", "schema"}, nil, command.ExitOK, `"$schema"`, ""},
@@ -73,7 +73,8 @@ type brokenStream struct{}
 
 func (brokenStream) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
-// TestClosedOutput fails, also where the library that prints drops the error.
+// TestClosedOutput checks that a closed output is a failure, even if the printing library drops the
+// error.
 func TestClosedOutput(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--help"}, {"--version"}, {"rules", "schema"}, {"completion", "bash"}} {
@@ -85,7 +86,7 @@ func TestClosedOutput(t *testing.T) {
 	}
 }
 
-// TestInterrupted ends with the code that shells give to a program that a signal ended.
+// TestInterrupted checks the exit code: the one that shells use for a program that a signal ended.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

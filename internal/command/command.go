@@ -9,11 +9,10 @@ import (
 
 // The exit codes of every command.
 const (
-	ExitOK     = 0 // done; a skip, an escalation, a dry run and a server that was asked to stop are done too
+	ExitOK     = 0 // success, also: a skip, an escalation, a dry run, a requested stop of a server
 	ExitFailed = 1 // something failed that may work another time
 	ExitUsage  = 2 // a mistake in the arguments, the inputs, the event or the configuration
-	// ExitInterrupted is for a signal, such as Ctrl-C, that ended the command before it was
-	// done.
+	// ExitInterrupted means that a signal, such as Ctrl-C, ended the command early.
 	ExitInterrupted = 130
 )
 

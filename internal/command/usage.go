@@ -20,8 +20,7 @@ func Usagef(format string, args ...any) error {
 	return &UsageError{fmt.Errorf(format, args...)}
 }
 
-// A ReportedError ends a command with an exit code after the command itself reported the
-// error.
+// A ReportedError is an exit code for an error that the command already reported.
 type ReportedError struct{ Code int }
 
 // Error names the exit code.

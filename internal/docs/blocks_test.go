@@ -24,8 +24,8 @@ import (
 
 type docsPage = docs.Page
 
-// testedElsewhere has, by page, the markers of blocks with a test beside the code that they are
-// about.
+// testedElsewhere lists, by page, the markers of blocks that are tested in another package,
+// beside the code that they describe.
 var testedElsewhere = map[string]map[string]string{
 	"README.md": {"run": "readme_test.go", "run output": "readme_test.go", "test": "readme_test.go"},
 	"docs/server.md": {
@@ -33,13 +33,13 @@ var testedElsewhere = map[string]map[string]string{
 	},
 }
 
-// markerKnown reports whether some test reads the blocks of a page with a marker.
+// markerKnown reports whether a test reads the blocks with the marker of b on a page.
 func markerKnown(page string, b docs.Block) bool {
 	return b.Marker == "" || testedElsewhere[page][b.Marker] != "" || compared(b) || b.Marker == "go output" || b.Marker == emptyFolder ||
 		strings.HasPrefix(b.Marker, "not run: ") || strings.HasPrefix(b.Marker, "file ")
 }
 
-// TestMarkerKnown accepts a marker only on the page that its test reads.
+// TestMarkerKnown checks that a marker is accepted only on the page whose test reads it.
 func TestMarkerKnown(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -61,7 +61,7 @@ func TestMarkerKnown(t *testing.T) {
 	}
 }
 
-// TestTestedElsewhere has no page or test that does not exist.
+// TestTestedElsewhere checks that the pages, markers and tests in testedElsewhere exist.
 func TestTestedElsewhere(t *testing.T) {
 	t.Parallel()
 	for page, markers := range testedElsewhere {
@@ -77,14 +77,15 @@ func TestTestedElsewhere(t *testing.T) {
 	}
 }
 
-// parts has the blocks of YAML that are no whole file: a word of each, and its test.
+// parts lists, by page, the YAML blocks that are only a part of a file. Each has a text that the
+// block contains, and the test of the whole file.
 var parts = map[string]map[string]string{
 	"docs/build.md":       {"builder: {command:": "whole file below", "sandbox: docker": "whole file below"},
 	"docs/server.md":      {"container: {env:": "whole file below"},
 	"docs/contribflow.md": {"limits:": "internal/contrib/scoring/docs_test.go"},
 }
 
-// TestBlocks reads every block of the pages as the program does that it is for.
+// TestBlocks checks every block of the pages with the code that reads such a file in production.
 func TestBlocks(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, name string, _ []byte, page docsPage) {
@@ -101,9 +102,10 @@ func TestBlocks(t *testing.T) {
 			case "go":
 				err = checkGo(t, page, b)
 			case "sh", "text", "markdown":
-				// Commands and their outputs: TestWalk, TestCommands and those of testedElsewhere.
+				// Commands and their outputs. TestWalk, TestCommands and the tests of
+				// testedElsewhere check them.
 			case "mermaid", "nginx":
-				// No program here reads them.
+				// No program of this repository reads them.
 			case "ini", "jsonc":
 				if b.Marker != "unit" && name != "docs/contribflow.md" {
 					err = errors.New("no test reads it")
@@ -118,7 +120,7 @@ func TestBlocks(t *testing.T) {
 	})
 }
 
-// checkYAML reads a block of YAML as the file that its keys make it.
+// checkYAML parses a block of YAML. Its keys determine the kind of file.
 func checkYAML(t *testing.T, name string, b docs.Block) error {
 	t.Helper()
 	var keys map[string]yaml.Node
@@ -132,9 +134,10 @@ func checkYAML(t *testing.T, name string, b docs.Block) error {
 		}
 	}
 	switch {
-	case name == "docs/rules.md": // generated, and its examples run: rules/internal/docgen
+	case name == "docs/rules.md": // generated; rules/internal/docgen runs its examples
 		return nil
-	case has("jobs"), has("groups"): // workflows: .ci/lint; alerts: internal/server/telemetry
+	// Checked in .ci/lint (workflows) and internal/server/telemetry (alerts).
+	case has("jobs"), has("groups"):
 		return nil
 	case has("identity"):
 		return checkServer(t, b.Text)
@@ -143,7 +146,8 @@ func checkYAML(t *testing.T, name string, b docs.Block) error {
 		return err
 	case has("version"):
 		return checkRules(t, b.Text)
-	case b.File() != "" && strings.HasPrefix(filepath.Base(b.File()), "labeler."): // TestWalk imports it
+	// Imported by TestWalk.
+	case b.File() != "" && strings.HasPrefix(filepath.Base(b.File()), "labeler."):
 		return nil
 	case len(keys) == 0 && strings.HasPrefix(b.Text, "# yaml-language-server: $schema="):
 		return nil
@@ -151,8 +155,7 @@ func checkYAML(t *testing.T, name string, b docs.Block) error {
 	return errors.New("no test knows this YAML: make it a whole file, or add it to parts")
 }
 
-// checkRules parses a configuration, and runs the tests in it. Other files are not there to
-// be read.
+// checkRules parses a configuration, and runs the tests in it. It cannot read other files.
 func checkRules(t *testing.T, text string) error {
 	t.Helper()
 	text = strings.NewReplacer("include: [.github/foreman/*.yml]", "", "extends: octo-org/.github:foreman.yml@v1", "", "disable: [crash]", "").Replace(text)
@@ -194,7 +197,7 @@ func checkServer(t *testing.T, text string) error {
 	return err
 }
 
-// checkJSON parses values of JSON.
+// checkJSON parses a sequence of JSON values.
 func checkJSON(text string) error {
 	d := json.NewDecoder(strings.NewReader(text))
 	for {
@@ -207,8 +210,8 @@ func checkJSON(text string) error {
 	}
 }
 
-// checkGo builds a whole program in this module, and compares its output where the page
-// shows it.
+// checkGo builds a whole program in this module. If the page shows the program's output, checkGo
+// compares it.
 func checkGo(t *testing.T, page docsPage, b docs.Block) error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -242,7 +245,7 @@ func checkGo(t *testing.T, page docsPage, b docs.Block) error {
 	return nil
 }
 
-// TestActions looks for each action and its parameters in the table of docs/actions.md.
+// TestActions checks that the table of docs/actions.md contains each action and its parameters.
 func TestActions(t *testing.T) {
 	t.Parallel()
 	src := string(pages(t)["docs/actions.md"])
@@ -278,7 +281,7 @@ func TestActions(t *testing.T) {
 			}
 		}
 	}
-	if len(rows) != len(specs)+2 { // with the heading and its rule
+	if len(rows) != len(specs)+2 { // plus the heading and the line below it
 		t.Errorf("docs/actions.md has %d rows, want %d actions", len(rows)-2, len(specs))
 	}
 }

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// aside makes bash parse a block of commands and run none: ours get --help before their
-// arguments are used, so that an unknown command or flag is a mistake, and others do nothing.
+// aside makes bash parse a block of commands without running them. Our commands are called with
+// --help before their arguments, so that an unknown command or flag is an error. Other commands
+// do nothing.
 const aside = `
 set +e
 ours() {
@@ -56,7 +57,7 @@ command_not_found_handle() { return 0; }
 PATH=$EMPTY:$TOOLS
 `
 
-// TestCommands parses the commands that TestWalk leaves out.
+// TestCommands parses the commands that TestWalk does not run.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("bash"); err != nil {
@@ -101,7 +102,7 @@ func parseCommands(t *testing.T, bin, script string) (ours int, problems string)
 	if text, err := exec.CommandContext(ctx, "bash", "-n", "-c", script).CombinedOutput(); err != nil {
 		return 0, fmt.Sprintf("%v\n%s", err, text)
 	}
-	_ = cmd.Run() // the status is that of a command that did not run
+	_ = cmd.Run() // the status does not matter, because no command ran
 	if err := ctx.Err(); err != nil {
 		return 0, err.Error()
 	}
@@ -124,7 +125,7 @@ func TestParseCommands(t *testing.T) {
 	for _, tt := range []struct {
 		name, script string
 		ours         int
-		want         string // a part of the problem
+		want         string // text that the problem contains
 	}{
 		{"fine", "cd somewhere && foreman rules check --format json | tee x\nsudo foremand serve --config c.yaml &", 1, ""},
 		{"a flag", "foreman rules check --formt json", 0, "unknown flag: --formt"},

@@ -18,13 +18,13 @@ const Index = "docs/README.md"
 
 // A Link is a link or an image of a page.
 type Link struct {
-	To   string // as the page has it
+	To   string // the target as written on the page
 	Line int
 	Node ast.Node // an *ast.Link or *ast.Image
 }
 
-// Target returns the file of the repository that a link of a page leads to, by its path from the
-// root, and the fragment. Without a file it leads out of the repository to another host.
+// Target returns the file of the repository to which a link of a page leads, by its path from the
+// root, and the fragment. If the link leads to another host, file is empty.
 func (l Link) Target(page string) (file, fragment string, err error) {
 	u, err := url.Parse(l.To)
 	switch {
@@ -42,8 +42,8 @@ func (l Link) Target(page string) (file, fragment string, err error) {
 	return file, u.Fragment, nil
 }
 
-// CheckLinks returns an error for each link of the pages that leads to a file or a heading that
-// does not exist, with the page and the line. Pages are named by their path from the root.
+// CheckLinks returns an error for each link of the pages to a file or a heading that does not
+// exist. The error names the page and the line. The keys of pages are paths from the root.
 func CheckLinks(root fs.FS, pages map[string]Page) error {
 	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(pages)) {
@@ -70,7 +70,7 @@ func check(root fs.FS, pages map[string]Page, name string, link Link) error {
 	return nil
 }
 
-// CheckIndex returns an error for each page below docs that the index has no link to.
+// CheckIndex returns an error for each page below docs to which the index does not link.
 func CheckIndex(pages map[string]Page) error {
 	linked := map[string]bool{Index: true}
 	for _, link := range pages[Index].Links {

@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/docs"
 )
 
-// TestLinks opens the file and the heading of every link that stays within the repository.
+// TestLinks checks the file and the heading of every link within the repository.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	all := parsed(t)
@@ -31,7 +31,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestIndex looks for each page of docs in the index.
+// TestIndex checks that the index links to each page of docs.
 func TestIndex(t *testing.T) {
 	t.Parallel()
 	if err := docs.CheckIndex(parsed(t)); err != nil {
@@ -39,7 +39,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestBrokenLinks has one mistake of each kind.
+// TestBrokenLinks checks pages with one mistake of each kind.
 func TestBrokenLinks(t *testing.T) {
 	t.Parallel()
 	fsys := fstest.MapFS{
@@ -77,7 +77,7 @@ func parsed(t *testing.T) map[string]docs.Page {
 	return out
 }
 
-// TestREADMELength keeps the README a page that one reads.
+// TestREADMELength limits the length of the README.
 func TestREADMELength(t *testing.T) {
 	t.Parallel()
 	if n := strings.Count(string(pages(t)["README.md"]), "\n"); n > 200 {

@@ -25,7 +25,8 @@ var update = flag.Bool("update", false, "rewrite the outputs that the pages show
 // root is the root of the repository.
 const root = "../.."
 
-// The test binary acts as each of the programs when it is started under the name of one.
+// TestMain makes the test binary act as one of the programs when it is started under that
+// program's name.
 func TestMain(m *testing.M) {
 	program := func(run func(context.Context, process.Env, []string) int) func() {
 		return func() {
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// programs puts the programs into a new folder.
+// programs creates a folder with all programs, and returns its path.
 func programs(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -69,7 +70,7 @@ func pages(t *testing.T) map[string][]byte {
 		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || d.Name() == ".git" || name == "bin"):
 			return fs.SkipDir
 		case d.IsDir() || filepath.Ext(name) != ".md" || strings.HasPrefix(name, "internal/cli/wiring/"):
-			return nil // the wiring's pages are written into other repositories
+			return nil // these pages are written into other repositories
 		}
 		out[name], err = os.ReadFile(path)
 		return err
@@ -80,7 +81,8 @@ func pages(t *testing.T) map[string][]byte {
 	return out
 }
 
-// each runs f as a subtest on each page whose blocks are checked: the README and those of docs.
+// each runs f as a subtest for each page whose blocks are checked: the README and the pages of
+// docs.
 func each(t *testing.T, f func(t *testing.T, name string, src []byte, page docs.Page)) {
 	t.Helper()
 	all := pages(t)
@@ -99,5 +101,5 @@ func each(t *testing.T, f func(t *testing.T, name string, src []byte, page docs.
 	}
 }
 
-// at returns the place of a block.
+// at returns the page and line of a block, for messages.
 func at(page string, b docs.Block) string { return fmt.Sprintf("%s:%d", page, b.Line) }

@@ -15,18 +15,18 @@ import (
 
 // A Block is one fenced block of a page.
 type Block struct {
-	Lang   string // the word behind the fence
-	Text   string // the contents, with the last newline
-	Marker string // the text of the comment directly before the block; empty: there is none
-	Line   int    // of the first line of the contents
-	at     int    // the offset of the contents in the page
+	Lang   string // the word after the fence
+	Text   string // the contents, including the last newline
+	Marker string // the text of the comment directly before the block; empty: none
+	Line   int    // line number of the first line of the contents
+	at     int    // offset of the contents in the page
 }
 
 // A Heading is the heading of a section.
 type Heading struct {
 	Level  int
 	Text   string // without markup
-	Anchor string // as GitHub makes it
+	Anchor string // as GitHub generates it
 }
 
 // A Page is one parsed Markdown page.
@@ -36,12 +36,12 @@ type Page struct {
 	Blocks   []Block
 	Links    []Link
 	Headings []Heading
-	Anchors  map[string]bool // those of the headings
+	Anchors  map[string]bool // the anchors of the headings
 }
 
 var comment = regexp.MustCompile(`(?s)^<!--\s*(.*?)\s*-->\s*$`)
 
-// Parse reads a page of GitHub Flavored Markdown.
+// Parse parses a page of GitHub Flavored Markdown.
 func Parse(src []byte) Page {
 	page := Page{
 		Source:  src,
@@ -83,13 +83,14 @@ func block(n *ast.FencedCodeBlock, src []byte) Block {
 	return b
 }
 
-// Replace returns the page with new contents of a block.
+// Replace returns the page with new contents of the block.
 func (b Block) Replace(src []byte, contents string) []byte {
 	return []byte(string(src[:b.at]) + contents + string(src[b.at+len(b.Text):]))
 }
 
-// addHeading adds a heading. Its anchor is in lower case, without punctuation, with hyphens for
-// spaces, and with a number from the second of a name on.
+// addHeading adds a heading with its anchor. The anchor is the text in lower case, without
+// punctuation, with hyphens for spaces. From the second heading with the same text on, a number
+// is appended.
 func (p *Page) addHeading(n *ast.Heading) {
 	heading := string(Text(n, p.Source))
 	name := strings.Map(func(r rune) rune {
@@ -131,7 +132,8 @@ func Text(n ast.Node, src []byte) []byte {
 	return b
 }
 
-// lineOf returns the line of an inline node: that of its text, or else of its block.
+// lineOf returns the line of an inline node's text. If the node has no text, it returns the line
+// of its block.
 func lineOf(n ast.Node, src []byte) int {
 	for c := n.FirstChild(); c != nil; c = c.FirstChild() {
 		if t, ok := c.(*ast.Text); ok {
@@ -148,7 +150,7 @@ func lineOf(n ast.Node, src []byte) int {
 
 var pathLine = regexp.MustCompile(`^(?:#|//) ([\w./-]+\.\w+)\n`)
 
-// File returns the name of the file that a block shows; empty: it shows none.
+// File returns the name of the file that a block shows; empty: none.
 func (b Block) File() string {
 	if name, ok := strings.CutPrefix(b.Marker, "file "); ok {
 		return name

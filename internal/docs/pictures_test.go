@@ -16,8 +16,8 @@ import (
 	"github.com/org/foreman-action/internal/docs"
 )
 
-// TestSummaryPicture compares the text of docs/pictures/summary.png with the job summary of
-// the README's workflow and rules. "make pictures" makes both again.
+// TestSummaryPicture compares the text of docs/pictures/summary.png with the job summary of the
+// README's workflow and rules. "make pictures" updates the picture and its text.
 func TestSummaryPicture(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -44,8 +44,8 @@ const explained = `{
   }
 }`
 
-// TestExplanationPicture compares the text of docs/pictures/explanation.png with what foreman
-// prints on a terminal for the first file of docs/rules.md.
+// TestExplanationPicture compares the text of docs/pictures/explanation.png with the output of
+// foreman on a terminal for the first file of docs/rules.md.
 func TestExplanationPicture(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -83,7 +83,8 @@ func writeFiles(t *testing.T, dir, page string) {
 	}
 }
 
-// comparePicture compares a text with that of a picture. With -update it replaces it.
+// comparePicture compares a text with the text of a picture. With -update it replaces the
+// picture's text.
 func comparePicture(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join(root, "docs", "pictures", name)

@@ -20,8 +20,8 @@ import (
 	"github.com/org/foreman-action/internal/freeport"
 )
 
-// TestWalk runs the commands of each page in order, in an empty folder that gets the files
-// that the page shows, and compares their output with the page.
+// TestWalk runs the commands of each page in order, and compares their output with the page. It
+// runs them in a new folder with the files that the page shows.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"bash", "curl", "git", "openssl"} {
@@ -56,7 +56,7 @@ func TestWalk(t *testing.T) {
 	})
 }
 
-// TestGuides keeps the guides complete: each has commands, and shows their output.
+// TestGuides checks that the guides are complete: each has commands, and shows their output.
 func TestGuides(t *testing.T) {
 	t.Parallel()
 	guides := 0
@@ -83,14 +83,14 @@ func TestGuides(t *testing.T) {
 	}
 }
 
-// runnable reports whether the commands of a block run.
+// runnable reports whether TestWalk runs the commands of a block.
 func runnable(b docs.Block) bool {
 	return b.Lang == "sh" && (b.Marker == "" || b.Marker == emptyFolder)
 }
 
 const emptyFolder = "in an empty folder"
 
-// compared reports whether a block shows the output of earlier ones.
+// compared reports whether a block shows the output of the block before it.
 func compared(b docs.Block) bool { return b.Marker == "output" || issueMarker.MatchString(b.Marker) }
 
 var issueMarker = regexp.MustCompile(`^issue (\d+): (.*) \| (.*)$`)
@@ -102,7 +102,7 @@ type walk struct {
 	blocks         int
 }
 
-// write makes the script of a page, and returns the number of its blocks of commands.
+// write writes the script of a page, and returns the number of its blocks with commands.
 func (w *walk) write(name string, page docs.Page) (runs int) {
 	w.blocks = len(page.Blocks)
 	for i, b := range page.Blocks {
@@ -114,7 +114,7 @@ func (w *walk) write(name string, page docs.Page) (runs int) {
 			fmt.Fprintf(&w.script, "printf '\\036%d\\n'\nworkflow-run %s %s %s\n", i, quote(m[1]), quote(m[2]), quote(m[3]))
 		case runnable(b):
 			runs++
-			// The output belongs to the last block that shows one before the next commands.
+			// The next block shows the output, if it is a block of output.
 			shown := i
 			if i+1 < len(page.Blocks) && compared(page.Blocks[i+1]) {
 				shown = i + 1
@@ -132,17 +132,18 @@ func (w *walk) write(name string, page docs.Page) (runs int) {
 	return runs
 }
 
-// quote returns a word for the shell.
+// quote returns s quoted for the shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// run runs the script, without any variable that could hold a token, and returns the output
-// by the number of the block that shows it. The processes that it started end with it.
+// run runs the script without any environment variable that could contain a token. It returns the
+// outputs by the index of the block that shows them. The processes that the script started end
+// with the script.
 func (w *walk) run(t *testing.T) []string {
 	t.Helper()
 	there, back := ports(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	// Modules come from the cache of this machine, and ours from this checkout.
+	// Modules come from this machine's cache, and this module comes from this checkout.
 	const prologue = `
 trap 'jobs=$(jobs -p); [[ -z $jobs ]] || kill $jobs; wait' EXIT
 go() {
@@ -186,7 +187,7 @@ go() {
 	return outputs
 }
 
-// steady puts fixed values in the place of those that differ between two runs.
+// steady replaces values that differ between two runs with fixed ones.
 func steady(text string) string {
 	for _, r := range []struct{ pattern, with string }{
 		{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`, "6d7f9341-0fa1-4d27-89a1-b39e2fa36712"},
@@ -198,8 +199,8 @@ func steady(text string) string {
 	return text
 }
 
-// ports returns what puts free ports in the place of those that the pages name, and the
-// other way round.
+// ports returns two replacers. there replaces the ports on the pages with free ports, and back
+// reverses that.
 func ports(t *testing.T) (there, back *strings.Replacer) {
 	t.Helper()
 	var to, fro []string

@@ -20,7 +20,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
-// A workflow is the part of a workflow file that a run on a new issue depends on.
+// A workflow contains the parts of a workflow file that affect a run for a new issue.
 type workflow struct {
 	On struct {
 		Issues struct{ Types []string }
@@ -34,9 +34,9 @@ type workflow struct {
 	}
 }
 
-// workflowRun is a program: it opens an issue in a repository with the files of .github in the
-// working directory, and prints the beginning of the job summary, and the issue. The arguments
-// are the number, title and body.
+// workflowRun is a program. It opens an issue in a repository with the files of .github in the
+// working directory. It prints the beginning of the job summary, and the issue. The arguments are
+// the number, title and body.
 func workflowRun() {
 	r, err := runWorkflow(".", os.Args[1], os.Args[2], os.Args[3])
 	if err != nil {
@@ -53,9 +53,9 @@ type result struct {
 	issue   githubtest.Issue
 }
 
-// runWorkflow opens an issue on a fake GitHub whose default branch has the files of
-// dir/.github, and runs the action as their workflow does. The repository has the labels that
-// GitHub gives a new one, and those in extra.
+// runWorkflow opens an issue on a fake GitHub whose default branch has the files of dir/.github,
+// and runs the action as their workflow does. The repository has the labels of a new GitHub
+// repository, and those in extra.
 func runWorkflow(dir, number, title, body string, extra ...string) (r result, err error) {
 	n, err := strconv.Atoi(number)
 	if err != nil {
@@ -155,7 +155,8 @@ func readFiles(dir string, repo *githubtest.Repo) (flow workflow, err error) {
 	return flow, err
 }
 
-// inputs returns the inputs of the action's step, if a new issue starts the workflow.
+// inputs returns the inputs of the action's step. It returns an error if a new issue does not
+// start the workflow.
 func (w workflow) inputs() (map[string]string, error) {
 	if !slices.Contains(w.On.Issues.Types, "opened") {
 		return nil, errors.New("the workflow does not listen to issues.opened")
@@ -170,7 +171,7 @@ func (w workflow) inputs() (map[string]string, error) {
 	return nil, errors.New("no step of the workflow uses the action")
 }
 
-// permitted compares the writes of the run with the permissions of the workflow.
+// permitted checks that the workflow's permissions allow the writes of the run.
 func (w workflow) permitted(calls []string) error {
 	for _, call := range calls {
 		if !strings.HasPrefix(call, "GET ") && w.Permissions["issues"] != "write" {

@@ -1,5 +1,5 @@
-// Package draft makes events that people describe: of an issue that is nowhere yet, by the name
-// that they type.
+// Package draft makes events for issues that do not exist on GitHub, from a short description.
+// People type the description to try rules.
 package draft
 
 import (
@@ -13,9 +13,9 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An Issue is one that is nowhere on GitHub: rules are tried on it. Its zero value is an
-// open issue without title and text by a user outside of the organisation, as in the tests
-// beside rules.
+// An Issue describes an issue that does not exist on GitHub, to try rules on it. The zero value is
+// an open issue without a title or text, by a user outside the organisation. Tests beside rules
+// have the same defaults.
 type Issue struct {
 	Title, Body string
 	Labels      []string
@@ -25,11 +25,11 @@ type Issue struct {
 
 // An Error is a mistake in one field of a description.
 type Error struct {
-	Field string // event-name or association
+	Field string // the name of the field: event-name or association
 	Msg   string
 }
 
-// Error names the field.
+// Error returns the name of the field and the mistake.
 func (e *Error) Error() string { return e.Field + ": " + e.Msg }
 
 // Associations are GitHub's names for an author's relation to a repository.
@@ -37,7 +37,7 @@ func Associations() []string {
 	return []string{"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", "FIRST_TIMER", "MANNEQUIN", "NONE"}
 }
 
-// An Event is the other half of a description.
+// An Event describes the event that happens to an [Issue].
 type Event struct {
 	Name string // such as issues.edited; empty: issues.opened
 	Repo string // "owner/name"; empty: octo-org/hello

@@ -12,8 +12,9 @@ import (
 
 const fieldName = "event-name"
 
-// CheckName refuses a name that no event has, with or without an activity, and suggests a
-// similar one: an [*Error]. An empty name stands for the payload's own.
+// CheckName returns an [*Error] for the name of an event that does not exist, such as
+// issues.openned, and suggests a similar name. An empty name is accepted: the name in the payload
+// is used.
 func CheckName(name string) error {
 	key := name
 	if rest, target := strings.CutPrefix(name, triage.EventPullRequestTarget); target {

@@ -1,4 +1,4 @@
-// Package duration reads lengths of time with weeks and days.
+// Package duration parses durations with weeks and days, such as 1w2d12h.
 package duration
 
 import (
@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// MaxDays bounds the whole days of a duration: a hundred years.
+// MaxDays is the most days that the weeks and days of a duration may have together: a hundred
+// years.
 const MaxDays = 36_500
 
-// Pattern matches the texts without a sign that [Parse] accepts, and longer durations than MaxDays.
-// It has the same meaning in Go and in JSON Schema.
+// Pattern matches the texts without a sign that [Parse] accepts. It also matches durations of more
+// than [MaxDays] days. It has the same meaning in Go and in JSON Schema.
 const Pattern = `^(0|([0-9]+w([0-9]+d)?|[0-9]+d)` + rest + `*|` + rest + `+)$`
 
 const rest = `(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))`
@@ -23,8 +24,8 @@ var ErrTooLong = fmt.Errorf("a duration has at most %d days", MaxDays)
 
 var weeksAndDays = regexp.MustCompile(`^([0-9]+w)?([0-9]+d)?`)
 
-// Parse is [time.ParseDuration] with whole weeks and days before the rest, as in
-// "1w2d12h": a day is 24 hours. The error is ErrTooLong or that of time.ParseDuration.
+// Parse accepts what [time.ParseDuration] accepts, with whole weeks and days before it, as in
+// "1w2d12h". A day is 24 hours. The error is [ErrTooLong] or an error of time.ParseDuration.
 func Parse(s string) (time.Duration, error) {
 	unsigned, minus := strings.CutPrefix(s, "-")
 	m := weeksAndDays.FindStringSubmatch(unsigned)
@@ -35,7 +36,7 @@ func Parse(s string) (time.Duration, error) {
 	if after := unsigned[len(m[0]):]; after != "" {
 		var err error
 		if more, err = time.ParseDuration(after); err != nil || after[0] == '-' || after[0] == '+' || after == "0" {
-			_, unknown := time.ParseDuration(s) // it knows no days
+			_, unknown := time.ParseDuration(s) // time.ParseDuration does not accept days
 			return 0, unknown
 		}
 	}
@@ -50,13 +51,13 @@ func Parse(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// count returns the number before a unit of one letter, more than MaxDays for any that
-// is; 0 when there is none.
+// count returns the number in a text such as "12d". It is 0 for an empty text, and MaxDays+1 for
+// every number above MaxDays.
 func count(s string) int {
 	if s == "" {
 		return 0
 	}
-	n, err := strconv.Atoi(s[:len(s)-1]) // the pattern lets digits through only
+	n, err := strconv.Atoi(s[:len(s)-1]) // the pattern matches only digits here
 	if err != nil || n > MaxDays {
 		return MaxDays + 1
 	}

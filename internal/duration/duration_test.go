@@ -63,8 +63,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzParse: Parse accepts exactly the texts of the pattern, returns no negative duration
-// without a sign, and agrees with time.ParseDuration.
+// FuzzParse checks three properties: Parse accepts exactly the texts that Pattern matches, a text
+// without a sign is never negative, and results agree with time.ParseDuration.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"1w2d3h", "-1d", "40000d", "1h30m", "0", "2540400h", "1d0", "+1h"} {
 		f.Add(s)

@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// TestAct runs a workflow under act with both entries: "uses: ./" builds the container where a Docker
-// engine answers, "uses: ./slim" downloads the program and needs none. It does not run beside another
-// test, so that the builder's cache holds the layers that the next one asks for.
+// TestAct runs a workflow under act, once for each action. With a Docker engine, "uses: ./" builds
+// the container. "uses: ./slim" downloads the program and needs no engine. The test does not run
+// in parallel, so that the builder's cache contains the layers that the next test needs.
 func TestAct(t *testing.T) {
 	t.Run("slim", actSlim)
 	t.Run("container", func(t *testing.T) {
@@ -34,12 +34,12 @@ func actDocker(t *testing.T) {
 	project.act("ubuntu-latest="+jobImage, bridge(t))
 }
 
-// defaultImage is the base in the Dockerfile, which act does not override: it passes
-// no build arguments.
+// defaultImage matches the name of the base image in the Dockerfile. act cannot replace this
+// image, because it passes no build arguments.
 var defaultImage = regexp.MustCompile(`(?m)^ARG GO_IMAGE=(\S+)$`)
 
-// tagDefault gives a local image the name of the Dockerfile's base for the time of the test,
-// unless there is an image of that name.
+// tagDefault tags a local image with the name of the Dockerfile's base image until the test ends.
+// It does nothing if an image with this name exists.
 func tagDefault(t *testing.T, base string) {
 	t.Helper()
 	found := defaultImage.FindSubmatch(read(t, root, "Dockerfile"))
@@ -91,11 +91,12 @@ func (p project) copy(from, to string) {
 	}
 }
 
-// unused matches files that .dockerignore leaves out: act would read each of them several times.
+// unused matches files that .dockerignore excludes. They are not copied, because act would read
+// each of them several times.
 var unused = regexp.MustCompile(`^(docs|site)/|(^|/)testdata/|_test\.go$`)
 
-// copyTree copies the files of this repository that git knows or would add, but not
-// its own configuration and workflows, and not the unused ones.
+// copyTree copies the tracked and untracked files of this repository. It skips ignored files,
+// .github and unused files.
 func (p project) copyTree(dir string) {
 	p.t.Helper()
 	files := strings.Fields(output(p.t, dir, "git", "ls-files", "-co", "--exclude-standard"))
@@ -120,7 +121,7 @@ func (p project) commit() {
 	git("commit", "-q", "-m", "project")
 }
 
-// act runs the workflow on the event against a fake GitHub on host, and checks the result.
+// act runs the workflow on the event, with a fake GitHub on host, and checks the result.
 func (p project) act(platform, host string) {
 	t := p.t
 	t.Helper()
@@ -147,8 +148,7 @@ func (p project) act(platform, host string) {
 	}
 }
 
-// What act makes and leaves behind: the image of the action in the project's root, and
-// a volume for tools.
+// The names of what act leaves behind: the image of the action, and a volume for tools.
 const (
 	actImage  = "act-dockeraction"
 	actVolume = "act-toolcache"
@@ -174,8 +174,8 @@ func (p project) run(args ...string) string {
 	return log.String()
 }
 
-// sweep removes an image of an earlier run, which act would take instead of building
-// one, and in the end what this run made.
+// sweep removes an image of an earlier run, because act would use it instead of building one. At
+// the end of the test, it removes the image and the volume of this run.
 func sweep(t *testing.T) {
 	t.Helper()
 	exists := func(kind, name string) bool {

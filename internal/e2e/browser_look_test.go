@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// furnish fills a queue with something in every state.
+// furnish fills the queue with tasks in every state.
 func (s *station) furnish() (done string) {
 	s.t.Helper()
 	const text = "The log shows a nil pointer in forge.Light, and the issue has steps to reproduce it.\nSo it is a bug, in the area of the bellows."
@@ -45,7 +45,7 @@ func (s *station) furnish() (done string) {
 	return done
 }
 
-// contrast lists texts with too little contrast to their background (WCAG AA).
+// contrast is a script that lists texts whose contrast to the background is too low (WCAG AA).
 const contrast = `(() => {
 	const lum = (c) => { const [r, g, b] = c.match(/[\d.]+/g).map(Number).map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
 	const back = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\)$/.test(c)) return c; } return "rgb(255, 255, 255)"; };
@@ -59,9 +59,9 @@ const contrast = `(() => {
 	return bad;
 })()`
 
-// TestBrowserLook looks at the page in light and dark, on a desk and on a phone: texts
-// stand out, nothing is wider than the screen, and what can be used has a name. With
-// -shots it makes pictures.
+// TestBrowserLook opens pages in light and dark, on desktop and phone screens. It checks that
+// texts have enough contrast, that nothing is wider than the screen, and that all controls have
+// names. With -shots it takes pictures.
 func TestBrowserLook(t *testing.T) {
 	s := newStation(t, false)
 	done := s.furnish()
@@ -97,8 +97,8 @@ func TestBrowserLook(t *testing.T) {
 	}
 }
 
-// named asks the browser what it tells a screen reader: everything that can be used has
-// a name, and rows and cells are still those of tables.
+// named checks the browser's accessibility tree, which screen readers use. All controls have a
+// name, and tables still have rows and cells.
 func (b *tab) named(what string) {
 	b.t.Helper()
 	count := map[string]int{}
@@ -111,7 +111,7 @@ func (b *tab) named(what string) {
 		switch role {
 		case "table":
 			if strings.HasPrefix(what, "docs") {
-				continue // Markdown gives tables no name
+				continue // a table written in Markdown has no name
 			}
 			fallthrough
 		case "link", "button", "textbox", "searchbox", "combobox", "region", "navigation", "form", "search":
@@ -128,7 +128,7 @@ func (b *tab) named(what string) {
 	}
 }
 
-// TestBrowserSmall sees what a page costs.
+// TestBrowserSmall checks the size of a page, and that it loads no other files.
 func TestBrowserSmall(t *testing.T) {
 	s := newStation(t, false)
 	s.furnish()

@@ -31,23 +31,23 @@ import (
 
 var shots = flag.String("shots", "", "`directory` for pictures of the dashboard; empty: none are made")
 
-// patience is how long a page may take to show what it should.
+// patience is how long a test waits for a page.
 const patience = 2 * time.Minute
 
 const browserAgent = "http://agent.example:9001"
 
-// A station is a server with a dashboard, and a queue in memory behind it.
+// A station is a server with a dashboard, and its queue in memory.
 type station struct {
 	t       *testing.T
 	q       *queuetest.Queue
 	address string
 	stop    func()
 	creds   *access.Credentials
-	well    bool // all parts of the server work
+	well    bool // whether all parts of the server report that they work
 }
 
-// newStation starts a server on this machine. operator adds ada, who signs in with
-// "correct horse".
+// newStation starts a server on this machine. If operator is set, the operator ada can sign in
+// with "correct horse".
 func newStation(t *testing.T, operator bool) *station {
 	t.Helper()
 	at, err := freeport.Find(t.Context()) // it stays free while the server is stopped
@@ -67,7 +67,7 @@ func newStation(t *testing.T, operator bool) *station {
 	return s
 }
 
-// start listens where it listened before.
+// start starts the server, always on the same address.
 func (s *station) start() {
 	s.t.Helper()
 	o := dashboard.Options{Queue: s.q, Every: 200 * time.Millisecond, Health: func(context.Context) []dashboard.Health {
@@ -137,7 +137,7 @@ func (s *station) claim() {
 	}
 }
 
-// complete decides on a task: a label, and a comment with the rationale.
+// complete stores a decision for a task: a label, and a comment with the rationale.
 func (s *station) complete(id, rationale string) {
 	s.t.Helper()
 	d, err := json.Marshal(map[string]any{
@@ -161,7 +161,7 @@ func (s *station) lease() queue.Lease {
 	return list[0].Lease
 }
 
-// finish carries a decision out, with a report as the drain writes it.
+// finish marks a leased decision as carried out, with a report like the server's.
 func (s *station) finish(h queue.Lease, rationale string) {
 	s.t.Helper()
 	rep, err := json.Marshal(map[string]any{
@@ -208,14 +208,14 @@ func needBrowser(t *testing.T) string {
 	return ""
 }
 
-// A tab is a page in a browser of its own. What the page complains about fails the test.
+// A tab is a page in a separate browser. Errors on the page fail the test.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
 
 	mu         sync.Mutex
 	complaints []string
-	expected   []string // parts of complaints that are none
+	expected   []string // parts of errors that do not fail the test
 }
 
 func newTab(t *testing.T) *tab {
@@ -235,7 +235,7 @@ func newTab(t *testing.T) *tab {
 			t.Errorf("the page complains: %s", c)
 		}
 	})
-	// The first call starts the browser, and its context ends it.
+	// The first call starts the browser. The browser ends with the context of this call.
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func newTab(t *testing.T) *tab {
 	return b
 }
 
-// listen keeps what must not happen on a page: errors, refused resources, dialogs.
+// listen records events that must not occur on a page: errors, refused resources and dialogs.
 func (b *tab) listen(ev any) {
 	complaint := ""
 	switch e := ev.(type) {
@@ -268,7 +268,7 @@ func (b *tab) listen(ev any) {
 	}
 }
 
-// expect permits complaints with that text.
+// expect permits errors that contain part.
 func (b *tab) expect(part string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -280,7 +280,7 @@ func (b *tab) run(steps ...chromedp.Action[chromedp.Void]) {
 	get(b, chromedp.Steps(steps...))
 }
 
-// get runs an action, and returns what it gives.
+// get runs an action and returns its result.
 func get[T any](b *tab, a chromedp.Action[T]) T {
 	b.t.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, patience)
@@ -314,14 +314,14 @@ func (b *tab) do(script string) {
 	get(b, chromedp.Evaluate[bool]("("+script+", true)"))
 }
 
-// eval returns what a script gives.
+// eval runs a script and returns its result.
 func eval[T any](b *tab, script string) T {
 	b.t.Helper()
 	return get(b, chromedp.Evaluate[T](script))
 }
 
-// until waits until a script gives something true. The library's own way of waiting is
-// a script that the page's policy refuses.
+// until waits until a script returns a true value. The library's function for waiting cannot be
+// used, because it needs a script that the page's Content Security Policy refuses.
 func (b *tab) until(script string) {
 	b.t.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, patience)
@@ -329,7 +329,7 @@ func (b *tab) until(script string) {
 	tick := time.NewTicker(30 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		// A page that is being loaded may lack the element.
+		// While a page is loading, the script may fail.
 		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+script+")")); err == nil && ok {
 			return
 		}

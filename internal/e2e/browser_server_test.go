@@ -27,7 +27,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
-// A collectorOfTraces is an OpenTelemetry collector that keeps what it gets.
+// A collectorOfTraces is an OpenTelemetry collector that stores the received spans.
 type collectorOfTraces struct {
 	mu    sync.Mutex
 	spans map[string][]string // names by trace
@@ -71,14 +71,14 @@ repos:
       - {type: issue-triage, config: {url: "http://127.0.0.1:1"}}
 `
 
-// startForemand builds the server and starts it on an empty queue. stop ends it as a service
-// manager does, and returns its log.
+// startForemand builds foremand and starts it with an empty queue. stop sends SIGTERM, as a
+// service manager does, and returns the log.
 func startForemand(t *testing.T, config string) (url string, stop func() string) {
 	t.Helper()
 	return serveQueue(t, config, filepath.Join(t.TempDir(), "queue.db"))
 }
 
-// serveQueue is startForemand on a file of tasks.
+// serveQueue is like startForemand, but uses an existing queue file.
 func serveQueue(t *testing.T, config, queueFile string) (url string, stop func() string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -114,7 +114,7 @@ func serveQueue(t *testing.T, config, queueFile string) (url string, stop func()
 	rest := make(chan struct{})
 	go func() {
 		defer close(rest)
-		for lines.Scan() { // the rest is in log
+		for lines.Scan() { // the TeeReader writes the rest to log
 		}
 	}()
 	return url, func() string {
@@ -129,7 +129,7 @@ func serveQueue(t *testing.T, config, queueFile string) (url string, stop func()
 	}
 }
 
-// ask sends a request, and returns the answer's body.
+// ask sends a request and returns the body of the response.
 func ask(t *testing.T, r *http.Request, status int) string {
 	t.Helper()
 	res, err := http.DefaultClient.Do(r)
@@ -154,8 +154,8 @@ func post(t *testing.T, url, body string) *http.Request {
 	return r
 }
 
-// TestBrowserForemand has the real server, and a browser in front of it while an event
-// goes from the webhook to GitHub. Its metrics count it, and it is one trace.
+// TestBrowserForemand runs foremand with a browser on the dashboard, while an event passes from
+// the webhook to GitHub. The metrics count the event, and all its spans belong to one trace.
 func TestBrowserForemand(t *testing.T) {
 	b := newTab(t)
 	gh := githubtest.New(t, githubtest.Config{Token: "t0ken", Login: "octocat"})
@@ -215,7 +215,7 @@ func TestBrowserForemand(t *testing.T) {
 			t.Errorf("the metrics do not say %s", want)
 		}
 	}
-	b.expect("ERR_") // the open page hears that the server stops
+	b.expect("ERR_") // the open page notices that the server stops
 	log := stop()
 	for _, secret := range []string{"t0ken", "correct horse", "hook-secret"} {
 		if strings.Contains(log, secret) {

@@ -15,8 +15,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// TestBrowserStates takes a task through its states in front of two browsers, one on the
-// list and one on the task's own page; nothing is reloaded.
+// TestBrowserStates moves a task through its states. Two browsers show them, one the list and one
+// the task's page, without a reload.
 func TestBrowserStates(t *testing.T) {
 	s := newStation(t, false)
 	list, own := newTab(t), newTab(t)
@@ -38,7 +38,7 @@ func TestBrowserStates(t *testing.T) {
 		list.until(row + `.querySelector(".state.` + state + `")`)
 		own.until(`document.querySelector(".now .state.` + state + `")`)
 	}
-	s.claim() // the older one
+	s.claim() // claims the older task
 	s.claim()
 	both("claimed")
 	s.complete(id, "It is a bug.")
@@ -63,7 +63,7 @@ func TestBrowserStates(t *testing.T) {
 	}
 }
 
-// TestBrowserHostile shows texts that try to run a script, in a title and a rationale.
+// TestBrowserHostile shows titles and rationales that try to run a script.
 func TestBrowserHostile(t *testing.T) {
 	s := newStation(t, true)
 	b := newTab(t)
@@ -85,7 +85,7 @@ func TestBrowserHostile(t *testing.T) {
 	s.signIn(b, "/")
 	for n := range texts {
 		b.run(chromedp.Navigate(s.url("/tasks/" + browserTask(n+1))))
-		if n%8 == 0 { // the script puts the page together once more
+		if n%8 == 0 { // for some texts, the page's script renders the page again
 			b.until(`document.getElementById("live").textContent === "live"`)
 			s.enqueue(1000+n, texts[n])
 		}
@@ -100,7 +100,7 @@ func TestBrowserHostile(t *testing.T) {
 	if eval[bool](b, `window.evil !== undefined || document.querySelector("main script, main img, main svg") !== null`) {
 		t.Error("a script ran")
 	}
-	// The policy holds even for a script that did get in.
+	// The Content Security Policy stops even scripts that are added to the page.
 	b.expect("Content Security Policy")
 	b.expect("Content-Security-Policy")
 	b.expect("requires 'Trusted")
@@ -114,10 +114,10 @@ func TestBrowserHostile(t *testing.T) {
 	}
 }
 
-// signIn goes through the form by keyboard alone.
+// signIn fills in the sign-in form, by keyboard alone.
 func (s *station) signIn(b *tab, from string) {
 	s.t.Helper()
-	b.expect("the server responded with a status of 401") // that is how the form is asked for
+	b.expect("the server responded with a status of 401") // 401 makes the form appear
 	b.run(
 		chromedp.Navigate(s.url(from)),
 		chromedp.Focus(chromedp.CSS("#name")),
@@ -126,7 +126,7 @@ func (s *station) signIn(b *tab, from string) {
 	)
 }
 
-// TestBrowserOperator presses the buttons.
+// TestBrowserOperator clicks the buttons on a task's page.
 func TestBrowserOperator(t *testing.T) {
 	s := newStation(t, true)
 	id := s.enqueue(1, "The forge does not light")
@@ -143,7 +143,7 @@ func TestBrowserOperator(t *testing.T) {
 	}
 	b.until(`document.querySelector(".journey").textContent.includes("ada")`)
 
-	// A page of another site sends the browser's request, and is refused.
+	// A form on another site sends the same request, and the server refuses it.
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte(`<link rel="icon" href="data:,"><form method="post" action="` + s.url("/tasks/"+id+"/cancel") + `"><button>x</button></form>`))
@@ -159,8 +159,8 @@ func TestBrowserOperator(t *testing.T) {
 	b.shoot("sign-in")
 }
 
-// TestBrowserList presses buttons in the list, which lead back to it, and asks again with a
-// reason on the page of the task.
+// TestBrowserList clicks buttons in the list; the browser stays on the list. Then it asks the
+// agent again, with a reason, on the task's page.
 func TestBrowserList(t *testing.T) {
 	s := newStation(t, true)
 	done := s.furnish()
@@ -184,7 +184,7 @@ func TestBrowserList(t *testing.T) {
 	)
 	b.until(`document.querySelector(".journey").textContent.includes("asked again") && document.querySelector(".journey").textContent.includes("the prompt was fixed")`)
 	b.shoot("task-asked-again")
-	// The health is one line when all is well, and else lists the problems.
+	// If all parts work, the health section is one line. Otherwise it lists the problems.
 	b.run(chromedp.Navigate(s.url("/")))
 	if got := eval[string](b, `document.querySelector(".health .bad b").textContent + ": " + document.querySelector("#parts summary").textContent`); got != "poll octo/forge: 1 part is out of order; 2 others work" {
 		t.Errorf("health: got %q", got)
@@ -205,8 +205,8 @@ func TestBrowserList(t *testing.T) {
 	b.shoot("queue-operator-desktop")
 }
 
-// TestBrowserReadOnly has no operators: there are no buttons, and the page shows the reason. A
-// page that signed out elsewhere stops showing data.
+// TestBrowserReadOnly uses a server without operators. The page has no buttons and explains how to
+// retry by command.
 func TestBrowserReadOnly(t *testing.T) {
 	s := newStation(t, false)
 	id := s.enqueue(1, "x")
@@ -227,7 +227,8 @@ func TestBrowserReadOnly(t *testing.T) {
 	}
 }
 
-// TestBrowserInterrupted hides the page, and takes the server away.
+// TestBrowserInterrupted hides the page, and later stops the server. The page then shows what has
+// changed meanwhile.
 func TestBrowserInterrupted(t *testing.T) {
 	s := newStation(t, false)
 	b := newTab(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestContainer runs the image as the runner does. Its parts share one image, and the
-// other tests use the layers that it leaves in the cache.
+// TestContainer runs the image as the Actions runner does. Its subtests share one image. Other
+// tests use the layers that it leaves in the builder's cache.
 func TestContainer(t *testing.T) {
 	needEngine(t)
 	build(t)
@@ -57,9 +57,8 @@ func labelAndComment(t *testing.T, host string) {
 	}
 }
 
-// timeRuns logs how long "docker run" takes to its end as the runner starts it, on an issue that
-// gets a label and a comment, in turn with an image whose program does nothing. It does not judge
-// the times: the machine may be busy.
+// timeRuns logs the time of "docker run" for an issue that gets a label and a comment. In turn, it
+// times an image whose program does nothing. It sets no limit, because the machine may be busy.
 func timeRuns(t *testing.T, host string) {
 	const runs = 11
 	_, job := images(t)
@@ -130,7 +129,7 @@ func noEvent(t *testing.T, host string) {
 	untouched(t, gh.Log())
 }
 
-// refused runs the step and wants exit code 2 with an error that names the cause.
+// refused runs the step, and checks that it exits with 2 and an error that names the cause.
 func refused(t *testing.T, s *step, cause string) {
 	t.Helper()
 	if code := s.run(); code != 2 {
@@ -144,7 +143,7 @@ func refused(t *testing.T, s *step, cause string) {
 	t.Errorf("got the log\n%s\nwant an error that names %q", s.Log(), cause)
 }
 
-// untouched wants no call but reads.
+// untouched checks that all calls are reads.
 func untouched(t *testing.T, calls []string) {
 	t.Helper()
 	writes := slices.DeleteFunc(slices.Clone(calls), func(c string) bool { return strings.HasPrefix(c, "GET ") })

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDisk runs the image with the file store on a disk that is full or read-only: what
-// cannot be kept is a warning, and the decision is carried out.
+// TestDisk runs the image with the file store on a full or read-only disk. A failure to store is a
+// warning, and the decision is still carried out.
 func TestDisk(t *testing.T) {
 	needEngine(t)
 	build(t)

@@ -1,7 +1,8 @@
-// Package e2e holds the tests that need more than Go: the real image, started the way the
-// runner starts a container action, and a workflow with "uses: ./" under act. Both talk to the
-// fake GitHub. Without a Docker engine the tests skip with that reason, or run in a form that
-// needs none. Beside them stand the tests of our memory stores against services and a client
-// that were not written here, and those of the dashboard in front of a real browser, which skip
-// when there is none.
+// Package e2e contains the tests that need more than Go. Some run the real image as the Actions
+// runner starts a container action, or a workflow with "uses: ./" under act. They use the fake
+// GitHub. Without a Docker engine, these tests are skipped, or they run in a form that needs no
+// engine.
+//
+// Other tests run our memory stores against services and a client of other projects, or the
+// dashboard in a real browser. Without a browser, the latter are skipped.
 package e2e

@@ -22,15 +22,15 @@ const (
 	root    = "../.."
 	image   = "foreman-e2e:test"
 	event   = root + "/testdata/events/issues/opened.payload.json"
-	repo    = "Codertocat/Hello-World" // of the event, as the author is
+	repo    = "Codertocat/Hello-World" // repository in the event, as author is
 	number  = 1
 	author  = "Codertocat"
 	title   = "Spelling error in the README file"
 	timeout = 10 * time.Minute
 )
 
-// require makes a missing engine a failure: continuous integration sets it where it
-// has found one, so that nothing is skipped by accident.
+// require reports whether a missing engine fails the tests. Continuous integration sets the
+// variable if it has found an engine, so that no test is skipped by accident.
 func require() bool { return os.Getenv("FOREMAN_E2E_REQUIRE_DOCKER") != "" }
 
 // engine reports why no Docker engine can be used; nil when one answers.
@@ -44,7 +44,7 @@ var engine = sync.OnceValue(func() error {
 	return nil
 })
 
-// needEngine skips the test where no engine answers, or fails it where one must.
+// needEngine skips the test if no engine answers. If [require] is set, it fails the test instead.
 func needEngine(t *testing.T) {
 	t.Helper()
 	err := engine()
@@ -57,8 +57,8 @@ func needEngine(t *testing.T) {
 	}
 }
 
-// output runs a command in dir, fails the test when it fails, and returns its
-// standard output without the space around it.
+// output runs a command in dir, and returns its standard output without surrounding space. If the
+// command fails, the test fails.
 func output(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	out, err := try(t, dir, name, args...)
@@ -68,7 +68,7 @@ func output(t *testing.T, dir, name string, args ...string) string {
 	return out
 }
 
-// try is output that returns its error.
+// try is like output, but returns the error.
 func try(t *testing.T, dir, name string, args ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
@@ -95,8 +95,8 @@ func images(t *testing.T) (goImage, jobImage string) {
 	return tags[0], tags[1]
 }
 
-// build makes the action's image from the Dockerfile as it is. Modules are fetched on the
-// way, so that it is tried again: the network may be away for a moment.
+// build builds the action's image from the unchanged Dockerfile. It tries up to three times,
+// because the build downloads modules and the network may fail for a moment.
 func build(t *testing.T) {
 	t.Helper()
 	goImage, _ := images(t)
@@ -113,8 +113,8 @@ func build(t *testing.T) {
 	t.Logf("docker build: %.1f s", time.Since(start).Seconds())
 }
 
-// builder makes the action's image, and returns the tag of its stage that compiles: a base for
-// another build, which finds the compiled packages in it.
+// builder builds the action's image, and returns the tag of its stage that compiles. Another build
+// can use this stage as its base to reuse the compiled packages.
 func builder(t *testing.T) string {
 	t.Helper()
 	const tag = image + "-builder"
@@ -125,8 +125,8 @@ func builder(t *testing.T) string {
 	return tag
 }
 
-// bridge returns the address at which containers of the default network reach this
-// machine: that of the bridge's own interface.
+// bridge returns the address of this machine for containers in the default network: the address of
+// the bridge's interface.
 func bridge(t *testing.T) string {
 	t.Helper()
 	name := output(t, ".", "docker", "network", "inspect", "bridge", "--format", `{{index .Options "com.docker.network.bridge.name"}}`)

@@ -27,8 +27,8 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// TestArtifactRuns goes through three runs of a workflow. A stale record is refused in a new
-// run and in the run that saved it.
+// TestArtifactRuns saves and loads in three runs of a workflow. Saving a stale revision is
+// refused, both in a new run and in the run that saved it.
 func TestArtifactRuns(t *testing.T) {
 	t.Parallel()
 	s := newArtifactServer(t)
@@ -63,8 +63,8 @@ func TestArtifactRuns(t *testing.T) {
 	}
 }
 
-// TestArtifactAgain saves more than once in a run, as act's runs do that all have the
-// number 1: act replaces the artifact, and none of the older one is left in it.
+// TestArtifactAgain saves more than once in a run. This happens under act, because all of its runs
+// have the number 1. act replaces the artifact, and no bytes of the older one remain.
 func TestArtifactAgain(t *testing.T) {
 	t.Parallel()
 	s := newArtifactServer(t)
@@ -80,8 +80,8 @@ func TestArtifactAgain(t *testing.T) {
 	loads(t, s.store(ownRepo, 1), stored(sample(7, 2)))
 }
 
-// TestArtifactRace lets the second run save completely before the first one uploads its
-// artifact: the first one notices, removes its artifact, and returns an error.
+// TestArtifactRace makes another run save completely before the first run uploads its artifact.
+// The first run notices this, removes its artifact, and returns an error.
 func TestArtifactRace(t *testing.T) {
 	t.Parallel()
 	s := newArtifactServer(t)
@@ -108,7 +108,7 @@ func TestArtifactRace(t *testing.T) {
 	loads(t, s.store(ownRepo, 3), stored(sample(7, 1)))
 }
 
-// unzip returns the one file of a zip, which is to be the record.
+// unzip returns the only file of a zip, which must be the record.
 func unzip(t *testing.T, path string) []byte {
 	t.Helper()
 	z, err := zip.OpenReader(path)
@@ -131,9 +131,9 @@ func unzip(t *testing.T, path string) []byte {
 	return data
 }
 
-// An artifactServer is act's server of artifacts. Its routes are act's; the listener is a
-// test's, because act's own needs a port that is known to be free, ends the process when it is
-// not, and does not signal when it listens.
+// An artifactServer serves act's routes for artifacts on a listener of the test. act's own
+// listener cannot be used: it needs a port that is known to be free, ends the process otherwise,
+// and does not signal when it is ready.
 type artifactServer struct {
 	t    *testing.T
 	dir  string // <run>/<name>/<name>.zip
@@ -147,7 +147,7 @@ func newArtifactServer(t *testing.T) *artifactServer {
 	artifacts.RoutesV4(router, s.dir, disk{}, disk{})
 	var mu sync.Mutex
 	s.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock() // act's handlers share a variable
+		mu.Lock() // act's handlers share a variable without a lock
 		defer mu.Unlock()
 		defer func() {
 			if cause := recover(); cause != nil {
@@ -171,7 +171,7 @@ func (s *artifactServer) store(repo string, run int64) *results.Artifact {
 	return store
 }
 
-// options are those that act gives a job of the run.
+// options returns the options that act gives a job in a run.
 func (s *artifactServer) options(repo string, run int64) results.Options {
 	s.t.Helper()
 	token, err := common.CreateAuthorizationToken(run, run, run)
@@ -195,7 +195,7 @@ func (s *artifactServer) files() []string {
 	return list
 }
 
-// A disk is the file system of the server, as act has it.
+// A disk is the server's file system, like act's own.
 type disk struct{}
 
 func (disk) Open(name string) (fs.File, error) { return os.Open(name) }
@@ -215,18 +215,18 @@ func openFile(name string, flag int) (artifacts.WritableFile, error) {
 	return os.OpenFile(name, os.O_CREATE|os.O_WRONLY|flag, 0o644)
 }
 
-// An actReader reads the artifacts of act's server for a job. Act has no list of the
-// artifacts of all runs, so the runs are those of its folder.
+// An actReader reads the artifacts on act's server for a job. act cannot list the artifacts of all
+// runs, so the reader takes the runs from the server's folder.
 //
-// Act gives the artifacts of a name the same id in every run, where GitHub counts. Here they
-// count from the job's own run, whose artifact keeps the id that the upload returned: later
-// runs have higher ids, earlier ones lower.
+// In act, artifacts with the same name have the same ID in every run, but on GitHub IDs increase.
+// The reader simulates this: the artifact of the job's own run keeps the ID that the upload
+// returned. Artifacts of later runs have higher IDs, and those of earlier runs have lower ones.
 type actReader struct {
 	s   *artifactServer
 	run int64
 
 	mu    sync.Mutex
-	found map[int64]string // folders, by id
+	found map[int64]string // folders of artifacts, by ID
 }
 
 // List implements results.Reader.
@@ -270,7 +270,7 @@ func (r *actReader) info(ctx context.Context, folder string) (results.Info, erro
 		return results.Info{}, fmt.Errorf("act lists %+v, want only %s", list.Artifacts, info.Name)
 	}
 	info.ID = list.Artifacts[0].ID + run - r.run
-	// Act keeps no digest; this is that of its file.
+	// act stores no digest, so the digest is computed from the file.
 	data, err := os.ReadFile(filepath.Join(folder, info.Name+".zip"))
 	if err != nil {
 		return results.Info{}, err

@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/actions/results"
 )
 
-// TestCacheJobs goes through jobs that come one after the other.
+// TestCacheJobs saves and loads in consecutive jobs.
 func TestCacheJobs(t *testing.T) {
 	t.Parallel()
 	s := newCacheServer(t)
@@ -35,8 +35,8 @@ func TestCacheJobs(t *testing.T) {
 	loads(t, second, stored(sample(7, 3)))
 }
 
-// TestCachePrefix keeps the issues apart whose numbers start alike, whichever was
-// saved last.
+// TestCachePrefix checks that issues whose numbers have a common prefix, such as 7 and 71, do not
+// share entries.
 func TestCachePrefix(t *testing.T) {
 	t.Parallel()
 	s := newCacheServer(t)
@@ -53,7 +53,7 @@ func TestCachePrefix(t *testing.T) {
 	loads(t, s.store(ownRepo), stored(sample(71, 1)))
 }
 
-// TestCacheVersion keeps the caches of different programs apart.
+// TestCacheVersion checks that stores with different cache versions do not share entries.
 func TestCacheVersion(t *testing.T) {
 	t.Parallel()
 	s := newCacheServer(t)
@@ -68,11 +68,11 @@ func TestCacheVersion(t *testing.T) {
 	loads(t, s.store(ownRepo), stored(sample(7, 0)))
 }
 
-// A cacheServer is act's server of caches; it speaks version 1.
+// A cacheServer is act's cache server, which implements version 1 of the service.
 type cacheServer struct {
 	t    *testing.T
 	dir  string
-	url  string // with the secret that act puts into the path
+	url  string // contains act's secret in the path
 	past http.RoundTripper
 }
 
@@ -121,9 +121,9 @@ func jobToken(t *testing.T) string {
 	return token
 }
 
-// age makes every entry a second older before a key is reserved. Act's times have
-// whole seconds, and which of two entries of a second is the newest is not sure; so
-// a second passes, and no test waits for it.
+// age makes all entries one second older before a key is reserved. act stores times in whole
+// seconds, so the order of two entries within a second is undefined. age avoids this without
+// waiting.
 func (s *cacheServer) age(r *http.Request) error {
 	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/caches") {
 		return nil

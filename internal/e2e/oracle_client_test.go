@@ -18,13 +18,13 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// A service is a cache service that our store and a client of somebody else share.
+// A service is a cache service that our store and another project's client share.
 type service struct {
 	options results.Options
 	v2      bool
 }
 
-// fakes are our fake in both versions of the service. They give a key once.
+// fakes returns our fake in both versions of the service. It accepts each key only once.
 func fakes() map[string]func(t *testing.T) service {
 	open := func(t *testing.T) (*resultstest.Server, results.Options) {
 		s := resultstest.New(t, resultstest.Config{Repo: ownRepo, RepositoryID: ownRepoID})
@@ -44,21 +44,22 @@ func fakes() map[string]func(t *testing.T) service {
 	}
 }
 
-// services are the fakes and act's server, where neither side was written here.
+// services returns the fakes and act's server. In the test with act's server, both the service and
+// the other client are from other projects.
 func services() map[string]func(t *testing.T) service {
 	all := fakes()
 	all["act"] = func(t *testing.T) service { return service{newCacheServer(t).options(ownRepo), false} }
 	return all
 }
 
-// between runs a test with our store and the other client in front of each service.
+// between runs a test on each service, with our store and the other client.
 func between(t *testing.T, services map[string]func(t *testing.T) service, test func(*testing.T, *results.Cache, otherClient)) {
 	t.Helper()
 	for name, open := range services {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t)
-			// The version of the entries that the client makes and sees; it has no option.
+			// The client always uses this version of entries; no option changes it.
 			s.options.CacheVersion = fmt.Sprintf("%x", sha256.Sum256([]byte("|go-actionscache-1.0")))
 			ours, err := results.NewCache(s.options)
 			if err != nil {
@@ -69,7 +70,7 @@ func between(t *testing.T, services map[string]func(t *testing.T) service, test 
 	}
 }
 
-// TestClientReads: what our store saved, the other client finds by prefix and by key.
+// TestClientReads checks that the other client finds entries of our store, by prefix and by key.
 func TestClientReads(t *testing.T) {
 	t.Parallel()
 	between(t, services(), func(t *testing.T, ours *results.Cache, other otherClient) {
@@ -85,7 +86,7 @@ func TestClientReads(t *testing.T) {
 	})
 }
 
-// TestClientWrites: our store loads entries that the other client saved, and saves newer ones.
+// TestClientWrites checks that our store loads entries of the other client, and saves newer ones.
 func TestClientWrites(t *testing.T) {
 	t.Parallel()
 	between(t, services(), func(t *testing.T, ours *results.Cache, other otherClient) {
@@ -102,7 +103,7 @@ func TestClientWrites(t *testing.T) {
 		other.finds(key(7, 3), encoded(t, stored(sample(7, 2))), keys(7))
 		other.saves(key(7, 4), encoded(t, stored(sample(7, 3))))
 		loads(t, ours, stored(sample(7, 3)))
-		// The other client's record is broken; ours takes its place.
+		// The other client saves a broken record, and our store replaces it.
 		other.saves(key(7, 5), []byte("no record"))
 		if _, err := ours.Load(t.Context(), ownRepo, 7); !errors.Is(err, memory.ErrBroken) {
 			t.Errorf("Load of what is no record: got %v, want ErrBroken", err)
@@ -112,8 +113,8 @@ func TestClientWrites(t *testing.T) {
 	})
 }
 
-// TestClientRace: where a key can be taken once, the second client gets an error, on either
-// side.
+// TestClientRace uses services that accept a key only once. The second client to use a key gets an
+// error, whichever of the two it is.
 func TestClientRace(t *testing.T) {
 	t.Parallel()
 	between(t, fakes(), func(t *testing.T, ours *results.Cache, other otherClient) {
@@ -121,7 +122,7 @@ func TestClientRace(t *testing.T) {
 		if err := other.save(key(7, 1), []byte("too late")); !errors.Is(err, os.ErrExist) {
 			t.Errorf("the other client: got %v, want %v", err, os.ErrExist)
 		}
-		// Our store has seen revision 1 last, and does not look again before it saves.
+		// Our store knows only revision 1, and does not look again before it saves.
 		other.saves(key(7, 2), encoded(t, stored(sample(7, 1))))
 		rival := sample(7, 1)
 		rival.Tasks[0].Rationale = "another one"
@@ -136,7 +137,7 @@ func keys(issue int) string { return fmt.Sprintf("foreman/v1/i%d/", issue) }
 
 func key(issue, number int) string { return fmt.Sprintf("foreman/v1/i%d/%010d", issue, number) }
 
-// An otherClient is the client of a cache service that BuildKit uses.
+// An otherClient is BuildKit's client for cache services.
 type otherClient struct {
 	t *testing.T
 	*actionscache.Cache
@@ -151,7 +152,7 @@ func newOtherClient(t *testing.T, s service) otherClient {
 	if via == nil {
 		via = http.DefaultTransport
 	}
-	// Its own waits are shared by all its clients, and the longest is minutes.
+	// The default backoff pool is shared by all clients, and its longest wait is minutes.
 	opt := actionscache.Opt{Client: &http.Client{Transport: via}, Timeout: time.Minute, BackoffPool: &actionscache.BackoffPool{}}
 	cache, err := actionscache.New(s.options.RuntimeToken, url, s.v2, opt)
 	if err != nil {
@@ -173,8 +174,9 @@ func (c otherClient) saves(key string, data []byte) {
 	}
 }
 
-// finds wants an entry for keys, the first one whole or each as a prefix; an empty
-// key: none.
+// finds checks that the client finds the entry key, with this data, when it looks for keys. It
+// matches the first of keys exactly, and each of keys as a prefix. An empty key means that it
+// finds none.
 func (c otherClient) finds(key string, data []byte, keys ...string) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)

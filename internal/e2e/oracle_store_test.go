@@ -16,14 +16,14 @@ import (
 	"github.com/org/foreman-action/memory/memorytest"
 )
 
-// The repository whose memory is kept, and its id.
+// The repository to which the memory belongs, and its ID.
 const (
 	ownRepo   = "org/repo"
 	ownRepoID = 1001
 )
 
-// jobOptions returns the options of a job on the default branch of a repository, on a server that
-// is not GitHub's own. No request waits for the next try.
+// jobOptions returns the options of a job on the default branch of a repository, on a server other
+// than github.com. Retries do not wait.
 func jobOptions(repo, token string) results.Options {
 	return results.Options{
 		Repo: repo, RepositoryID: ownRepoID, DefaultBranch: "main", RuntimeToken: token,
@@ -32,18 +32,18 @@ func jobOptions(repo, token string) results.Options {
 	}
 }
 
-// TestMemorySuite runs the suite of all memory stores against both servers of act. All of it
-// passes for jobs that run one after the other. Act has limits that show only where two jobs
-// save at once, which is not tested here:
-//   - the cache takes a key twice without a word, so of two jobs that have both
-//     looked before, both save, and the first one's record is lost;
-//   - the artifact server empties an artifact when the same run makes it again, and
-//     shows what was never finished, so a load beside a save of the same run finds
-//     the record broken; and with one id for all artifacts of a name, two jobs of a
-//     run do not see that the other one has saved.
+// TestMemorySuite runs the suite for memory stores against act's cache server and act's artifact
+// server. It passes for jobs that run one after another. With two jobs that save at the same time,
+// act differs from GitHub; this is not tested here:
+//   - The cache server accepts a key twice. If two jobs load before either saves,
+//     both can save, and the first job's record is lost.
+//   - The artifact server empties an artifact when the same run creates it again, and
+//     lists unfinished artifacts. So a load during a save of the same run finds a
+//     broken record. All artifacts of a name have one ID, so two jobs of a run do
+//     not notice each other's saves.
 //
-// [TestArtifactRace] has two runs, which act does keep apart. [TestClientRace] is
-// about keys that are given once.
+// [TestArtifactRace] has two runs, which act distinguishes. [TestClientRace] uses services that
+// accept a key only once.
 func TestMemorySuite(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(t *testing.T, repo string) memory.Store{
@@ -74,8 +74,8 @@ func TestMemorySuite(t *testing.T) {
 	}
 }
 
-// A perRepo gives each repository a server of its own: a job has the services of its
-// own repository only, and act knows no repositories.
+// A perRepo uses a separate server for each repository. On GitHub, a job has only the services of
+// its own repository, but act does not distinguish repositories.
 type perRepo struct {
 	open func(repo string) memory.Store
 
@@ -88,7 +88,7 @@ func (p *perRepo) store(repo string) memory.Store {
 	defer p.mu.Unlock()
 	repo = strings.ToLower(repo)
 	if _, err := memory.Key(repo, 1); err != nil {
-		repo = ownRepo // whose store has to refuse
+		repo = ownRepo // its store must refuse the invalid name
 	}
 	if p.stores[repo] == nil {
 		p.stores[repo] = p.open(repo)
@@ -104,8 +104,8 @@ func (p *perRepo) Save(ctx context.Context, r memory.Record) error {
 	return p.store(r.Repo).Save(ctx, r)
 }
 
-// An eachRun opens a store for each call. Its lock is the workflow's "concurrency:",
-// which keeps the jobs of an issue apart.
+// An eachRun opens a new store for each call, as each run of a workflow does. Its lock stands for
+// the workflow's "concurrency:", which runs the jobs of an issue one after another.
 type eachRun struct {
 	mu   sync.Mutex
 	open func() memory.Store
@@ -136,7 +136,7 @@ func (h hook) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.next.RoundTrip(r)
 }
 
-// sample is a record of an issue at a revision. What it is about differs with both.
+// sample returns a record of an issue at a revision. The content depends on both numbers.
 func sample(issue, revision int) memory.Record {
 	r := memorytest.Sample(ownRepo, issue)
 	r.Revision = revision
@@ -151,7 +151,7 @@ func stored(r memory.Record) memory.Record {
 	return r
 }
 
-// encoded is the form in which a record is stored.
+// encoded returns the stored form of a record.
 func encoded(t *testing.T, r memory.Record) []byte {
 	t.Helper()
 	data, err := memory.Encode(r)
@@ -175,7 +175,7 @@ func conflicts(t *testing.T, s memory.Store, r memory.Record) {
 	}
 }
 
-// loads wants the record in a store.
+// loads checks that the store returns this record.
 func loads(t *testing.T, s memory.Store, want memory.Record) {
 	t.Helper()
 	got, err := s.Load(t.Context(), ownRepo, want.Issue)
@@ -187,7 +187,7 @@ func loads(t *testing.T, s memory.Store, want memory.Record) {
 	}
 }
 
-// empty wants nothing in a store.
+// empty checks that the store has no record of an issue.
 func empty(t *testing.T, s memory.Store, issue int) {
 	t.Helper()
 	if _, err := s.Load(t.Context(), ownRepo, issue); !errors.Is(err, memory.ErrNotFound) {

@@ -20,15 +20,15 @@ import (
 
 var update = flag.Bool("update", false, "make the pictures of the documentation again")
 
-// pictureWidth and pictureScale are the width of a page in CSS pixels, and the pixels of its
-// picture in one of them.
+// pictureWidth is the width of a page in CSS pixels. pictureScale is the number of pixels of its
+// picture per CSS pixel.
 const (
 	pictureWidth = 1200
 	pictureScale = 2
 )
 
-// compare compares the outline of the shown page with that of the picture in the documentation.
-// With -update it makes both again.
+// compare compares the outline of the current page with the outline beside its picture in the
+// documentation. With -update it replaces both.
 func (b *tab) compare(name string) {
 	b.t.Helper()
 	got := eval[string](b, picture.Outline)
@@ -58,11 +58,11 @@ func (b *tab) compare(name string) {
 // TestPicturePlayground compares the playground, on one of its examples, with its picture.
 func TestPicturePlayground(t *testing.T) {
 	b, _ := newPlayground(t, pictureWidth)
-	b.pick(2) // what the policy refuses
+	b.pick(2) // the example of actions that the policy refuses
 	b.compare("playground")
 }
 
-// TestPictureDashboard compares the dashboard of foremand, on a fixed queue, with its picture.
+// TestPictureDashboard compares foremand's dashboard, with a fixed queue, with its picture.
 func TestPictureDashboard(t *testing.T) {
 	b := newTab(t)
 	path := filepath.Join(t.TempDir(), "queue.db")
@@ -93,18 +93,19 @@ repos:
   - {owner: octo-org, name: anvil, agents: [{type: issue-triage, config: {url: "` + duplicateAgent + `"}}]}
 `
 
-// A recordedQueue is a queue that is filled with the past: its clock is set before each call.
+// A recordedQueue is a queue with a settable clock. Tasks are added with times in the past.
 type recordedQueue struct {
 	t   *testing.T
 	q   queue.Queue
 	now time.Time
 }
 
-// fillQueue writes a queue file with tasks in every state in which they may stay. Their ages do
-// not depend on when it runs.
+// fillQueue writes a queue file with tasks in every state that does not change by itself. The ages
+// of the tasks are the same at each run.
 func fillQueue(t *testing.T, path string) {
 	t.Helper()
-	// Each age is half a minute above a full one, so that it stays the same for that long.
+	// Each age is half a minute more than a round number, so it stays the same on the page for half a
+	// minute.
 	start := time.Now().Add(-4*time.Hour - 30*time.Second)
 	r := &recordedQueue{t: t, now: start}
 	store, err := sqlite.Open(t.Context(), path, sqlite.Options{Now: func() time.Time { return r.now }})
@@ -215,7 +216,7 @@ func (r *recordedQueue) lease() queue.Lease {
 	return list[0].Lease
 }
 
-// finish carries out the only decision that there is.
+// finish marks the only decision in the queue as carried out.
 func (r *recordedQueue) finish(status string) {
 	r.t.Helper()
 	if err := r.q.MarkDone(r.t.Context(), r.lease(), []byte(`{"status":"`+status+`"}`)); err != nil {

@@ -22,7 +22,7 @@ import (
 // maxEngine is how many bytes of the engine a visitor may have to load.
 const maxEngine = 6_000_000
 
-// TestPlaygroundSize adds up the site's files. Only the engine is large.
+// TestPlaygroundSize checks the sizes of the site's files. Only the engine may be large.
 func TestPlaygroundSize(t *testing.T) {
 	total, engine := 0, 0
 	for _, path := range glob(t, filepath.Join(playgroundSite(t), "*")) {
@@ -50,7 +50,8 @@ func glob(t *testing.T, pattern string) []string {
 	return list
 }
 
-// newPlayground serves the site and opens it in a tab at a size, in light.
+// newPlayground serves the site, and opens the playground in a tab of this width with the light
+// colour scheme.
 func newPlayground(t *testing.T, width int64) (*tab, string) {
 	t.Helper()
 	return servePlayground(t, width, http.FileServer(http.Dir(siteDir(t))))
@@ -80,8 +81,8 @@ func (b *tab) screen(width int64, scheme string) {
 	})
 }
 
-// answered waits for the n-th answer of the engine since the page was loaded. On a busy machine the
-// watchdog may stop the engine: then it is asked again, as the page advises.
+// answered waits for the n-th answer of the engine since the page was loaded. On a busy machine,
+// the watchdog may stop the engine. Then the function asks again, as the page recommends.
 func (b *tab) answered(n int) {
 	b.t.Helper()
 	b.until(fmt.Sprintf(`(() => {
@@ -101,7 +102,7 @@ func (b *tab) text(id string) string {
 	return eval[string](b, fmt.Sprintf(`document.getElementById(%q).innerText`, id))
 }
 
-// fill sets fields, as somebody who types, and waits for the answer.
+// fill sets fields as if a user typed, and waits for the answer.
 func (b *tab) fill(fields map[string]string) {
 	b.t.Helper()
 	n := eval[int](b, `Number(document.documentElement.dataset.answered || 0)`)
@@ -109,7 +110,7 @@ func (b *tab) fill(fields map[string]string) {
 	b.answered(n + 1)
 }
 
-// set sets fields, as somebody who types.
+// set sets fields as if a user typed.
 func (b *tab) set(fields map[string]string) {
 	b.t.Helper()
 	values, err := json.Marshal(fields)
@@ -119,7 +120,7 @@ func (b *tab) set(fields map[string]string) {
 	b.do(fmt.Sprintf(`(() => { for (const [id, value] of Object.entries(%s)) { const f = document.getElementById(id); f.value = value; f.dispatchEvent(new Event("input", { bubbles: true })); } })()`, values))
 }
 
-// pick chooses an example by its place, and waits for the answer.
+// pick chooses an example by its index, and waits for the answer.
 func (b *tab) pick(n int) {
 	b.t.Helper()
 	before := eval[int](b, `Number(document.documentElement.dataset.answered || 0)`)
@@ -164,7 +165,8 @@ func TestPlaygroundSteps(t *testing.T) {
 		t.Errorf("the rules part by part: %q", got)
 	}
 
-	// A mistake behind characters of two UTF-16 units: the place is the character's.
+	// The mistake comes after characters of two UTF-16 units. Its position counts each of them as one
+	// character.
 	b.fill(map[string]string{"rules": strings.Replace(rules, `"lamp" and issue.author`, `"💡💡" and issue.autor`, 1)})
 	if got := b.text("mistakes"); !strings.Contains(got, "line 5, column 47") || !strings.Contains(got, "did you mean author?") {
 		t.Errorf("mistakes: %q", got)
@@ -182,7 +184,7 @@ func TestPlaygroundSteps(t *testing.T) {
 	b.until(`location.hash.length > 20 && document.getElementById("address").value === location.href`)
 	link := eval[string](b, `location.href`)
 	second := newTab(t)
-	// Older links lead to the root of the site, which was the playground.
+	// Links from older versions lead to the root of the site, because the playground was there.
 	for _, to := range []string{link, strings.Replace(link, "/playground/#", "/#", 1)} {
 		second.run(chromedp.Navigate("about:blank"))
 		second.run(chromedp.Navigate(to))
@@ -222,7 +224,7 @@ func TestPlaygroundKeyboard(t *testing.T) {
 		t.Errorf("a place leads to %q", got)
 	}
 	press(kb.Tab)
-	press(kb.ArrowLeft) // the other way to give an event
+	press(kb.ArrowLeft) // switches to the other way of describing an event
 	b.until(`!document.getElementById("issue-form").hidden`)
 	order = nil
 	for range 6 {
@@ -240,7 +242,7 @@ func TestPlaygroundKeyboard(t *testing.T) {
 	}
 }
 
-// TestPlaygroundLook looks at the page in light and dark, on a desk and on a phone.
+// TestPlaygroundLook checks the page in light and dark, on desktop and phone screens.
 func TestPlaygroundLook(t *testing.T) {
 	b, _ := newPlayground(t, 1400)
 	for _, scheme := range []string{"light", "dark"} {
@@ -262,7 +264,7 @@ func TestPlaygroundLook(t *testing.T) {
 	}
 }
 
-// TestPlaygroundHostile shows texts that try to run a script, and opens malformed links.
+// TestPlaygroundHostile enters texts that try to run a script, and opens malformed links.
 func TestPlaygroundHostile(t *testing.T) {
 	b, _ := newPlayground(t, 1400)
 	var texts []string
@@ -282,7 +284,7 @@ func TestPlaygroundHostile(t *testing.T) {
 			t.Errorf("%q did something", r)
 		}
 	}
-	// The policy of the page holds even for a script that did get in.
+	// The Content Security Policy stops even scripts that are added to the page.
 	b.expect("Content Security Policy")
 	b.expect("requires 'Trusted")
 	if got := eval[string](b, `
@@ -321,11 +323,11 @@ func TestPlaygroundHostile(t *testing.T) {
 	}
 }
 
-// endless has the worker of endlessWorker never answer.
+// endless is a text for which the worker of endlessWorker never answers.
 const endless = "an event without end"
 
-// endlessWorker serves a site whose worker never answers a request with the text endless: how slow
-// the slowest rules are depends on the machine.
+// endlessWorker serves a site whose worker runs an endless loop for requests that contain the text
+// endless. Slow rules would not do, because their time depends on the machine.
 func endlessWorker(t *testing.T, site string) http.Handler {
 	t.Helper()
 	worker := read(t, filepath.Join(site, "playground", "worker.js"))
@@ -341,8 +343,8 @@ func endlessWorker(t *testing.T, site string) http.Handler {
 	})
 }
 
-// TestPlaygroundWatchdog keeps the page responsive beside rules that take too long: the engine is
-// stopped with a message, and answers the next text.
+// TestPlaygroundWatchdog checks that the page stays responsive when rules take too long. The page
+// stops the engine with a message, and the engine answers the next text.
 func TestPlaygroundWatchdog(t *testing.T) {
 	b, _ := servePlayground(t, 1400, endlessWorker(t, siteDir(t)))
 	b.do(`document.getElementById("by-issue").click()`)
@@ -359,7 +361,7 @@ func TestPlaygroundWatchdog(t *testing.T) {
 		t.Errorf("after the restart: %q", got)
 	}
 
-	// Nesting beyond the stack of the worker ends the engine, too.
+	// Nesting that exceeds the worker's stack also ends the engine.
 	b.set(map[string]string{"rules": strings.Repeat("[", 100_000)})
 	b.until(`document.getElementById("summary").textContent === "The rule engine stopped: these rules, or this event, are nested too deeply. Change the text to try again."`)
 	b.fill(map[string]string{"rules": sound})
@@ -368,8 +370,8 @@ func TestPlaygroundWatchdog(t *testing.T) {
 	}
 }
 
-// withFile serves a site in which one file has another content; nil: it is missing. The count is
-// of the requests for the file.
+// withFile serves a site in which one file has another content; nil means that it is missing.
+// count counts the requests for this file.
 func withFile(site, name string, content []byte, count *atomic.Int32) http.Handler {
 	files := http.FileServer(http.Dir(site))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -386,9 +388,10 @@ func withFile(site, name string, content []byte, count *atomic.Int32) http.Handl
 	})
 }
 
-// TestPlaygroundStartFails reports an engine that does not start, after a second attempt and no more.
+// TestPlaygroundStartFails checks that the page reports an engine that does not start, after at
+// most one further attempt.
 func TestPlaygroundStartFails(t *testing.T) {
-	var empty bytes.Buffer // a module of WebAssembly without any content
+	var empty bytes.Buffer // an empty WebAssembly module
 	z := gzip.NewWriter(&empty)
 	if _, err := z.Write([]byte("\x00asm\x01\x00\x00\x00")); err != nil {
 		t.Fatal(err)
@@ -423,7 +426,7 @@ func TestPlaygroundStartFails(t *testing.T) {
 	}
 }
 
-// TestPlaygroundLarge keeps the page small where many tests fail under a large condition.
+// TestPlaygroundLarge checks that the page stays small when many tests of a large condition fail.
 func TestPlaygroundLarge(t *testing.T) {
 	b, _ := newPlayground(t, 1400)
 	var rules strings.Builder
@@ -450,8 +453,8 @@ func TestPlaygroundLarge(t *testing.T) {
 	}
 }
 
-// TestPlaygroundGuards keeps the engine's own limits in WebAssembly: one hostile condition is
-// refused.
+// TestPlaygroundGuards checks that the engine's limits also work in WebAssembly: a hostile
+// condition is refused.
 func TestPlaygroundGuards(t *testing.T) {
 	body := strings.Repeat("a", 1<<20-1)
 	tests := []struct{ condition, want string }{
@@ -483,8 +486,8 @@ func fiftyRules(t *testing.T) string {
 	return all
 }
 
-// TestPlaygroundSpeed measures the engine with 50 rules under node, and the page's load and answers
-// in the browser. It logs the times and does not judge them: the machine may be busy.
+// TestPlaygroundSpeed measures the engine with 50 rules in node, and the loading time and answers
+// of the page in the browser. It only logs the times, because the machine may be busy.
 func TestPlaygroundSpeed(t *testing.T) {
 	payload := string(read(t, "../../testdata/events/issues/opened.payload.json"))
 	request := playgroundRequest{Rules: fiftyRules(t), Payload: payload, Runs: 30}

@@ -49,7 +49,7 @@ type playgroundRequest struct {
 	Event   string          `json:"event"`
 	Payload string          `json:"payload"`
 	Issue   playgroundIssue `json:"issue"`
-	Runs    int             `json:"runs,omitempty"` // of which the fastest counts; 0: one
+	Runs    int             `json:"runs,omitempty"` // the fastest run is reported; 0: one run
 }
 
 type playgroundIssue struct {
@@ -60,7 +60,7 @@ type playgroundIssue struct {
 	Association string   `json:"association"`
 }
 
-// playgroundAnswer has the documents of a response as they came.
+// playgroundAnswer contains the undecoded documents of a response.
 type playgroundAnswer struct {
 	Error       string          `json:"error"`
 	Problems    json.RawMessage `json:"problems"`
@@ -68,7 +68,7 @@ type playgroundAnswer struct {
 	Explanation json.RawMessage `json:"explanation"`
 	Tests       json.RawMessage `json:"tests"`
 	Took        float64         `json:"took"` // milliseconds of the fastest run
-	CPU         float64         `json:"cpu"`  // the same, of the CPU
+	CPU         float64         `json:"cpu"`  // CPU milliseconds of the fastest run
 }
 
 // askNode runs the engine under node on requests, and returns the answers.
@@ -113,7 +113,7 @@ func playgroundExamples(t *testing.T) []playgroundRequest {
 	return list
 }
 
-// moreRequests are compared beside the examples of the page.
+// moreRequests returns requests that are compared in addition to the examples.
 func moreRequests(t *testing.T) []playgroundRequest {
 	t.Helper()
 	file := func(name string) string { return string(read(t, filepath.Join("..", "..", name))) }
@@ -132,8 +132,8 @@ func moreRequests(t *testing.T) []playgroundRequest {
 	}
 }
 
-// TestPlaygroundEqualsProgram compares the engine in WebAssembly with the program on the same rules
-// and events: mistakes, plan, explanation and tests.
+// TestPlaygroundEqualsProgram compares the engine in WebAssembly with foreman for the same rules
+// and events. It compares mistakes, plan, explanation and tests.
 func TestPlaygroundEqualsProgram(t *testing.T) {
 	requests := append(playgroundExamples(t), moreRequests(t)...)
 	answers := askNode(t, requests)
@@ -164,7 +164,7 @@ func TestPlaygroundEqualsProgram(t *testing.T) {
 type program struct {
 	t         *testing.T
 	path, dir string
-	event     []string // flags
+	event     []string // flags that name or describe the event
 	payload   string   // file with the event
 	mistaken  bool     // the rules have mistakes
 }
@@ -190,7 +190,8 @@ func newProgram(t *testing.T, path string, r playgroundRequest) *program {
 	for _, label := range r.Issue.Labels {
 		p.event = append(p.event, "--label", label)
 	}
-	// foreman rules explain takes no described issue: it gets the payload of the same issue.
+	// "foreman rules explain" has no flags to describe an issue, so it gets a payload with the same
+	// issue.
 	name, action, _ := strings.Cut(r.Event, ".")
 	if name == "schedule" {
 		p.payload = ""
@@ -222,8 +223,8 @@ func newProgram(t *testing.T, path string, r playgroundRequest) *program {
 	return p
 }
 
-// compare runs the program and compares its JSON with a document of the engine. Left out are the
-// random id of the task, and the notes, which compare the rules with a repository.
+// compare runs foreman and compares its JSON with a document of the engine. It ignores the random
+// ID of the task, and the notes, which compare the rules with a repository.
 func (p *program) compare(name string, got json.RawMessage, args ...string) {
 	p.t.Helper()
 	if name == "rules explain" && p.payload == "" {

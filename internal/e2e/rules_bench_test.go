@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The ten shapes of the benchmarks of package rules, as rules write them and in CEL;
+// shapes are the ten conditions in the benchmarks of package rules, in our syntax and in CEL.
 // %[1]d is the number of the rule.
 var shapes = [][2]string{
 	{"issue.title matches `(?i)(docker|podman)-compose%[1]d`", "issue.title.matches(r'(?i)(docker|podman)-compose%[1]d')"},
@@ -65,8 +65,8 @@ func celPrograms(b *testing.B, n int) []cel.Program {
 	return list
 }
 
-// BenchmarkRulesBesideCEL decides 1,000 rules of ten shapes for one issue, with package
-// rules and with CEL, which must agree.
+// BenchmarkRulesBesideCEL evaluates 1,000 rules of ten shapes for one issue, with package rules
+// and with CEL. Their results must be equal.
 func BenchmarkRulesBesideCEL(b *testing.B) {
 	set, programs := ruleSet(b, 1000), celPrograms(b, 1000)
 	for _, size := range []int{1500, 64 << 10} {
@@ -112,7 +112,7 @@ func BenchmarkRulesBesideCEL(b *testing.B) {
 	}
 }
 
-// BenchmarkCompileCEL is the counterpart of BenchmarkCompile in package rules.
+// BenchmarkCompileCEL does the same as BenchmarkCompile in package rules, but with CEL.
 func BenchmarkCompileCEL(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSandboxedBuild runs the pipeline with sandbox: docker on the real engine. The Builder
-// tries to write everywhere, the Inspector to change what it inspects.
+// TestSandboxedBuild runs the pipeline with sandbox: docker on a real engine. The Builder tries to
+// write everywhere, and the Inspector tries to change what it inspects.
 func TestSandboxedBuild(t *testing.T) {
 	needEngine(t)
 	_, image := images(t)

@@ -19,7 +19,8 @@ import (
 // sandboxName begins the names of containers and volumes of these tests.
 const sandboxName = "foreman-e2e-sandbox"
 
-// TestMain is a program as well that opens a sandbox and is killed in it.
+// TestMain runs the tests. The test binary also serves as a program that opens a sandbox and is
+// killed.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("FOREMAN_E2E_ABANDON"); dir != "" {
 		abandon(dir, os.Getenv("FOREMAN_E2E_IMAGE"))
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// makeImage is an image with make and a shell.
+// makeImage builds an image with make and a shell.
 func makeImage(t *testing.T) string { return programImage(t, "foreman-e2e-make:test", "make") }
 
 // programImage makes an image with a program of this machine and a shell.
@@ -62,7 +63,7 @@ func programImage(t *testing.T, tag, program string) string {
 	return tag
 }
 
-// repository is a git repository with files, all in one commit.
+// repository makes a git repository with one commit of these files.
 func repository(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -101,7 +102,7 @@ func load(t *testing.T, s *sandbox.Session, dir, image string) {
 	}
 }
 
-// in runs a line in the sandbox.
+// in runs a command in the sandbox.
 func in(t *testing.T, s *sandbox.Session, c sandbox.Command) sandbox.Result {
 	t.Helper()
 	result, err := s.Run(t.Context(), c)
@@ -111,7 +112,7 @@ func in(t *testing.T, s *sandbox.Session, c sandbox.Command) sandbox.Result {
 	return result
 }
 
-// leftovers returns the containers and volumes of sandboxes.
+// leftovers returns the containers and volumes of sandboxes that still exist.
 func leftovers(t *testing.T) string {
 	t.Helper()
 	return output(t, ".", "docker", "ps", "--all", "--quiet", "--filter", "name="+sandboxName) +
@@ -134,9 +135,9 @@ func TestSum(t *testing.T) {
 	"nested/nested.go": "package nested\n",
 }
 
-// TestSandbox validates a Go project and a Make project with the real engine and without the
-// network, and checks the leftovers. Its parts run one after another, because they share the
-// engine.
+// TestSandbox validates a Go project and a Make project on a real engine without the network. It
+// also checks that no containers or volumes are left. Its subtests run one after another, because
+// they share the engine.
 func TestSandbox(t *testing.T) {
 	needEngine(t)
 	goImage, jobImage := images(t)
@@ -198,7 +199,7 @@ changed"`},
 		s := openSandbox(t, t.TempDir(), sandbox.Settings{Memory: "64m", PIDs: 32})
 		load(t, s, dir, jobImage)
 		for line, want := range map[string]string{
-			"cat /proc/net/dev | grep -v -e lo: -e '|' | wc -l": "0\n", // loopback only
+			"cat /proc/net/dev | grep -v -e lo: -e '|' | wc -l": "0\n", // only the loopback interface
 			"id -u; id -g": "1000\n1000\n",
 			"grep -c 'Cap.*:.0000000000000000$' /proc/self/status":                             "5\n",
 			"grep NoNewPrivs /proc/self/status | tr -d '\\t '":                                 "NoNewPrivs:1\n",

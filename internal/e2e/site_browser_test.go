@@ -30,12 +30,13 @@ func openSite(t *testing.T, page string) (b *tab, root string) {
 	return b, root
 }
 
-// query types a text into the search, and waits for its results.
+// query types a text into the search field, and waits for the results.
 func (b *tab) query(text string) {
 	b.t.Helper()
 	b.until(`document.getElementById("site.search")?.hidden === false`) // the page is ready
 	b.do(`document.getElementById("site.found").textContent = "", document.getElementById("site.query").value = "", document.body.focus(), document.activeElement.blur()`)
-	// The library's event of a character would come after the key, and a browser sends none.
+	// chromedp would send a separate event for the character after the key, which a real browser does
+	// not do.
 	call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "/", Code: "Slash", Text: "/"})
 	if got := eval[string](b, `document.activeElement.id`); got != "site.query" {
 		b.t.Fatalf("/ leads to %q", got)
@@ -52,7 +53,7 @@ func TestSiteSearch(t *testing.T) {
 		{"rate limit", "docs/contribflow.html"},
 		{"exit codes", "docs/inputs.html"},
 		{"extends", "docs/extends.html"},
-		{"permis", "docs/workflow.html"}, // the beginning of a word
+		{"permis", "docs/workflow.html"}, // a prefix of a word
 		{"how do I replay the past?", "docs/backtest.html"},
 	} {
 		b.query(tt.query)
@@ -91,7 +92,8 @@ func TestSiteSearch(t *testing.T) {
 	}
 }
 
-// TestSiteWalk goes from the index to a guide and back to the first page, and copies a block.
+// TestSiteWalk follows links from the index to a guide and back to the first page, and copies a
+// code block.
 func TestSiteWalk(t *testing.T) {
 	b, root := openSite(t, "docs/")
 	follow := func(link, to string) {
@@ -117,7 +119,7 @@ func TestSiteWalk(t *testing.T) {
 	}
 }
 
-// TestSiteLook opens every page on a desk and on a phone, in light and dark.
+// TestSiteLook opens every page on desktop and phone screens, in light and dark.
 func TestSiteLook(t *testing.T) {
 	b, root := openSite(t, "")
 	var pages []string
@@ -139,7 +141,7 @@ func TestSiteLook(t *testing.T) {
 				if bad := eval[[]string](b, contrast); len(bad) > 0 {
 					t.Errorf("%s: texts that do not stand out:\n%s", what, strings.Join(bad, "\n"))
 				}
-				// On a phone, innerWidth grows with content that is too wide.
+				// innerWidth cannot be used: on a phone it grows with content that is too wide.
 				if over := eval[int64](b, `document.documentElement.scrollWidth`) - width; over > 0 {
 					t.Errorf("%s: it is %d pixels wider than the screen", what, over)
 				}

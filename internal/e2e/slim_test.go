@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// actSlim runs slim/action.yml under act as a tag has it: the release program pins a program,
-// and the action downloads it from this test.
+// actSlim runs slim/action.yml under act as it is in a release. The release program pins a program
+// in it, and the action downloads this program from the test.
 func actSlim(t *testing.T) {
 	project := newProject(t)
 	program := filepath.Join(t.TempDir(), "foreman")
@@ -31,7 +31,8 @@ func actSlim(t *testing.T) {
 	project.act("ubuntu-latest=-self-hosted", "127.0.0.1")
 }
 
-// pinSlim writes a pinned slim/action.yml, and serves the program where it downloads from.
+// pinSlim writes a slim/action.yml with a pinned program, and serves this program at the pinned
+// address.
 func (p project) pinSlim(program string) {
 	t := p.t
 	t.Helper()

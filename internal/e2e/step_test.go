@@ -16,13 +16,13 @@ import (
 
 const token = "ghs_endToEnd"
 
-// A step is one step of a container action. Its files lie where the runner's lie
-// inside of the container.
+// A step is one step of a container action. Its files have the same paths in the container as
+// under the Actions runner.
 type step struct {
 	*actionstest.Runner
 	t     *testing.T
-	home  string   // on this machine: the folder of the files for outputs, event and summary
-	extra []string // options of docker run that the runner does not give
+	home  string   // folder on this machine with the step's files, such as outputs and event
+	extra []string // additional options of docker run
 }
 
 // newStep returns a step on the event, with a token and the given configuration in
@@ -66,8 +66,8 @@ func (s *step) folder(name string) string {
 	return path
 }
 
-// mounts are the runner's: where its folders appear in the container. The folder that
-// holds the others comes last, for translate.
+// mounts returns the folders of the runner, and their paths in the container. The folder that
+// contains the others is last, because translate uses the first match.
 func (s *step) mounts() [][2]string {
 	return [][2]string{
 		{filepath.Join(s.home, "runner_temp"), "/github/runner_temp"},
@@ -88,8 +88,8 @@ func (s *step) translate(value string) string {
 	return value
 }
 
-// command returns what the runner executes: variables are passed by name, their
-// values stand in the environment of the docker client.
+// command returns the command that the runner executes. It passes variables by name; their values
+// are in the environment of the docker client.
 func (s *step) command(ctx context.Context) *exec.Cmd {
 	args := []string{"run", "--rm", "--workdir", "/github/workspace"}
 	environ := slices.DeleteFunc(os.Environ(), func(v string) bool { return !strings.HasPrefix(v, "DOCKER_") && !strings.HasPrefix(v, "PATH=") })

@@ -25,8 +25,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// TestStory follows one issue through several runs of the image, each in a container of its own
-// on a machine that kept nothing, and checks the summary that the agent of each gets.
+// TestStory runs the image several times for one issue. Each run has a new container, so it starts
+// without files of earlier runs. The test checks the summary that the agent receives in each run.
 func TestStory(t *testing.T) {
 	needEngine(t)
 	build(t)
@@ -36,15 +36,15 @@ func TestStory(t *testing.T) {
 	t.Run("cache", func(t *testing.T) { cacheStory(t, host) })
 }
 
-// The agent's summaries, with DATE for each date: the record names who asked for an action,
-// which the timeline cannot.
+// The summaries that the agent receives, with DATE in place of dates. Only the record of the
+// memory contains who asked for an action; the timeline does not.
 const (
 	remembered = "Issue #1: labelled 'documentation', commented on DATE (agent); " + people
 	rebuilt    = "Issue #1: labelled 'documentation', commented on DATE; " + people
 	people     = "a human took off the label 'documentation', closed as 'completed', reopened on DATE. No further actions."
 )
 
-// artifactStory uses the default memory of action.yml, in artifacts.
+// artifactStory uses artifacts, the default memory in action.yml.
 func artifactStory(t *testing.T, host string) {
 	w := newWorld(t, host)
 
@@ -52,8 +52,9 @@ func artifactStory(t *testing.T, host string) {
 	w.wantTold("null")
 	w.wantIssue("bug", "documentation")
 	w.wantQuiet(first)
-	// Only the timeline is read before the decision is carried out: another workflow may have
-	// commented. The list shows whether another run stored a record of the issue meanwhile.
+	// Before the decision is carried out, only the timeline is read, because another workflow may
+	// have commented. The list of artifacts shows whether another run has stored a record of the
+	// issue meanwhile.
 	w.wantCalls(
 		"GET contents/.github/foreman.yml",
 		"POST agent/task",
@@ -105,8 +106,8 @@ func cacheStory(t *testing.T, host string) {
 	}
 }
 
-// A world is shared by the runs of a story: a GitHub with its results service and an agent,
-// reachable from containers. The agent always makes the same decision.
+// A world contains the servers that all runs of a story use: a fake GitHub with its results
+// service, and an agent. Containers can reach them. The agent always makes the same decision.
 type world struct {
 	t        *testing.T
 	gh       *githubtest.Server
@@ -116,11 +117,11 @@ type world struct {
 	runs     int64
 
 	mu    sync.Mutex
-	calls []string // of the last run to api and ask, in order
+	calls []string // calls to api and ask in the last run, in order
 }
 
 const (
-	repoID   = 186853002 // of the event, as the branch is
+	repoID   = 186853002 // of the repository in the event
 	branch   = "master"
 	firstRun = 9000000001
 )
@@ -139,8 +140,8 @@ func newWorld(t *testing.T, host string) *world {
 				action(t, protocol.ActionComment, "body", "Thanks, a pull request is welcome."))
 		}),
 	}
-	// Its first labels are old, so that the summary does not list them as changes after the first
-	// run.
+	// The first labels of the issue are old, so that the summary does not list them as changes since
+	// the first run.
 	w.gh.Repo(repo).AddLabel("bug", "documentation").AddIssue(githubtest.Issue{
 		Number: number, Title: title, Author: author, Labels: []string{"bug"}, CreatedAt: time.Now().Add(-time.Hour),
 	})
@@ -164,7 +165,7 @@ func action(t *testing.T, typ, key, value string) protocol.ActionItem {
 	return item
 }
 
-// serve answers on the given host, notes the calls, and returns the address.
+// serve starts a server on host, records its calls, and returns its address.
 func (w *world) serve(host, name string, h http.Handler) string {
 	w.t.Helper()
 	l, err := net.Listen("tcp", host+":0")
@@ -184,8 +185,8 @@ func (w *world) serve(host, name string, h http.Handler) string {
 	return server.URL
 }
 
-// run is one run of the workflow on an event of the issue, which must succeed. set, if
-// not nil, changes the step before it starts.
+// run runs the workflow on an event of the issue, which must succeed. If set is not nil, it
+// changes the step before the start.
 func (w *world) run(action string, set func(*step)) *step {
 	w.t.Helper()
 	run := firstRun + w.runs
@@ -193,7 +194,7 @@ func (w *world) run(action string, set func(*step)) *step {
 	runtime := w.service.RuntimeToken(resultstest.Job{Run: run})
 	s := newStep(w.t, w.api, "")
 	s.setEvent(payload(w.t, action))
-	s.SetInput("memory", "artifact") // as the runner does: it is the default of action.yml
+	s.SetInput("memory", "artifact") // the runner sets the default of action.yml
 	s.SetInput("agent-url", w.ask)
 	s.Setenv("GITHUB_REPOSITORY_ID", strconv.Itoa(repoID))
 	s.Setenv("GITHUB_RUN_ID", strconv.FormatInt(run, 10))
@@ -229,8 +230,9 @@ func payload(t *testing.T, action string) []byte {
 	return bytes.Replace(data, was, is, 1)
 }
 
-// meanwhile lets a person undo the label, and close the issue and open it again. It is
-// a minute later, for the machine that runs the job has a finer clock than GitHub.
+// meanwhile makes a person remove the label, and close and reopen the issue. It advances GitHub's
+// clock by a minute first, because GitHub's times are less precise than those of the machine that
+// runs the job.
 func (w *world) meanwhile() {
 	w.gh.Advance(time.Minute)
 	w.gh.Repo(repo).UnlabelAs("mona", number, "documentation").
@@ -239,7 +241,8 @@ func (w *world) meanwhile() {
 
 var aDate = regexp.MustCompile(`\d{4}-\d\d-\d\d`)
 
-// wantTold compares the summary that the agent got from the last run, which asked it once.
+// wantTold checks the summary that the agent received in the last run, and that each run asked it
+// once.
 func (w *world) wantTold(want string) {
 	w.t.Helper()
 	list := w.agent.Requests()
@@ -263,7 +266,7 @@ func (w *world) wantTold(want string) {
 	}
 }
 
-// wantIssue wants the labels, and the one comment of the first run.
+// wantIssue checks the labels, and that the only comment is the one of the first run.
 func (w *world) wantIssue(labels ...string) {
 	w.t.Helper()
 	issue := w.gh.Issue(repo, number)
@@ -284,7 +287,7 @@ func (w *world) wantCalls(want ...string) {
 	}
 }
 
-// wantArtifacts wants an artifact of each of the first n runs.
+// wantArtifacts checks that each of the first n runs stored an artifact, and no other run did.
 func (w *world) wantArtifacts(n int) {
 	w.t.Helper()
 	type kept struct {
@@ -320,7 +323,7 @@ func (w *world) wantQuiet(s *step) {
 	}
 }
 
-// wantRefused wants a run that wrote nothing, and why of each action.
+// wantRefused checks that a run wrote nothing, and the reason for each action.
 func (w *world) wantRefused(s *step, reasons ...string) {
 	w.t.Helper()
 	outputs := s.Outputs()
@@ -338,8 +341,8 @@ func (w *world) wantRefused(s *step, reasons ...string) {
 	}
 }
 
-// wantHidden wants no secret in what people can read: the log, but for the lines that
-// hide one in it, and the summary.
+// wantHidden checks that the log and the summary contain no secret. It ignores add-mask commands
+// in the log, which hide a secret.
 func (w *world) wantHidden(s *step, secrets ...string) {
 	w.t.Helper()
 	for line := range strings.Lines(s.Log() + s.Summary()) {

@@ -11,19 +11,20 @@ import (
 	"github.com/org/foreman-action/internal/contrib/contract"
 )
 
-// A contribution is a folder of contribflow with a workspace, and a repository on a GitHub
-// that is a folder.
+// A contribution is a folder of contribflow with a workspace. Its GitHub is a folder with one
+// repository.
 type contribution struct {
 	dir, program string
 	env          []string
 }
 
-// workspace is the folder of the only workspace.
+// workspace returns the folder of the only workspace.
 func (c contribution) workspace() string {
 	return filepath.Join(c.dir, ".contribflow/workspaces/o-r-1")
 }
 
-// contribute checks a repository out and edits it. Config is that of the sandbox.
+// contribute checks a repository out and edits its files. config is the configuration of the
+// sandbox.
 func contribute(t *testing.T, config string, files, edits map[string]string) contribution {
 	t.Helper()
 	c := contribution{dir: t.TempDir(), program: filepath.Join(t.TempDir(), "contribflow")}
@@ -51,7 +52,7 @@ func (c contribution) run(t *testing.T, args ...string) []byte {
 	return out
 }
 
-// validate runs the commands of the repository in the sandbox, and checks the leftovers.
+// validate runs "contribflow validate --run", and checks that nothing is left behind.
 func (c contribution) validate(t *testing.T) contract.Validation {
 	t.Helper()
 	before := output(t, c.workspace(), "git", "status", "--porcelain", "--ignored")
@@ -86,8 +87,8 @@ func ends(d contract.Validation) string {
 	return d.Status + ": " + strings.Join(lines, ", ")
 }
 
-// TestValidate runs contribflow validate with the real engine, and without the network. Its
-// parts run one after another, for they look at the same engine.
+// TestValidate runs contribflow validate on a real engine without the network. Its subtests run
+// one after another, because they share the engine.
 func TestValidate(t *testing.T) {
 	needEngine(t)
 	goImage, _ := images(t)
@@ -96,7 +97,7 @@ func TestValidate(t *testing.T) {
 	t.Run("Go project", func(t *testing.T) {
 		c := contribute(t, `{"images": {"go": "`+goImage+`"}}`, goProject, map[string]string{
 			"sum.go": "package main\n\nfunc main() {}\n\n// Sum adds.\nfunc Sum(a, b int) int { return a + b }\n",
-			// The root is read-only, and what a test writes stays in the sandbox.
+			// The root file system is read-only, and files that a test writes stay in the sandbox.
 			"more_test.go": "package main\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMore(t *testing.T) {\n" +
 				"\tif os.WriteFile(\"/etc/x\", nil, 0o600) == nil {\n\t\tt.Error(\"the root can be written\")\n\t}\n" +
 				"\tif err := os.MkdirAll(\"dist\", 0o755); err != nil {\n\t\tt.Fatal(err)\n\t}\n" +

@@ -18,13 +18,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What the image may weigh, in bytes.
+// The most bytes that the image may have.
 const (
 	maxImage      = 20_000_000
 	maxCompressed = 8_000_000
 )
 
-// weigh saves the image, adds up its layers and looks at what they hold.
+// weigh saves the image, and checks the size and the content of its layers.
 func weigh(t *testing.T, image string) {
 	saved := filepath.Join(t.TempDir(), "image.tar")
 	output(t, ".", "docker", "save", "-o", saved, image)
@@ -45,7 +45,7 @@ func weigh(t *testing.T, image string) {
 	}
 }
 
-// weighLayers checks the weight of uncompressed layers and what the image holds.
+// weighLayers checks the size of uncompressed layers, and the files in them.
 func weighLayers(t *testing.T, layers [][]byte) {
 	t.Helper()
 	var size, compressed int
@@ -85,8 +85,8 @@ func gzipped(t *testing.T, content []byte) int {
 	return b.Len()
 }
 
-// contents lists the files of a layer and its empty folders, each with its mode, and
-// checks that the program needs no interpreter.
+// contents lists the files and empty folders of a layer, each with its mode. It also checks that
+// the program is linked statically.
 func contents(t *testing.T, layer []byte) []string {
 	t.Helper()
 	var names []string
@@ -146,8 +146,8 @@ func walk(t *testing.T, archive []byte, visit func(*tar.Header, []byte)) {
 	}
 }
 
-// pack makes the layer that the Dockerfile would make around a program, for machines
-// that have no engine.
+// pack makes the layer that the Dockerfile would make for a program. It is for machines without an
+// engine.
 func pack(t *testing.T, program string) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -15,10 +15,10 @@ import (
 
 // A point is a step at which a process is killed or suspended.
 type point struct {
-	victim string // "server" or "agent"
-	step   string // what kind of request is under way
-	after  bool   // kill after the response was made; else before the request is passed on
-	pause  bool   // the victim stands still for longer than any lease, and goes on
+	victim string // the process to kill: "server" or "agent"
+	step   string // the kind of request
+	after  bool   // kill after the response was received; false: before the request is forwarded
+	pause  bool   // suspend the process for longer than any lease instead of killing it
 }
 
 func (p point) String() string {
@@ -32,7 +32,7 @@ func (p point) String() string {
 	return p.victim + " " + when + p.step
 }
 
-// The steps, and the processes that may be killed at them: the sender and the receiver.
+// The steps, each with the processes that may be killed there: the sender and the receiver.
 var steps = map[string][]string{
 	"webhook":      {"server"},
 	"next":         {"server", "agent"},
@@ -44,12 +44,12 @@ var steps = map[string][]string{
 	"GitHub write": {"server"},
 }
 
-// A gate is a proxy in every connection, and kills at the chosen step.
+// A gate is a proxy for every connection. It kills a process at the chosen step.
 type gate struct {
 	mu     sync.Mutex
 	random *rand.Rand
 	armed  *point
-	left   int // requests of that step to let by
+	left   int // requests of this step to forward before the kill
 	strike func(victim string, pause bool)
 	hits   map[point]int
 	killed chan struct{} // gets a value for each kill
@@ -66,8 +66,8 @@ func points() []point {
 	return list
 }
 
-// pauses returns the points after which a server is suspended. A request that is under way
-// may take no longer than a lease, so none is held up.
+// pauses returns the points at which a server is suspended. It is suspended only after a
+// response, because no request may take longer than a lease.
 func pauses() []point {
 	var list []point
 	for _, step := range []string{"GitHub read", "GitHub write", "next", "complete"} {
@@ -83,15 +83,15 @@ func (g *gate) arm(p point) {
 	g.armed, g.left = &p, g.random.IntN(3)
 }
 
-// disarm ends the kills.
+// disarm cancels the next kill.
 func (g *gate) disarm() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.armed = nil
 }
 
-// pass kills if this is the point, and reports whether it did. server is the name of the
-// server that sent or gets the request.
+// pass kills or suspends the process if the gate is armed for this point. It returns true after a
+// kill. server is the name of the server that sends or receives the request.
 func (g *gate) pass(server, step string, after bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -114,9 +114,9 @@ func (g *gate) pass(server, step string, after bool) bool {
 	return !p.pause
 }
 
-// through returns a handler that hands requests on to where target says, which also names
-// the server that takes part, and kills on the way. The client of a killed server gets
-// no response.
+// through returns a handler that forwards requests, and kills at the chosen point. target returns
+// the URL to forward to, and the name of the server that sends or receives the request. If the
+// server is killed, the client gets no response.
 func (g *gate) through(step func(*http.Request) string, target func() (url, server string)) http.Handler {
 	client := &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 16},
@@ -149,12 +149,12 @@ func (g *gate) through(step func(*http.Request) string, target func() (url, serv
 	})
 }
 
-// verbStep names the steps between agent and server.
+// verbStep returns the step of a request between agent and server.
 func verbStep(r *http.Request) string {
 	return r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 }
 
-// gitHubStep names the steps between server and GitHub.
+// gitHubStep returns the step of a request from a server to GitHub.
 func gitHubStep(r *http.Request) string {
 	if r.Method == http.MethodGet {
 		return "GitHub read"

@@ -19,9 +19,9 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// BenchmarkHeartbeat measures how long heartbeats wait for their answer while the server
-// carries out 50 decisions on a GitHub that takes 2 seconds for a call. The agent and the
-// fake GitHub run on the same machine, and decide and answer meanwhile.
+// BenchmarkHeartbeat measures how long a heartbeat takes while the server carries out 50
+// decisions, and GitHub takes 2 seconds for each call. The agent and the fake GitHub run on the
+// same machine, and work meanwhile.
 func BenchmarkHeartbeat(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
@@ -39,10 +39,10 @@ func BenchmarkHeartbeat(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// TestHeartbeats is check 32, over HTTP and on a file: while decisions wait for GitHub,
-// heartbeats do not. GitHub answers no call until all heartbeats of a round were answered. Other
-// tests may load the machine, so one round of several in which most took less than 100 ms is
-// enough.
+// TestHeartbeats is check 32, over HTTP and with a file: heartbeats must not wait while decisions
+// wait for GitHub. GitHub answers no call until all heartbeats of a round are answered. Most
+// heartbeats of a round must take less than 100 ms. Other tests may load the machine, so one
+// successful round of several is enough.
 func TestHeartbeats(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -72,7 +72,7 @@ func TestHeartbeats(t *testing.T) {
 	t.Errorf("in no round most heartbeats were answered within 100 ms, half of them took %v", medians)
 }
 
-// A hold lets some requests pass, and holds the others until its release.
+// A hold lets some requests pass, and delays the others until its release.
 type hold struct {
 	left     atomic.Int64
 	released chan struct{}
@@ -87,7 +87,7 @@ func newHold(n int64) *hold {
 	return h
 }
 
-// before returns a handler for the requests to another one; without a hold, that one.
+// before returns a handler that delays requests to next. Without a hold it returns next.
 func (h *hold) before(next http.Handler) http.Handler {
 	if h == nil {
 		return next
@@ -104,8 +104,8 @@ func (h *hold) before(next http.Handler) http.Handler {
 	})
 }
 
-// carrying returns a server that is carrying out 50 decisions on a GitHub that takes its time,
-// and a task that was claimed by hand.
+// carrying returns a server that is carrying out 50 decisions while GitHub answers slowly, and a
+// task that the test has claimed.
 func carrying(ctx context.Context, t testing.TB, o setting) (server, task string) {
 	t.Helper()
 	s := newStage(t, o)
@@ -142,7 +142,7 @@ func beat(ctx context.Context, t testing.TB, server, task string) time.Duration 
 	return time.Since(start)
 }
 
-// carried counts the decisions that are being carried out.
+// carried returns the number of decisions that are being carried out.
 func carried(ctx context.Context, t testing.TB, server string) int {
 	t.Helper()
 	var status struct{ Draining int }
@@ -159,7 +159,7 @@ func carried(ctx context.Context, t testing.TB, server string) int {
 	return status.Draining
 }
 
-// claim claims a task by hand.
+// claim claims a task by an HTTP request of the test.
 func claim(ctx context.Context, server, agent string) (id string, err error) {
 	body, err := post(ctx, server+"/queue/next", fmt.Sprintf(`{"agent_url":%q}`, agent), http.StatusOK)
 	if err != nil {

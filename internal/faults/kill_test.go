@@ -14,15 +14,15 @@ import (
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
-// patience is how long the test waits for a request at a point, and for the end of a run:
-// longer than any lease.
+// patience is how long a test waits for a request at a point. endTime is how long it waits for
+// the end of a run. Both are longer than any lease.
 const (
 	patience = 3 * time.Second
 	endTime  = 3 * time.Minute
 )
 
-// TestKill kills the server and the agent again and again, at steps of a seeded schedule,
-// while issues come in, and checks that each decision was carried out exactly once.
+// TestKill repeatedly kills the server and the agent, at steps of a seeded schedule, while issues
+// are opened. It checks that each decision was carried out exactly once.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -59,11 +59,11 @@ func TestPause(t *testing.T) {
 type deployment struct {
 	name     string
 	servers  int
-	postgres bool // the queue is in PostgreSQL; else it is in a file
+	postgres bool // the queue is in PostgreSQL; false: in a file
 }
 
-// deployments returns the tested deployments. A single server is started again after a kill;
-// with two, the other one may continue first.
+// deployments returns the tested deployments. A single server is started again after a kill. With
+// two servers, the other one may carry on first.
 func deployments() []deployment {
 	return []deployment{
 		{"SQLite, one server", 1, false},
@@ -82,7 +82,7 @@ func (d deployment) setting(t *testing.T, program string) setting {
 	return o
 }
 
-// killing kills a number of times, waits for the end, and checks the result.
+// killing kills processes a number of times, waits for the end, and checks the result.
 func killing(t *testing.T, s *stage, schedule []point, rounds int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rounds)*(2*patience+pauseTime)+endTime)
@@ -100,10 +100,10 @@ func killing(t *testing.T, s *stage, schedule []point, rounds int) {
 		case <-s.gate.killed:
 			kills++
 			if schedule[i%len(schedule)].pause {
-				issues.more(4) // for the other one
+				issues.more(4) // for the other server
 				wait(ctx, pauseTime+time.Second)
 			}
-		case <-time.After(patience): // this step is not taken now
+		case <-time.After(patience): // no request of this step came
 			s.gate.disarm()
 		case <-ctx.Done():
 		}
@@ -151,15 +151,14 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// more asks for n more issues.
+// more opens n more issues.
 func (f *feed) more(n int) {
 	for range n {
 		f.wanted <- struct{}{}
 	}
 }
 
-// stop waits until all issues that were asked for were delivered, and returns how many
-// there are.
+// stop waits until the webhooks of all issues were delivered, and returns the number of issues.
 func (f *feed) stop(t *testing.T) int {
 	t.Helper()
 	close(f.wanted)
@@ -181,7 +180,7 @@ func (s *stage) finished(ctx context.Context, last int) bool {
 			return false
 		}
 	}
-	return wait(ctx, 500*time.Millisecond) // for what would be too much
+	return wait(ctx, 500*time.Millisecond) // wait for surplus comments
 }
 
 // judge counts the missing and the duplicated comments and labels.
@@ -199,7 +198,7 @@ func (s *stage) judge(t *testing.T, last int) (lost, doubled int) {
 		for _, start := range []string{"First. ", "Second. "} {
 			count := 0
 			for _, c := range i.Comments {
-				_, body, _ := strings.Cut(c.Body, " -->\n\n") // behind the marker
+				_, body, _ := strings.Cut(c.Body, " -->\n\n") // the text after the marker
 				if rest, ok := strings.CutPrefix(body, start); ok {
 					count++
 					line, _, _ := strings.Cut(rest, "\n")
@@ -219,7 +218,7 @@ func (s *stage) judge(t *testing.T, last int) (lost, doubled int) {
 	return lost, doubled + s.relabelled(last)
 }
 
-// relabelled counts labels that were added to an issue more than once without need.
+// relabelled counts the labels that were added to an issue more often than kills can explain.
 func (s *stage) relabelled(last int) int {
 	seen, again := map[string]int{}, 0
 	for _, c := range s.gh.Calls() {
@@ -230,8 +229,8 @@ func (s *stage) relabelled(last int) int {
 	}
 	for n := 1; n <= last; n++ {
 		for _, label := range []string{"bug", "seen"} {
-			// A label that was added and whose answer was lost may be added again: that is not a
-			// second write. More often than kills can explain it is a mistake.
+			// A label may be added again if the answer to the first request was lost. That does
+			// not count as a second write. More than three requests cannot be explained by kills.
 			if k := seen[fmt.Sprintf(`/repos/%s/issues/%d/labels {"labels":[%q]}`, repo, n, label)]; k > 3 {
 				again++
 			}

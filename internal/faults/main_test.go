@@ -24,10 +24,11 @@ import (
 
 var killRounds = flag.Int("kill.rounds", 8, "how often the server or the agent is killed")
 
-// server builds the server at its first call, and returns the path of its program.
+// server returns the path of the server's program, which its first call builds.
 var server func() (string, error)
 
-// agentSwitch makes the test binary an agent: the address on which it listens.
+// agentSwitch names the environment variable that makes the test binary an agent. Its value is
+// the address on which the agent listens.
 const agentSwitch = "FAULTS_AGENT_LISTEN"
 
 func TestMain(m *testing.M) {
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "agent:", runAgent(addr))
 		os.Exit(1)
 	}
-	// They wait for other processes most of the time.
+	// Eight tests run at a time, because they mostly wait for other processes.
 	_ = flag.Set("test.parallel", "8")
 	flag.Parse()
 	if err := ramdir.Use(os.Setenv); err != nil {
@@ -60,8 +61,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// runAgent is an agent as its author would write it. It decides differently each time, so
-// that it shows when parts of two decisions are carried out.
+// runAgent runs an agent as its author would write it. It decides differently each time, so that
+// the test detects when parts of two decisions are carried out.
 func runAgent(addr string) error {
 	ctx := context.Background()
 	client, err := agent.NewClient(agent.ClientOptions{

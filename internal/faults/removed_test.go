@@ -16,8 +16,8 @@ import (
 	"github.com/org/foreman-action/store/sqlite"
 )
 
-// TestRemoved removes or replaces files of the queue while webhooks come in: the server refuses
-// further ones, ends with an error, and has saved each task that it accepted.
+// TestRemoved removes or replaces files of the queue while webhooks arrive. The server rejects
+// further webhooks, ends with an error, and saves each task that it accepted.
 func TestRemoved(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -43,11 +43,11 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// removed sends webhooks until the server has ended, calls remove meanwhile, and compares the
+// removed sends webhooks until the server has ended. It calls remove meanwhile, and compares the
 // accepted webhooks with the rescued tasks.
 func removed(t *testing.T, s *stage, remove func(path string) error) {
 	t.Helper()
-	if err := s.deliver(t.Context(), 1); err != nil { // the server is there
+	if err := s.deliver(t.Context(), 1); err != nil { // wait until the server runs
 		t.Fatal(err)
 	}
 	server, url := s.procs[serverName(0)], fmt.Sprintf("http://127.0.0.1:%d", s.ports[0])
@@ -80,7 +80,7 @@ func removed(t *testing.T, s *stage, remove func(path string) error) {
 		defer mu.Unlock()
 		return len(accepted) >= 50
 	}
-	for !enough() && wait(t.Context(), 5*time.Millisecond) { // until webhooks come in
+	for !enough() && wait(t.Context(), 5*time.Millisecond) { // until some webhooks were accepted
 	}
 	path := filepath.Join(s.dir, ".foreman", "queue.db")
 	if err := remove(path); err != nil {
@@ -109,7 +109,7 @@ func removed(t *testing.T, s *stage, remove func(path string) error) {
 	}
 }
 
-// tasks returns the issues of all tasks in a file.
+// tasks returns the issues of all tasks in a queue's file.
 func tasks(t *testing.T, path string) (issues []int) {
 	t.Helper()
 	q, err := sqlite.Open(t.Context(), path, sqlite.Options{})

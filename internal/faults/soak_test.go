@@ -29,7 +29,8 @@ var (
 	soakOut    = flag.String("soak.out", "", "file that gets the report of TestSoak")
 )
 
-// soakRules decide as the agent of the tests does, except that they decide the same each time.
+// soakRules ask for the same labels as the agent of the tests, and for two comments, whose text
+// is fixed.
 const soakRules = `version: 1
 policy: {limits: {comment: 2, add_label: 5}}
 rules:
@@ -44,12 +45,12 @@ rules:
 `
 
 const (
-	maxOpen     = 300 // issues that wait for their comments at the same time
+	maxOpen     = 300 // issues without their comments at the same time
 	soakSamples = 40  // of the memory
 )
 
-// TestSoak opens many issues, while some of the calls to GitHub fail in each of the ways that are
-// known. Every issue gets its labels and comments once, and the server's memory does not grow.
+// TestSoak opens many issues, while some calls to GitHub fail in all known ways. Every issue gets
+// its labels and comments once, and the server's memory does not grow.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -105,17 +106,18 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// A sample is the memory of the processes at a time, in kB.
+// A sample is the memory of the processes in kB after a number of finished events.
 type sample struct{ finished, server, agent int }
 
-// samplesDue returns how many of the soakSamples thresholds were passed when the number of
-// finished events grew: issues that finish together pass several, and each counts.
+// samplesDue returns how many samples are due after the number of finished events grew from
+// before to finished. The soakSamples samples are spread evenly over all events, so several may
+// be due at once.
 func samplesDue(before, finished, events int) int {
 	return finished*soakSamples/events - before*soakSamples/events
 }
 
-// growth returns the most memory of the server in the second and in the last quarter. The error
-// is the reason why they cannot be compared.
+// growth returns the peak memory of the server in the second quarter and in the last quarter. Its
+// error is the reason why they cannot be compared.
 func growth(memory []sample) (before, after int, err error) {
 	switch n := len(memory); {
 	case n < soakSamples:
@@ -165,7 +167,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// resident returns the memory of a process in kB; 0: it cannot be read here.
+// resident returns the memory of a process in kB; 0: the system does not report it.
 func (s *stage) resident(name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +181,7 @@ func (s *stage) resident(name string) int {
 	return 0
 }
 
-// referenceAgent builds foreman, and returns a function that makes the command of its agent.
+// referenceAgent builds foreman, and returns a function that returns the command of its agent.
 func referenceAgent(t testing.TB, dir, rules string, port int) func() *exec.Cmd {
 	t.Helper()
 	program, file := filepath.Join(dir, "foreman"), filepath.Join(dir, "rules.yml")
@@ -201,7 +203,7 @@ type trouble struct {
 	counts map[string]int
 }
 
-// A fault is a way in which a call fails, and how often of 10,000 calls.
+// A fault is a way in which a call fails. often is its number per 10,000 calls.
 type fault struct {
 	name   string
 	often  int
@@ -236,7 +238,7 @@ func faults() []fault {
 	}
 }
 
-// before returns a handler that fails, or has h answer.
+// before returns a handler that injects faults into the requests to h.
 func (f *trouble) before(h http.Handler) http.Handler {
 	if f == nil {
 		return h
@@ -246,13 +248,14 @@ func (f *trouble) before(h http.Handler) http.Handler {
 		if err != nil {
 			panic(http.ErrAbortHandler)
 		}
-		r = r.WithContext(context.WithoutCancel(r.Context())) // a fault may carry out what the client gave up
+		// A fault may carry out a call that the client has cancelled.
+		r = r.WithContext(context.WithoutCancel(r.Context()))
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		f.next(h).ServeHTTP(w, r)
 	})
 }
 
-// next draws the fate of a call.
+// next returns the handler of the next call: h or a fault, at random.
 func (f *trouble) next(h http.Handler) http.Handler {
 	f.mu.Lock()
 	defer f.mu.Unlock()

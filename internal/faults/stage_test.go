@@ -32,7 +32,7 @@ const (
 	seed   = 20_261_121
 )
 
-// A stage is GitHub, the server, an agent, and gates between all of them.
+// A stage is a fake GitHub, the servers, an agent, and gates for all connections between them.
 type stage struct {
 	t       testing.TB
 	gate    *gate
@@ -40,40 +40,40 @@ type stage struct {
 	program string
 	dir     string
 
-	servers []*httptest.Server // GitHub, as each server sees it
-	ports   []int              // of the servers
-	turn    atomic.Int64       // whose it is to be asked
-	front   *httptest.Server   // the servers, as the agent and GitHub see them
-	nudge   *httptest.Server   // the agent, as the servers see it
+	servers []*httptest.Server // proxies in front of GitHub, one for each server
+	ports   []int              // the servers' ports
+	turn    atomic.Int64       // selects the server of the next request
+	front   *httptest.Server   // proxy in front of the servers, for the agent and webhooks
+	nudge   *httptest.Server   // proxy in front of the agent, for the servers
 
 	agentPort int
-	agent     func() *exec.Cmd // without its environment
+	agent     func() *exec.Cmd // returns its command without the environment
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	closed   bool
 	procs    map[string]*process
 	restarts sync.WaitGroup
 }
 
-// A process is one that may be killed.
+// A process is a process that may be killed.
 type process struct {
 	cmd  *exec.Cmd
-	done chan struct{} // closed when it has ended
+	done chan struct{} // closed when the process has ended
 }
 
 // A setting configures a stage.
 type setting struct {
 	program string
-	queue   string        // URL of the database with the queue; empty: it is in a file
-	servers int           // on one queue
-	slow    time.Duration // what GitHub takes for a call, and more
-	hold    *hold         // of the calls to GitHub; nil: none
-	writes  *writes       // how GitHub answers writes; nil: at once
-	trouble *trouble      // what goes wrong on the way to GitHub; nil: nothing does
-	rules   string        // the rules of the reference agent; empty: the agent of the tests decides
+	queue   string        // URL of the queue's database; empty: the queue is in a file
+	servers int           // number of servers on one queue
+	slow    time.Duration // additional time of each call to GitHub
+	hold    *hold         // delays calls to GitHub; nil: no delay
+	writes  *writes       // delays comments at GitHub; nil: no delay
+	trouble *trouble      // faults of calls to GitHub; nil: none
+	rules   string        // rules of the reference agent; empty: the agent of the tests is used
 }
 
-// newStage starts everything.
+// newStage starts all processes.
 func newStage(t testing.TB, o setting) *stage {
 	t.Helper()
 	program, queueURL, servers := o.program, o.queue, o.servers
@@ -121,7 +121,7 @@ func newStage(t testing.TB, o setting) *stage {
 	return s
 }
 
-// delayed answers only after a time.
+// delayed returns a handler that answers after d.
 func delayed(d time.Duration, h http.Handler) http.Handler {
 	if d == 0 {
 		return h
@@ -135,7 +135,7 @@ func delayed(d time.Duration, h http.Handler) http.Handler {
 
 func serverName(i int) string { return fmt.Sprintf("server%d", i) }
 
-// config is the file with the i-th server's configuration.
+// config returns the path of the i-th server's configuration.
 func (s *stage) config(i int) string { return filepath.Join(s.dir, fmt.Sprintf("config%d.yaml", i)) }
 
 const configText = `identity: {github_token: t0ken-of-the-tests, github_user: foreman-bot, api_url: %q, timeout_seconds: %d}
@@ -155,7 +155,7 @@ repos:
   - {owner: octo-org, name: widgets, agents: [{type: issue-triage, config: {url: %q}}]}
 `
 
-// start starts the server or the agent.
+// start starts a server or the agent.
 func (s *stage) start(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,11 +189,12 @@ func (s *stage) start(name string) {
 	}()
 }
 
-// server is the command of a server.
+// server returns the command of a server.
 func (s *stage) server(name string) *exec.Cmd {
 	var i int
 	_, _ = fmt.Sscanf(name, "server%d", &i)
-	// The files are the defaults below the home folder; a configured queue.url wins.
+	// The server's files have their default names below HOME. A configured queue.url takes
+	// precedence.
 	cmd := exec.Command(s.program, "serve", "--config", s.config(i), "--host", "127.0.0.1", "--port", fmt.Sprint(s.ports[i]))
 	cmd.Env = []string{"HOME=" + s.dir, "NO_PROXY=127.0.0.1", "PATH=" + os.Getenv("PATH")}
 	return cmd
@@ -202,7 +203,8 @@ func (s *stage) server(name string) *exec.Cmd {
 // pauseTime is longer than the lease of a decision and than a claim.
 const pauseTime = 15 * time.Second
 
-// strike kills a process and has it started again, or suspends it.
+// strike kills a process and starts it again. With pause it suspends the process for pauseTime
+// instead.
 func (s *stage) strike(name string, pause bool) {
 	s.mu.Lock()
 	p := s.procs[name]
@@ -220,7 +222,7 @@ func (s *stage) strike(name string, pause bool) {
 	s.restarts.Go(func() { s.start(name) })
 }
 
-// end ends a process for good.
+// end kills a process and does not start it again.
 func (s *stage) end(name string) {
 	s.mu.Lock()
 	p := s.procs[name]
@@ -229,7 +231,7 @@ func (s *stage) end(name string) {
 	<-p.done
 }
 
-// close ends everything.
+// close ends all processes and proxies.
 func (s *stage) close() {
 	s.gate.disarm()
 	s.restarts.Wait()
@@ -247,8 +249,8 @@ func (s *stage) close() {
 	s.gh.Close()
 }
 
-// deliver sends the webhook of an issue that was opened, as often as it takes until the
-// server has it: GitHub's own page of deliveries does no more.
+// deliver opens an issue and sends its webhook until the server has accepted it. On GitHub a
+// person can redeliver a webhook, too.
 func (s *stage) deliver(ctx context.Context, number int) error {
 	now := time.Now().UTC()
 	s.gh.Repo(repo).AddIssue(githubtest.Issue{Number: number, Author: "mona", Title: "It crashes", CreatedAt: now})
@@ -267,8 +269,7 @@ func (s *stage) deliver(ctx context.Context, number int) error {
 	return ctx.Err()
 }
 
-// webhook sends the webhook of an issue that was opened at a time, once, and returns the status of
-// the answer.
+// webhook sends the webhook of an opened issue once, and returns the status of the answer.
 func webhook(ctx context.Context, url string, number int, opened time.Time) (status int, err error) {
 	body := fmt.Sprintf(webhookText, number, opened.Format(time.RFC3339))
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -292,7 +293,7 @@ const webhookText = `{"action": "opened", "issue": {"number": %[1]d, "title": "I
 	"user": {"login": "mona", "type": "User"}, "author_association": "NONE", "labels": [], "created_at": %[2]q, "updated_at": %[2]q},
 	"repository": {"full_name": "octo-org/widgets", "default_branch": "main"}, "sender": {"login": "mona", "type": "User"}}`
 
-// wait waits, and reports whether the context is still there.
+// wait waits for d, and returns false if the context ends first.
 func wait(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -302,7 +303,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// logs returns the end of what each process wrote.
+// logs returns the last lines that each process logged.
 func (s *stage) logs() string {
 	var out strings.Builder
 	files, _ := filepath.Glob(filepath.Join(s.dir, "*.log"))

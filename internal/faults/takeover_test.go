@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// maxTakeover is how long a decision may wait after SIGKILL of the server that carries it out.
+// maxTakeover is how long a decision may wait after a SIGKILL of the server that carries it out.
 const maxTakeover = 10 * time.Second
 
-// maxRequest is how long GitHub works on a request.
+// maxRequest is the longest time that GitHub works on a request.
 // https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api#timeouts
 const maxRequest = 10 * time.Second
 
-// TestTakeover kills a server while GitHub is at work on its comment, which GitHub posts
-// later all the same. The decision is continued soon by the server that was started again or by
-// another one, and nothing is written twice. Other tests may load the machine, so one quick round
-// of several is enough; a server that waits for longer is quick in none.
+// TestTakeover kills a server while GitHub processes its comment. GitHub nevertheless posts the
+// comment later. The restarted server or another one must continue with the decision soon, and
+// write nothing twice. Other tests may load the machine, so one quick round of several is enough;
+// a server that waits too long is quick in none.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -48,7 +48,7 @@ func TestTakeover(t *testing.T) {
 }
 
 // takeover kills the server that sends a comment, and reports whether the decision was continued
-// soon. The round does not count when the fake GitHub was too late itself.
+// soon. If the fake GitHub itself was too slow, it returns false.
 func takeover(t *testing.T, d deployment, program string) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -86,24 +86,24 @@ func takeover(t *testing.T, d deployment, program string) bool {
 	return goesOn >= 0 && goesOn <= maxTakeover && next >= 0 && next <= maxTakeover
 }
 
-// writes are the requests to a GitHub that takes a while for a comment, and carries out a write
-// also when the client is gone.
+// A writes simulates a GitHub that takes some time for a comment. It carries out a write even if
+// the client has disconnected.
 type writes struct {
 	take     time.Duration
-	comments chan string // the servers whose comments arrive
-	late     atomic.Bool // a comment took longer than GitHub lets a request take
+	comments chan string // receives the server of each comment that arrives
+	late     atomic.Bool // a comment took longer than maxRequest
 
 	mu       sync.Mutex
 	arrivals []arrival
 }
 
-// An arrival is a request that arrived.
+// An arrival is the time and kind of a request that arrived.
 type arrival struct {
 	at    time.Time
 	write bool
 }
 
-// before returns a handler for the requests of a server.
+// before returns a handler for the requests of one server, which forwards them to h.
 func (w *writes) before(server string, h http.Handler) http.Handler {
 	if w == nil {
 		return h
@@ -136,12 +136,12 @@ func (w *writes) before(server string, h http.Handler) http.Handler {
 	})
 }
 
-// first returns when the first request arrived after a time.
+// first returns when the first request after a time arrived.
 func (w *writes) first(after time.Time) time.Time {
 	return w.find(func(a arrival) bool { return a.at.After(after) })
 }
 
-// firstWrite returns when the first write arrived after a time.
+// firstWrite returns when the first write after a time arrived.
 func (w *writes) firstWrite(after time.Time) time.Time {
 	return w.find(func(a arrival) bool { return a.at.After(after) && a.write })
 }

@@ -1,4 +1,5 @@
-// Package filecache keeps answers of servers as files: read whole or not at all, within bounds.
+// Package filecache stores answers of servers in files. The number and size of the files are
+// limited, and an incomplete file is never read.
 package filecache
 
 import (
@@ -13,17 +14,17 @@ import (
 
 // The limits of one folder.
 const (
-	maxCache      = 256 << 20 // bytes
+	maxCache      = 256 << 20 // bytes of all files in the folder
 	maxCacheFiles = 100_000
-	maxCacheEntry = 32 << 20 // bytes
-	cacheVersion  = 1        // of the form of an entry
+	maxCacheEntry = 32 << 20 // bytes of one file
+	cacheVersion  = 1        // version of the file format
 	cacheSuffix   = ".json"
 	cacheTemp     = "tmp-"
 )
 
-// A Cache is a folder with answers, a file for each. Files are complete or missing; an
-// unreadable file counts as missing. A nil Cache keeps nothing. It is not safe for concurrent
-// use.
+// A Cache is a folder with one file for each answer. A file is complete or missing, and an
+// unreadable file counts as missing. A nil Cache stores nothing. A Cache is not safe for
+// concurrent use.
 type Cache struct {
 	dir   string
 	bytes int64
@@ -36,11 +37,11 @@ type entry struct {
 	Value   json.RawMessage
 }
 
-// Open opens a folder below dir, which is made when it is missing. If it contains too much it is
-// emptied: everything in it can be fetched again.
+// Open opens a folder below dir, and makes it when it is missing. If the folder exceeds the
+// limits, Open empties it, because every entry can be fetched again.
 func Open(dir string, below ...string) (*Cache, error) {
 	c := &Cache{dir: filepath.Join(append([]string{dir}, below...)...)}
-	// The entries may be of a private repository.
+	// Only the user may read the entries, because they may be from a private repository.
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -60,7 +61,8 @@ func Open(dir string, below ...string) (*Cache, error) {
 	return c, nil
 }
 
-// weigh counts the files. Those that were never finished go when they are an hour old.
+// weigh counts the files and their bytes. It removes temporary files that are older than an hour:
+// an interrupted write left them.
 func (c *Cache) weigh(list []os.DirEntry) {
 	for _, e := range list {
 		info, err := e.Info()
@@ -68,7 +70,7 @@ func (c *Cache) weigh(list []os.DirEntry) {
 		case err != nil || !info.Mode().IsRegular():
 		case strings.HasPrefix(e.Name(), cacheTemp):
 			if time.Since(info.ModTime()) > time.Hour {
-				_ = os.Remove(filepath.Join(c.dir, e.Name())) // it will be tried again
+				_ = os.Remove(filepath.Join(c.dir, e.Name())) // the next Open tries again
 			}
 		case strings.HasSuffix(e.Name(), cacheSuffix):
 			c.bytes, c.files = c.bytes+info.Size(), c.files+1
@@ -78,7 +80,7 @@ func (c *Cache) weigh(list []os.DirEntry) {
 
 func (c *Cache) path(key string) string { return filepath.Join(c.dir, key+cacheSuffix) }
 
-// Load reads an entry into a pointer, and reports whether it is there.
+// Load reads an entry into v, a pointer. It reports whether the entry exists and could be read.
 func (c *Cache) Load(key string, v any) bool {
 	if c == nil {
 		return false
@@ -97,7 +99,7 @@ func decodeEntry(data []byte, v any) bool {
 	return json.Unmarshal(data, &e) == nil && e.Version == cacheVersion && json.Unmarshal(e.Value, v) == nil
 }
 
-// Store keeps an entry. When the cache is full it keeps nothing new.
+// Store stores an entry. When the cache is full, Store does nothing and returns nil.
 func (c *Cache) Store(key string, v any) error {
 	if c == nil || c.bytes >= maxCache || c.files >= maxCacheFiles {
 		return nil
@@ -117,9 +119,10 @@ func (c *Cache) Store(key string, v any) error {
 	return nil
 }
 
-// write writes a file beside its place and moves it there.
+// write writes a temporary file in the same folder and renames it, so that a file is never
+// incomplete.
 func (c *Cache) write(key string, data []byte) error {
-	f, err := os.CreateTemp(c.dir, cacheTemp) // for the user alone
+	f, err := os.CreateTemp(c.dir, cacheTemp) // CreateTemp lets only the user read it
 	if err != nil {
 		return err
 	}
@@ -136,9 +139,9 @@ func (c *Cache) write(key string, data []byte) error {
 	return err
 }
 
-// Remove takes an entry out; that there is none is fine.
+// Remove removes an entry. A missing entry is not an error.
 func (c *Cache) Remove(key string) {
 	if c != nil {
-		_ = os.Remove(c.path(key)) // it expires by itself
+		_ = os.Remove(c.path(key)) // callers ignore an entry that is too old
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A keptPage is something to keep.
+// A keptPage is a value to store in the cache.
 type keptPage struct {
 	At     time.Time
 	ETag   string
@@ -24,7 +24,7 @@ type issue struct {
 	Title  string
 }
 
-// FuzzCacheEntry: an arbitrary file is refused or decoded, and a decoded entry stays the same when
+// FuzzCacheEntry decodes arbitrary files. If a file can be decoded, its value stays the same when
 // it is stored and read again.
 func FuzzCacheEntry(f *testing.F) {
 	f.Add([]byte(`{"Version":1,"Value":{"At":"2026-11-20T12:00:00Z","ETag":"W/\"1\"","More":true,"Issues":[{"Number":7,"Title":"x"}]}}`))
@@ -37,7 +37,7 @@ func FuzzCacheEntry(f *testing.F) {
 		}
 		value, err := json.Marshal(kept)
 		if err != nil {
-			return // a time that cannot be written
+			return // JSON cannot represent this time
 		}
 		var again keptPage
 		out, err := json.Marshal(entry{cacheVersion, value})
@@ -50,8 +50,8 @@ func FuzzCacheEntry(f *testing.F) {
 	})
 }
 
-// TestCacheIsBounded: a cache that holds too much begins anew, and files that were never
-// finished go.
+// TestCacheIsBounded opens caches above the limits, which Open empties, and checks that old
+// temporary files are removed.
 func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -60,7 +60,7 @@ func TestCacheIsBounded(t *testing.T) {
 		path := filepath.Join(dir, name)
 		f, err := os.Create(path)
 		if err == nil {
-			err = f.Truncate(size) // takes no room
+			err = f.Truncate(size) // a sparse file, which needs no disk space
 		}
 		if err == nil {
 			err = f.Close()

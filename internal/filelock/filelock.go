@@ -1,9 +1,9 @@
-// Package filelock holds a lock that the kernel gives up when its holder ends, however it
-// ends. A process id in a file proves less: ids are used again, and differ between
+// Package filelock locks files. The kernel releases a lock when its process ends, also after a
+// crash. A file with a process id is less reliable, because ids are reused and differ between
 // containers.
 package filelock
 
 import "errors"
 
-// ErrLocked means that another holder has the lock.
+// ErrLocked means that another process has the lock.
 var ErrLocked = errors.New("another process holds the lock")

@@ -38,7 +38,8 @@ func TestTry(t *testing.T) {
 	again()
 }
 
-// TestForks locks and unlocks while processes are started, which have the file for a moment.
+// TestForks locks and unlocks a file while processes are started, each of which inherits the file
+// for a moment.
 func TestForks(t *testing.T) {
 	t.Parallel()
 	program, err := exec.LookPath("true")

@@ -8,8 +8,9 @@ import (
 	"syscall"
 )
 
-// Try takes an advisory lock on a file, which is made when it is missing. The kernel drops it when
-// the process ends, however it ends. The error is [ErrLocked] if another process has the lock.
+// Try takes an advisory lock on a file, and makes the file when it is missing. The kernel releases
+// the lock when the process ends, also after a crash. The error is [ErrLocked] if another process
+// has the lock.
 func Try(root *os.Root, name string) (unlock func(), err error) {
 	file, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -18,8 +19,8 @@ func Try(root *os.Root, name string) (unlock func(), err error) {
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == nil {
 		return func() {
-			// A process that is being started has the file too, until it runs its program: closing
-			// alone would leave it the lock.
+			// A child process has the file open, too, from fork to exec. If Try only closed the file, the
+			// child would keep the lock until then.
 			_ = syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
 			file.Close()
 		}, nil

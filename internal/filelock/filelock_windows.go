@@ -10,8 +10,9 @@ import (
 // errSharing is ERROR_SHARING_VIOLATION.
 const errSharing = syscall.Errno(32)
 
-// Try opens a file without sharing; it makes the file when it is missing. The kernel closes it when
-// the process ends, however it ends. The error is [ErrLocked] if another process has the lock.
+// Try takes a lock by opening a file without sharing, and makes the file when it is missing. The
+// kernel releases the lock when the process ends, also after a crash. The error is [ErrLocked] if
+// another process has the lock.
 func Try(root *os.Root, name string) (unlock func(), err error) {
 	p, err := syscall.UTF16PtrFromString(filepath.Join(root.Name(), name))
 	if err != nil {

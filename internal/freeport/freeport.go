@@ -1,5 +1,5 @@
-// Package freeport finds free addresses for tests: for programs that they start, or to connect
-// to in vain.
+// Package freeport finds free addresses for tests. A test starts a program on such an address, or
+// connects to it and expects a failure.
 package freeport
 
 import (
@@ -11,16 +11,15 @@ import (
 	"net/netip"
 )
 
-// The ports that are tried. All systems give those above by themselves, to whoever asks for
-// any port and to each connection: such a port may be taken before the program is there that
-// it was found for, or while the program is started anew.
+// Find tries the ports from first to last-1. Higher ports may be taken at any moment: operating
+// systems assign them to outgoing connections and to programs that listen on port 0.
 const (
 	first = 10_000
 	last  = 32_000
 	tries = 100
 )
 
-// Find returns a free address of this machine.
+// Find returns a TCP address of 127.0.0.1 that was free a moment ago.
 func Find(ctx context.Context) (netip.AddrPort, error) {
 	var errs []error
 	for range tries {

@@ -14,7 +14,8 @@ func TestFind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Linux gives ports from 32768 on by itself, others from 49152 on.
+		// Linux assigns ports from 32768 on to programs that ask for any port, other systems from 49152
+		// on.
 		if at.Port() < 1024 || at.Port() >= 32768 || !at.Addr().IsLoopback() {
 			t.Errorf("got %s", at)
 		}

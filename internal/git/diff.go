@@ -12,8 +12,8 @@ import (
 // ErrNoCommit is the error for a name that is not a commit of the repository.
 var ErrNoCommit = errors.New("there is no such commit")
 
-// Resolve returns the hash of the commit that a branch, a tag or a revision names. An error
-// is [ErrNoCommit] where there is none.
+// Resolve returns the hash of the commit that a branch, a tag or a revision names. The error is
+// [ErrNoCommit] if there is no such commit.
 func (r Repo) Resolve(ctx context.Context, rev string) (string, error) {
 	if rev == "" || strings.HasPrefix(rev, "-") || strings.ContainsRune(rev, 0) {
 		return "", fmt.Errorf("resolve %q: %w", rev, ErrNoCommit)
@@ -28,9 +28,9 @@ func (r Repo) Resolve(ctx context.Context, rev string) (string, error) {
 	return string(bytes.TrimSpace(out)), nil
 }
 
-// Diff returns the changes from the merge base of two commits to the second one, as text: whole
-// lines, at most limit bytes. Truncated reports that there is more. Both are hashes, from
-// [Repo.Resolve].
+// Diff returns the changes from the merge base of two commits to the second commit, as text: only
+// complete lines, at most limit bytes. truncated reports that the diff is longer. base and head
+// are hashes, from [Repo.Resolve].
 func (r Repo) Diff(ctx context.Context, base, head string, limit int) (diff []byte, truncated bool, err error) {
 	out, over, err := r.run(ctx, limit, []string{
 		"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames", "--unified=3",

@@ -1,12 +1,13 @@
 // Package git runs git in a directory whose files, configuration and history are untrusted,
 // because an agent may have written them, for example.
 //
-// Arguments are a list, never a shell's line. The environment is built from scratch: git's
-// variables in the environment of the program have no effect, no prompt waits for an answer, and
-// git only fetches from a [Remote]. Programs that a repository's configuration names for hooks,
-// the file system monitor, the pager, signatures and diffs do not run. Those of filter.*.clean
-// and smudge do, because git cannot switch them off together: a caller that does not trust the
-// configuration has to compare it with an earlier state first, without git.
+// Arguments are passed as a list, without a shell. The package builds git's environment from
+// scratch: variables such as GIT_DIR in the program's environment have no effect, git never asks
+// for a password, and it fetches only from a [Remote]. A repository's configuration can name
+// programs for hooks, the file system monitor, the pager, signatures and diffs; git does not run
+// them. But git runs the programs of filter.*.clean and filter.*.smudge, because it has no switch
+// for all of them. A caller that does not trust the configuration must compare it with a trusted
+// state first, without git.
 package git
 
 import (
@@ -24,16 +25,17 @@ import (
 
 // A Repo runs git in a directory.
 type Repo struct {
-	Dir     string   // in the working tree; it counts as safe with any owner
-	Environ []string // the surrounding environment, of which git gets the search path and the folder for temporary files
-	Vars    []string // more variables for git, such as GIT_AUTHOR_NAME=…; they win over the others
+	Dir     string   // a folder in the working tree; git accepts it even if another user owns it
+	Environ []string // the program's environment; git receives its search path and its folder for temporary files
+	Vars    []string // additional variables, such as GIT_AUTHOR_NAME=…; they override the others
 
-	// UserConfig lets git read the configuration of the user and of the machine, which the
-	// user's own git sees. Without it a repository looks the same to everybody.
+	// UserConfig lets git read the configuration of the user and of the machine, as in the user's own
+	// shell. Without it, git prints the same for every user.
 	UserConfig bool
 
-	// Limit is how long a command may take; 0: as long as its context. An untrusted folder may contain
-	// named pipes, such as .gitignore, which git reads for ever.
+	// Limit is how long a command may take; 0: until its context ends. A limit is needed because an
+	// untrusted folder may contain a named pipe, such as .gitignore, from which git reads without
+	// end.
 	Limit time.Duration
 }
 
@@ -46,8 +48,8 @@ var ErrTooLarge = fmt.Errorf("it prints more than %d bytes", MaxOutput)
 // An Error is a command of git that failed.
 type Error struct {
 	Command string // such as "status"
-	Stderr  string // its output, without line breaks; may be cut
-	Err     error  // an [*exec.ExitError] where git ran
+	Stderr  string // the output on stderr, without line breaks, at most 4 KiB
+	Err     error  // an [*exec.ExitError] if git started
 }
 
 // Error returns the command and why it failed.
@@ -76,7 +78,7 @@ func (r Repo) Run(ctx context.Context, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// run runs a command of git, and ends it when it prints more than a number of bytes.
+// run runs a git command, and ends it when it prints more than limit bytes.
 func (r Repo) run(ctx context.Context, limit int, args []string) (out []byte, over bool, err error) {
 	stdout := capture{limit: limit, stop: true}
 	err = r.Stream(ctx, Streams{Out: &stdout}, args...)
@@ -92,7 +94,7 @@ func (r Repo) run(ctx context.Context, limit int, args []string) (out []byte, ov
 // Streams are the input and output of a command. Each may be nil.
 type Streams struct {
 	In       io.Reader
-	Out, Err io.Writer // an error of Out ends the command
+	Out, Err io.Writer // if Out returns an error, the command ends
 }
 
 // Stream runs a command of git with streams. An error is an [*Error].
@@ -110,7 +112,7 @@ func (r Repo) Stream(ctx context.Context, s Streams, args ...string) error {
 	if s.Err != nil {
 		cmd.Stderr = io.MultiWriter(&stderr, s.Err)
 	}
-	cmd.WaitDelay = time.Second // for programs that git started and left behind with its pipes
+	cmd.WaitDelay = time.Second // git may have left child processes that still have its pipes open
 	err := cmd.Run()
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return nil
@@ -121,7 +123,7 @@ func (r Repo) Stream(ctx context.Context, s Streams, args ...string) error {
 	return &Error{args[0], strings.Join(strings.Fields(stderr.buf.String()), " "), err}
 }
 
-// flags are the arguments before the command.
+// flags returns the arguments before the name of the git command.
 func (r Repo) flags() []string {
 	config := []string{
 		"safe.directory=" + r.Dir,
@@ -130,7 +132,7 @@ func (r Repo) flags() []string {
 		"commit.gpgSign=false", "tag.gpgSign=false",
 		"gc.auto=0", "maintenance.auto=false", // they go on in the background
 		"submodule.recurse=false",
-		"diff.orderFile=" + os.DevNull, // status fails without the file that is named
+		"diff.orderFile=" + os.DevNull, // git status fails if the configured file does not exist
 	}
 	if !r.UserConfig {
 		config = append(config, "core.excludesFile="+os.DevNull, "core.attributesFile="+os.DevNull)
@@ -148,8 +150,9 @@ func (r Repo) env() []string {
 	env := []string{
 		"LC_ALL=C",
 		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
-		"GIT_NO_REPLACE_OBJECTS=1", // a replaced object hides a change
-		// A clone without all objects asks its server for them, by a program of its own choice.
+		"GIT_NO_REPLACE_OBJECTS=1", // a replacement object hides a change
+		// A partial clone fetches missing objects from its server, with a program that its configuration
+		// names.
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=",
 	}
 	if r.UserConfig {
@@ -165,18 +168,18 @@ func (r Repo) env() []string {
 	return append(env, r.Vars...)
 }
 
-// errFull ends a program that prints too much.
+// errFull ends a git command that prints too much.
 var errFull = errors.New("the output has reached its limit")
 
-// A capture keeps the first bytes that are written to it.
+// A capture keeps the first limit bytes that are written to it.
 type capture struct {
 	buf   bytes.Buffer
 	limit int
-	stop  bool // fail when there is more, rather than drop it
+	stop  bool // return an error for further bytes instead of dropping them
 	over  bool
 }
 
-// Write keeps as much as fits.
+// Write keeps as many bytes as still fit.
 func (c *capture) Write(p []byte) (int, error) {
 	room := min(len(p), c.limit-c.buf.Len())
 	c.buf.Write(p[:room])

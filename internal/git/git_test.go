@@ -15,8 +15,8 @@ import (
 	"github.com/org/foreman-action/internal/git"
 )
 
-// newRepo makes a repository with one commit on main, in an environment that names nothing
-// but the program.
+// newRepo makes a repository with one commit on main. Git's environment contains only the
+// variables that it needs.
 func newRepo(t testing.TB) git.Repo {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -74,7 +74,7 @@ func status(t testing.TB, r git.Repo, all bool) []git.Change {
 	return list
 }
 
-// hostileNames are names of files that a reader of lines takes for something else.
+// hostileNames are file names that a program which parses lines may misunderstand.
 func hostileNames() []string {
 	return []string{
 		" leading", "trailing ", "-rf", "--output=x", "a -> b", "new\nline", "tab\tname", `quote"back\slash`, "'single'", "$(touch marker)", "`touch marker`", "é ü",
@@ -82,7 +82,8 @@ func hostileNames() []string {
 	}
 }
 
-// TestStatusNames lists files with hostile names as they are, untracked, staged and renamed.
+// TestStatusNames lists files with hostile names. The names are unchanged for untracked, staged
+// and renamed files.
 func TestStatusNames(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -112,7 +113,7 @@ func TestStatusNames(t *testing.T) {
 	same(t, status(t, r, false), renamed)
 }
 
-// same compares lists in any order.
+// same compares two lists and ignores their order.
 func same(t testing.TB, got, want []git.Change) {
 	t.Helper()
 	index := func(list []git.Change) map[git.Change]int {
@@ -146,13 +147,13 @@ func TestStatusKinds(t *testing.T) {
 	same(t, status(t, r, false), append(tracked, git.Change{Path: "folder/", Code: "??"}))
 	same(t, status(t, r, true), append(tracked, git.Change{Path: "folder/new.txt", Code: "??"}))
 
-	// From a folder below, paths start at the root all the same.
+	// Paths are relative to the root of the working tree, even if git runs in a subfolder.
 	below := r
 	below.Dir = filepath.Join(r.Dir, "folder")
 	same(t, status(t, below, true), append(tracked, git.Change{Path: "folder/new.txt", Code: "??"}))
 }
 
-// TestStatusConflict lists both sides of a merge that stopped.
+// TestStatusConflict lists the files of a merge with conflicts.
 func TestStatusConflict(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

@@ -16,7 +16,8 @@ import (
 	"github.com/org/foreman-action/internal/git"
 )
 
-// trap writes a program that leaves a marker when it runs, and copies its input to its output.
+// trap writes a program that copies its input to its output. When it runs, it creates the file
+// marker.
 func trap(t testing.TB) (program, marker string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -27,7 +28,7 @@ func trap(t testing.TB) (program, marker string) {
 	return program, marker
 }
 
-// sprung fails the test when a trap ran.
+// sprung fails the test if the program of trap has run.
 func sprung(t testing.TB, marker string) {
 	t.Helper()
 	if ran, err := os.ReadFile(marker); !errors.Is(err, fs.ErrNotExist) {
@@ -35,7 +36,7 @@ func sprung(t testing.TB, marker string) {
 	}
 }
 
-// everything calls all that reads a repository, after a change on each side.
+// everything calls Resolve, Diff and Status.
 func everything(t testing.TB, r git.Repo) ([]git.Change, string) {
 	t.Helper()
 	head, err := r.Resolve(t.Context(), "HEAD")
@@ -53,7 +54,7 @@ func everything(t testing.TB, r git.Repo) ([]git.Change, string) {
 	return status(t, r, true), string(diff)
 }
 
-// changed makes a repository with a branch that changes a file and moves others, and with
+// changed makes a repository with a branch that changes one file and moves others. It also has
 // changes that are not committed.
 func changed(t testing.TB) git.Repo {
 	t.Helper()
@@ -73,8 +74,8 @@ func changed(t testing.TB) git.Repo {
 	return r
 }
 
-// TestHostileConfig plants programs and changed formats in the configuration of a
-// repository: none runs, and the output stays the same.
+// TestHostileConfig puts programs and other output formats into the configuration of a repository.
+// No program runs, and the output stays the same.
 func TestHostileConfig(t *testing.T) {
 	t.Parallel()
 	r := changed(t)
@@ -138,7 +139,8 @@ func signed(t testing.TB, r git.Repo) string {
 	return run(t, r, "hash-object", "-t", "commit", "-w", name)
 }
 
-// TestConfiguration reads the configuration of the user and of the machine only on request.
+// TestConfiguration checks that git reads the configuration of the user and of the machine only
+// with UserConfig.
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -158,7 +160,7 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// TestHostileEnvironment sets variables of git's around the program.
+// TestHostileEnvironment sets git's variables in the environment of the program.
 func TestHostileEnvironment(t *testing.T) {
 	t.Parallel()
 	r := changed(t)
@@ -185,14 +187,15 @@ func TestHostileEnvironment(t *testing.T) {
 	}
 	sprung(t, marker)
 
-	// The user's own view: the ignore file counts, and still no program runs.
+	// With UserConfig, the user's own ignore file applies, but still no program runs.
 	r.UserConfig = true
 	gotChanges, _ = everything(t, r)
 	same(t, gotChanges, []git.Change{{Path: "tracked.txt", Code: " M"}, {Path: "staged.md", From: "staged.txt", Code: "R "}})
 	sprung(t, marker)
 }
 
-// TestHostileSubmodule changes the configuration of a submodule, and hides that it moved.
+// TestHostileSubmodule changes the configuration of a submodule, and tries to hide that its commit
+// changed.
 func TestHostileSubmodule(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -222,7 +225,7 @@ func TestHostileSubmodule(t *testing.T) {
 	sprung(t, marker)
 }
 
-// TestReplacedObject hides a change by git replace: refs/replace must have no effect.
+// TestReplacedObject tries to hide a change by git replace: refs/replace must have no effect.
 func TestReplacedObject(t *testing.T) {
 	t.Parallel()
 	r := changed(t)
@@ -233,7 +236,7 @@ func TestReplacedObject(t *testing.T) {
 	}
 }
 
-// TestMissingObject has a clone without all objects whose server is a program.
+// TestMissingObject uses a partial clone whose configured server is a program.
 func TestMissingObject(t *testing.T) {
 	t.Parallel()
 	r := changed(t)
@@ -254,8 +257,7 @@ func TestMissingObject(t *testing.T) {
 	sprung(t, marker)
 }
 
-// TestLeftBehind has a filter whose child keeps the pipes of git open until the test lets
-// it go.
+// TestLeftBehind uses a filter whose child process keeps git's pipes open until the test ends it.
 func TestLeftBehind(t *testing.T) {
 	t.Parallel()
 	r := changed(t)
@@ -268,7 +270,7 @@ func TestLeftBehind(t *testing.T) {
 	}
 	run(t, r, "config", "filter.left.clean", "cat '"+pipe+"' > /dev/null & cat")
 	write(t, r, ".git/info/attributes", "tracked.txt filter=left\n")
-	write(t, r, "tracked.txt", "one\nTWO\n") // as long as it was, so that git compares
+	write(t, r, "tracked.txt", "one\nTWO\n") // the same size, so git compares the content
 	list, err := r.Status(t.Context(), false)
 	release, errRelease := os.OpenFile(pipe, os.O_WRONLY, 0)
 	if errRelease != nil {
@@ -280,8 +282,7 @@ func TestLeftBehind(t *testing.T) {
 	}
 }
 
-// TestForeignOwner reads a repository that belongs to somebody else, as it does in
-// containers.
+// TestForeignOwner reads a repository that another user owns, as in containers.
 func TestForeignOwner(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestLimit has a named pipe where git looks for a file: nothing is ever written to it.
+// TestLimit has a named pipe in place of a file that git reads. No process writes to the pipe.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

@@ -16,11 +16,11 @@ const (
 
 // A Raw is a path that differs between two trees.
 type Raw struct {
-	OldMode, Mode string // "000000": there is no file
+	OldMode, Mode string // "000000": the file does not exist
 	OldBlob, Blob string // hashes
-	Status        string // A, M, D, T; R and C with how alike the files are, such as R100
-	Path          string // any bytes but NUL
-	From          string // of a renamed or copied file
+	Status        string // A, M, D or T; R or C with the similarity in percent, such as R100
+	Path          string // may contain any byte but NUL
+	From          string // earlier path of a renamed file, original of a copied file; else empty
 }
 
 // ParseRaw parses the output of git diff-tree and git log with --raw -z --no-abbrev.
@@ -32,11 +32,11 @@ func ParseRaw(out []byte) ([]Raw, error) {
 	return list, err
 }
 
-// CutRaw parses the entries at the start of an output, and returns the rest.
+// CutRaw parses the entries at the start of out, and returns the output after them.
 func CutRaw(out []byte) (list []Raw, rest []byte, err error) {
-	const fields = 5 // :mode mode blob blob status
+	const fields = 5 // mode and blob before, mode and blob after, status
 	for {
-		out = bytes.TrimLeft(out, "\n") // between commits
+		out = bytes.TrimLeft(out, "\n") // git log prints line breaks between commits
 		if len(out) == 0 || out[0] != ':' {
 			return list, out, nil
 		}
@@ -61,9 +61,9 @@ func CutRaw(out []byte) (list []Raw, rest []byte, err error) {
 	}
 }
 
-// Leaves reports whether the target of a link at a path of the tree is outside of the tree,
-// or may be: behind another link, ".." leads anywhere. A target in ".git" counts
-// as outside.
+// Leaves reports whether the target of the link name is outside the tree, or may be. In a target
+// such as x/.., x may be a link itself, so ".." may lead anywhere. A target in ".git" counts as
+// outside.
 func Leaves(name, target string) bool {
 	if target == "" || strings.HasPrefix(target, "/") || strings.ContainsAny(target, "\\\x00") || len(target) > 1 && target[1] == ':' {
 		return true

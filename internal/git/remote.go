@@ -10,29 +10,29 @@ import (
 // A Remote is a server that commands of git may reach.
 type Remote struct {
 	Server string // such as https://github.com
-	Token  string // sent to this server alone; empty: none
-	// Environ is the surrounding environment: its proxies and certificates count.
+	Token  string // sent only to this server; empty: no token
+	// Environ is the program's environment. Git receives its proxies and certificates.
 	Environ []string
-	// Rewrites lets the surrounding environment lead addresses elsewhere: with variables
-	// GIT_CONFIG_KEY_0=url.BASE.insteadOf, as git reads them. A BASE that begins with
-	// file:// allows to read repositories on this machine.
+	// Rewrites applies the URL rewrites of the environment, such as
+	// GIT_CONFIG_KEY_0=url.BASE.insteadOf, as git does. With a BASE that begins with file://, git can
+	// read repositories on this machine.
 	Rewrites bool
 }
 
-// Vars returns the variables of git by which it reaches the server, for [Repo.Vars]. The
-// token is in none of the arguments, which other users of the machine see.
+// Vars returns the variables that let git connect to the server, for [Repo.Vars]. The token is in
+// a variable, not in an argument, because other users of the machine can see arguments.
 func (r Remote) Vars() []string {
 	scheme, _, _ := strings.Cut(r.Server, ":")
 	protocols := []string{scheme}
 	config := [][2]string{
-		// A connection that stands still ends.
+		// Git ends a connection that transfers less than 1 byte a second for 60 seconds.
 		{"http.lowSpeedLimit", "1"},
 		{"http.lowSpeedTime", "60"},
 	}
 	if r.Token != "" {
 		config = append(config,
 			[2]string{"http." + r.Server + "/.extraHeader", "Authorization: Basic " + r.basic()},
-			[2]string{"http.followRedirects", "false"}) // a redirect takes the header along
+			[2]string{"http.followRedirects", "false"}) // a redirect would get the header, too
 	}
 	if r.Rewrites {
 		for _, rewrite := range rewrites(r.Environ) {
@@ -56,8 +56,8 @@ func (r Remote) Vars() []string {
 	return vars
 }
 
-// Secrets returns the texts that no error and no log may show: the token, and the form in
-// which it is sent.
+// Secrets returns the texts that must not appear in errors or logs: the token, and its Base64 form
+// in the HTTP header.
 func (r Remote) Secrets() []string {
 	if r.Token == "" {
 		return nil
@@ -69,7 +69,7 @@ func (r Remote) basic() string {
 	return base64.StdEncoding.EncodeToString([]byte("x-access-token:" + r.Token))
 }
 
-// rewrites returns the entries url.*.insteadOf of the variables GIT_CONFIG_*.
+// rewrites returns the url.*.insteadOf entries among the variables GIT_CONFIG_KEY_n.
 func rewrites(environ []string) [][2]string {
 	vars := map[string]string{}
 	for _, v := range environ {

@@ -39,7 +39,7 @@ func TestRemoteVars(t *testing.T) {
 			"GIT_ALLOW_PROTOCOL=https:file", "GIT_CONFIG_COUNT=4",
 			"GIT_CONFIG_KEY_0=http.lowSpeedLimit", "GIT_CONFIG_VALUE_0=1", "GIT_CONFIG_KEY_1=http.lowSpeedTime", "GIT_CONFIG_VALUE_1=60",
 			"GIT_CONFIG_KEY_2=url.file:///fix/.insteadOf", "GIT_CONFIG_VALUE_2=https://github.com/",
-			"GIT_CONFIG_KEY_3=URL.ext::evil.insteadof", "GIT_CONFIG_VALUE_3=https://github.com/", // refused as a protocol
+			"GIT_CONFIG_KEY_3=URL.ext::evil.insteadof", "GIT_CONFIG_VALUE_3=https://github.com/", // git refuses ext:
 		}},
 	}
 	for _, tt := range tests {
@@ -52,7 +52,8 @@ func TestRemoteVars(t *testing.T) {
 	}
 }
 
-// TestRemoteToken sends the token to its server, and to none that it leads to.
+// TestRemoteToken checks that git sends the token to its server, but not to a server to which it
+// redirects.
 func TestRemoteToken(t *testing.T) {
 	t.Parallel()
 	var asked, leaked atomic.Int32
@@ -78,7 +79,8 @@ func TestRemoteToken(t *testing.T) {
 	}
 }
 
-// TestProtocols refuses all protocols but a server's, also behind an alias.
+// TestProtocols checks that git refuses every protocol but the server's, also through an insteadOf
+// alias.
 func TestProtocols(t *testing.T) {
 	t.Parallel()
 	program, marker := trap(t)

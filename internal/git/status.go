@@ -9,19 +9,19 @@ import (
 // A Change is a file that differs from HEAD, or is not tracked.
 type Change struct {
 	Path string // from the root of the working tree, with slashes; any bytes but NUL
-	From string // of a renamed or copied file, where it came from; else empty
-	Code string // two letters, as git status has them: of the index and of the working tree
+	From string // earlier path of a renamed file, or the original of a copied file; else empty
+	Code string // two letters of git status: state in the index, state in the working tree
 }
 
-// Status returns the changes in the working tree. Changes within submodules are left out.
-// With all, files in folders that are not tracked are listed, else only the folders, whose
-// paths end in a slash.
+// Status returns the changes in the working tree. It ignores changes within submodules. With all,
+// it lists every untracked file. Without all, it lists an untracked folder as one path that ends
+// in a slash.
 func (r Repo) Status(ctx context.Context, all bool) ([]Change, error) {
 	untracked := "--untracked-files=normal"
 	if all {
 		untracked = "--untracked-files=all"
 	}
-	// Git would read the configuration of a submodule to look into it.
+	// To look into a submodule, git would read its configuration, which is untrusted.
 	out, err := r.Run(ctx, "status", "--porcelain=v1", "-z", "--renames", "--ignore-submodules=dirty", untracked)
 	if err != nil {
 		return nil, err
@@ -29,8 +29,8 @@ func (r Repo) Status(ctx context.Context, all bool) ([]Change, error) {
 	return parseStatus(out)
 }
 
-// parseStatus parses the output of git status -z: for each file two letters, a space, the path
-// and a NUL; a renamed or copied file is followed by its earlier path and a NUL.
+// parseStatus parses the output of git status -z. Each file has two letters, a space, its path and
+// a NUL. A renamed or copied file is followed by its earlier path and a NUL.
 func parseStatus(out []byte) ([]Change, error) {
 	var list []Change
 	for len(out) > 0 {

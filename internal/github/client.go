@@ -1,6 +1,7 @@
-// Package github is the one way to GitHub's REST API, and for what that lacks to its GraphQL API.
-// It satisfies [runner.Issues], [runner.Repository] and [runner.Search], and reads configuration
-// files from a repository. Package rest handles the transport and the failures of calls.
+// Package github is the project's only access to GitHub: to its REST API, and to its GraphQL API
+// for what the REST API lacks. It implements [runner.Issues], [runner.Repository] and
+// [runner.Search], and reads configuration files from a repository. Package rest handles the
+// transport and failures.
 package github
 
 import (
@@ -17,10 +18,9 @@ import (
 // without a token.
 type Options = rest.Options
 
-// A Client reads and writes on one GitHub host with one token. It is safe for concurrent
-// use. Its methods keep the contract of [runner.Issues]: reads are tried up to three
-// times, rate limits are waited for within a bound, and a write whose outcome is
-// unknown is not repeated.
+// A Client reads and writes on one GitHub host with one token. It is safe for concurrent use. Its
+// methods keep the contract of [runner.Issues]: they try a read up to three times, wait for rate
+// limits up to a maximum, and never repeat a write whose outcome is unknown.
 type Client struct {
 	caller *rest.Caller
 }
@@ -40,14 +40,14 @@ func New(o Options) (*Client, error) {
 	return &Client{caller}, nil
 }
 
-// Budget returns the calls that are left in this hour. See [runner.Search].
+// Budget returns the number of calls that remain in this hour. See [runner.Search].
 func (c *Client) Budget() (left int, ok bool) { return c.caller.Left() }
 
 // Pulls returns the pull requests of a repository.
 func (c *Client) Pulls(owner, repo string) Pulls { return Pulls{c.caller, owner, repo} }
 
-// Viewer returns the login that the token belongs to. Tokens of installations and of
-// workflows belong to none: PermissionError.
+// Viewer returns the login of the token's owner. A token of an installation or of a workflow has no
+// owner: the error is then a PermissionError.
 func (c *Client) Viewer(ctx context.Context) (string, error) {
 	o := rest.Op{What: "ask whose the token is", Scope: rest.NoRepository, Need: "a token of an account", Absent: triage.ErrNotFound}
 	var user login

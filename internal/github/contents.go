@@ -15,20 +15,20 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Tree is where files are: a repository at a branch, a tag or a commit. An empty Ref
-// is the default branch.
+// A Tree is a repository at a branch, a tag or a commit. An empty Ref is the default branch.
 type Tree struct{ Owner, Repo, Ref string }
 
 // ErrNoRef means that a repository has no such branch, tag or commit.
 var ErrNoRef = errors.New("no such ref")
 
-// commit is what GitHub takes for the name of a commit, and commitDigits are all of one.
+// commit matches the names that GitHub accepts for a commit: the first 7 to 40 digits of its hash.
+// A full hash has commitDigits digits.
 var commit = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
 
 const commitDigits = 40
 
-// fullCommit returns all digits of a commit. GitHub takes a branch or a tag of that name
-// first, whose commit begins with other digits.
+// fullCommit returns the full hash of a commit. GitHub prefers a branch or a tag of the same name,
+// whose commit has other first digits; fullCommit then returns ErrNotFound.
 func fullCommit(ctx context.Context, c *rest.Caller, f config.RemoteFile) (string, error) {
 	o := rest.InRepository("look up commit "+f.Ref+" of", f.Owner, f.Repo, rest.NeedContentsRead)
 	var answer struct {
@@ -61,8 +61,8 @@ func file(ctx context.Context, c *rest.Caller, o rest.Op, ref, path string) ([]b
 	return data, nil
 }
 
-// A ContentError means that a path has other content than was asked for: no file, no
-// directory, or larger than is given.
+// A ContentError means that a path has unexpected content. It is not a file, not a directory, or
+// larger than GitHub returns.
 type ContentError struct{ Err error }
 
 // Error returns the text of the cause.
@@ -71,7 +71,7 @@ func (e *ContentError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *ContentError) Unwrap() error { return e.Err }
 
-// contentsOp is reading a file or listing a directory.
+// contentsOp returns the operation of reading a file or listing a directory.
 func contentsOp(verb, thing string, t Tree, path string) rest.Op {
 	if t.Ref != "" {
 		verb += " at " + rest.Clip(t.Ref, 200)

@@ -60,7 +60,8 @@ func TestDir(t *testing.T) {
 	}
 }
 
-// TestFileAt reads tags and commits, and takes no branch for either.
+// TestFileAt reads files at tags and commits. A branch of the same name must not replace a tag or a
+// commit.
 func TestFileAt(t *testing.T) {
 	t.Parallel()
 	s := fake(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// FuzzFileContent: any answer causes no panic, and never more content than its limit.
+// FuzzFileContent checks that no response causes a panic or returns more content than the limit.
 func FuzzFileContent(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"file","encoding":"base64","content":"aGk=\n","size":2}`, `[]`, `{}`, `7`, ``, `{"type":"symlink"}`,
@@ -45,8 +45,8 @@ func FuzzEscapePath(f *testing.F) {
 	})
 }
 
-// FuzzTimelineEvent: any event has a name and a time or is dropped, and reads back from its own
-// form.
+// FuzzTimelineEvent checks that each parsed event has a kind and a time, and that it can be encoded
+// and decoded again.
 func FuzzTimelineEvent(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/timeline/*.txtar")
 	for _, path := range paths {
@@ -72,7 +72,7 @@ func FuzzTimelineEvent(f *testing.F) {
 		}
 		for _, at := range []time.Time{e.At, e.Edited} {
 			if year := at.Year(); year < 0 || year > 9999 {
-				return // in the zone that it came in it could be written
+				return // converted to UTC, the year may be outside of 0 to 9999, which JSON does not allow
 			}
 		}
 		if again, ok := decodeTimelineEvent(encodeTimelineEvent(t, e)); !ok || again != e {

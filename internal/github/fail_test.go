@@ -22,9 +22,9 @@ func TestWritesFail(t *testing.T) {
 		name   string
 		fault  githubtest.Fault
 		number int
-		want   error  // errors.Is
-		need   string // of a PermissionError
-		text   string // in the error
+		want   error  // errors.Is must match it
+		need   string // field Need of the expected PermissionError; empty: another error
+		text   string // part of the error
 		tries  int
 	}{
 		{name: "deleted", number: 9, want: triage.ErrGone, text: "410 Gone: This issue was deleted", tries: 1},
@@ -57,8 +57,8 @@ func TestWritesFail(t *testing.T) {
 				t.Parallel()
 				s := fake(t)
 				c, ticks := client(t, s.URL, func(o *github.Options) {
-					// A connection of its own for each call: net/http itself repeats a
-					// read when a kept connection breaks.
+					// Each call uses a new connection, because net/http itself repeats a read when
+					// a reused connection breaks.
 					o.Transport = &http.Transport{DisableKeepAlives: true}
 				})
 				if tt.fault.Status != 0 || tt.fault.CutAfter || tt.fault.CutBefore {
@@ -113,7 +113,7 @@ func TestMarkDuplicateRefuses(t *testing.T) {
 		of   int
 		want error
 	}{
-		{"itself", 7, nil}, // without a call
+		{"itself", 7, nil}, // fails before any call
 		{"a pull request", 8, triage.ErrNotFound},
 		{"a deleted issue", 9, triage.ErrNotFound},
 		{"a transferred issue", 10, triage.ErrNotFound},

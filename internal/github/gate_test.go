@@ -17,8 +17,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestGate asks the gate before each request of a write, also before one that is
-// repeated, and before no read.
+// TestGate checks that the gate is called before each request of a write, also before a repeated
+// request, and before no read.
 func TestGate(t *testing.T) {
 	t.Parallel()
 	errShut := errors.New("it is not ours any more")
@@ -49,7 +49,8 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// late is a context whose timer has not fired yet, as after the process was suspended.
+// late is a context whose timer has not ended it yet although its deadline has passed. That happens
+// after the process was suspended.
 type late struct{ context.Context }
 
 func (late) Err() error            { return nil }
@@ -76,7 +77,7 @@ func TestDeadlinePassed(t *testing.T) {
 	}
 }
 
-// unhurried answers every request, but late.
+// unhurried answers every request, but only after this time.
 type unhurried time.Duration
 
 func (u unhurried) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -88,7 +89,7 @@ func (u unhurried) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// TestGateWaits gives a request that had to wait for its leave as long as any other.
+// TestGateWaits checks that the time limit of a request does not include the wait for its gate.
 func TestGateWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

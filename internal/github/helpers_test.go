@@ -19,7 +19,7 @@ var ref = triage.Ref{Owner: "octo", Repo: "hello", Number: 7}
 
 var hello = github.Tree{Owner: "octo", Repo: "hello"}
 
-// A clock is a time that only sleeping moves on.
+// A clock is a time that advances only when the client sleeps.
 type clock struct {
 	mu    sync.Mutex
 	now   time.Time
@@ -50,7 +50,7 @@ func (c *clock) Waits() []time.Duration {
 	return slices.Clone(c.waits)
 }
 
-// fake starts a GitHub with one repository that has something of everything.
+// fake starts a GitHub with one repository that contains every kind of object.
 func fake(t *testing.T) *githubtest.Server {
 	t.Helper()
 	s := githubtest.New(t, githubtest.Config{Token: token})
@@ -68,7 +68,7 @@ func furnish(s *githubtest.Server) {
 	r.AddFile(".github/foreman.yml", "version: 1\n").AddFile(".github/foreman/b.yml", "b").AddFile(".github/foreman/a b.yml", "a")
 }
 
-// client returns a client of a server, with a clock that does not make tests wait.
+// client returns a client of a server. Its clock makes waits take no time.
 func client(t *testing.T, url string, change ...func(*github.Options)) (*github.Client, *clock) {
 	t.Helper()
 	ticks := newClock()
@@ -83,11 +83,11 @@ func client(t *testing.T, url string, change ...func(*github.Options)) (*github.
 	return c, ticks
 }
 
-// A write is one of the client's writing methods with fitting arguments.
+// A write is a call of one of the client's writing methods with valid arguments.
 type write struct {
 	name string
 	call func(context.Context, *github.Client, triage.Ref) error
-	want []string // the calls it takes when all goes well
+	want []string // the requests of a successful call
 }
 
 func writes() []write {
@@ -140,7 +140,7 @@ func writes() []write {
 	}
 }
 
-// put carries an effect out whose result does not matter.
+// put performs an effect and returns only the error.
 func put(ctx context.Context, c *github.Client, ref triage.Ref, e effect.Effect) error {
 	_, err := c.Write(ctx, ref, e)
 	return err

@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// resumeWithin is how long an unfinished list can be resumed.
+// resumeWithin is the age up to which a list that was not read to its end can be resumed.
 const resumeWithin = 6 * time.Hour
 
 // HistoryOptions configures a [History].
@@ -25,41 +25,41 @@ type HistoryOptions struct {
 	Reserve int
 }
 
-// A History reads the issues of a repository and their timelines with few calls: it caches
-// them, and asks again only when they may have changed. It resumes a list that was not read to
-// its end. It is for one goroutine.
+// A History reads the issues of a repository and their timelines with few calls. It caches the
+// responses, and reads them again only if they may have changed. After a failure it resumes the
+// list of issues. It is not safe for concurrent use.
 type History struct {
 	caller  *rest.Caller
-	op      rest.Op // on the list
+	op      rest.Op // describes the list of issues, for errors
 	cache   *filecache.Cache
 	reserve int
 	calls   HistoryCalls
-	started time.Time // of the reading of the list
+	started time.Time // when the reading of the list began
 	resumed bool
 }
 
-// A BudgetError is why a [History] stops: the remaining calls of the token are reserved for
-// others.
+// A BudgetError means that a [History] stopped because the remaining calls of the token are
+// reserved for other users of the token.
 type BudgetError = rest.BudgetError
 
 // HistoryCalls counts the calls of a [History].
 type HistoryCalls struct {
-	Made      int // calls, including those with an unchanged answer
-	Unchanged int // calls that cost nothing, for nothing had changed
-	Kept      int // answers for which no call was made
-	// Cache is why something could not be kept; nil: nothing went wrong.
+	Made      int // number of calls, including those with an unchanged response
+	Unchanged int // calls that did not count towards the limit, because nothing had changed
+	Kept      int // responses that came from the cache without a call
+	// Cache is the first error from writing the cache; nil: no error.
 	Cache error
 }
 
-// An IssuePage is a part of a repository's issues and pull requests.
+// An IssuePage is a page of a repository's issues and pull requests.
 type IssuePage struct {
 	Issues []triage.Issue // without their Raw
 	More   bool           // there is a page after this one
-	About  int            // how many issues all pages have, roughly
+	About  int            // approximate number of issues on all pages
 }
 
-// NewHistory returns the history of a repository. An error means that the repository's
-// name is none, or that the folder cannot be used.
+// NewHistory returns the history of a repository. An error means that the repository's name is
+// invalid, or that the cache folder cannot be used.
 //
 // It is a function and not a method of the client, so that the linker can drop it from programs
 // that do not use it.
@@ -84,7 +84,7 @@ func NewHistory(c *Client, owner, repo string, o HistoryOptions) (*History, erro
 // Calls returns the requests so far.
 func (h *History) Calls() HistoryCalls { return h.calls }
 
-// The parts of a cache.
+// The entries of a cache.
 type (
 	keptList struct {
 		Started time.Time
@@ -104,8 +104,8 @@ type (
 
 const listKey = "list"
 
-// Issues returns a page of the issues and pull requests, open or not, those created last
-// first; pages count from 1. The error is a [BudgetError] when the reserve is reached.
+// Issues returns page n of all issues and pull requests, open and closed, the newest first. Pages
+// count from 1. The error is a [BudgetError] if no more calls than the reserve are left.
 func (h *History) Issues(ctx context.Context, n int) (IssuePage, error) {
 	if n == 1 {
 		h.begin()
@@ -158,8 +158,8 @@ func (h *History) begin() {
 	h.keep(listKey, keptList{Started: now})
 }
 
-// Done ends a complete reading: the next one asks for everything that
-// may have changed.
+// Done ends a reading that is complete. After it, the next reading starts a new list and asks
+// GitHub for all pages that may have changed.
 func (h *History) Done() { h.cache.Remove(listKey) }
 
 func parseIssues(raw []json.RawMessage) ([]triage.Issue, error) {
@@ -177,9 +177,9 @@ func parseIssues(raw []json.RawMessage) ([]triage.Issue, error) {
 	return list, nil
 }
 
-// Timeline returns the timeline of an issue of a page, without the texts of comments. It is
-// read once for each change of the issue. The error is as for [History.Issues], and matches
-// triage.ErrGone when the issue is not there any more.
+// Timeline returns the timeline of an issue of a page, without the texts of comments. It reads a
+// timeline again only after the issue has changed. The errors are those of [History.Issues], and
+// triage.ErrGone if the issue no longer exists.
 func (h *History) Timeline(ctx context.Context, i triage.Issue) (triage.Timeline, error) {
 	var t keptTimeline
 	key := fmt.Sprintf("issue-%d", i.Number)
@@ -207,14 +207,14 @@ func (h *History) Timeline(ctx context.Context, i triage.Issue) (triage.Timeline
 	return timeline, nil
 }
 
-// keep puts something into the cache. A cache that fails is no reason to stop.
+// keep stores a value in the cache. A failure of the cache only sets HistoryCalls.Cache.
 func (h *History) keep(key string, v any) {
 	if err := h.cache.Store(key, v); err != nil && h.calls.Cache == nil {
 		h.calls.Cache = err
 	}
 }
 
-// ask makes one call within the budget.
+// ask makes one call unless it would use the reserve.
 func (h *History) ask(ctx context.Context, call rest.Call) (rest.Reply, error) {
 	if err := h.caller.Spend(h.reserve); err != nil {
 		return rest.Reply{}, err
@@ -227,7 +227,7 @@ func (h *History) ask(ctx context.Context, call rest.Call) (rest.Reply, error) {
 	return a, h.limited(err)
 }
 
-// limited makes a limit that could not be waited for a matter of the budget.
+// limited converts a rate limit that is too long to wait for into a [BudgetError].
 func (h *History) limited(err error) error {
 	limit, ok := errors.AsType[*rest.LimitError](err)
 	if !ok {

@@ -18,14 +18,15 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A library is a repository with many issues, and a folder to keep them in.
+// A library is a repository with many issues, and the folder of a cache for them.
 type library struct {
 	*githubtest.Server
 	*clock
 	dir string
 }
 
-// newLibrary makes a repository of 250 issues, one a minute, the last of now.
+// newLibrary creates a repository of 250 issues. Each is a minute newer than the one before, and
+// the last is from now.
 func newLibrary(t *testing.T) library {
 	t.Helper()
 	ticks := newClock()
@@ -37,7 +38,7 @@ func newLibrary(t *testing.T) library {
 	return library{s, ticks, t.TempDir()}
 }
 
-// history returns the repository's history with a new client, as a new process has it.
+// history returns the repository's history with a new client, as in a new process.
 func (l library) history(t *testing.T, reserve int) *github.History {
 	t.Helper()
 	c, err := github.New(github.Options{BaseURL: l.URL, Token: token, Now: l.Now, Sleep: l.Sleep})
@@ -63,7 +64,7 @@ func readAll(ctx context.Context, h *github.History) ([]triage.Issue, error) {
 	}
 }
 
-// statuses returns the statuses of the calls since it was last called.
+// statuses returns the statuses of the calls since the last call of statuses.
 func (l library) statuses() string {
 	var list []string
 	for _, c := range l.Calls() {
@@ -79,7 +80,7 @@ func TestHistoryIsKept(t *testing.T) {
 	steps := []struct {
 		name   string
 		change func()
-		done   bool // the list was used to its end
+		done   bool // Done is called after the list was read
 		calls  string
 		kept   int
 	}{
@@ -113,7 +114,7 @@ func TestHistoryIsKept(t *testing.T) {
 	}
 }
 
-// TestHistoryResumes: pages that were read before a failure are not read again.
+// TestHistoryResumes checks that pages which were read before a failure are not read again.
 func TestHistoryResumes(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t)
@@ -123,7 +124,7 @@ func TestHistoryResumes(t *testing.T) {
 	}
 	l.ClearFaults()
 	l.ResetCalls()
-	// Two new issues shift the others to later pages; the history resumes the list that it began.
+	// Two new issues shift the others to later pages, but the history resumes the old list.
 	l.Repo("octo/hello").AddIssue(githubtest.Issue{Number: 251}).AddIssue(githubtest.Issue{Number: 252})
 	list, err := readAll(t.Context(), l.history(t, 0))
 	if err != nil || len(list) != 252 || list[0].Number != 250 || list[100].Number != 152 {
@@ -132,7 +133,7 @@ func TestHistoryResumes(t *testing.T) {
 	if got := l.statuses(); got != "200 200" {
 		t.Errorf("got calls %q, want those for two pages", got)
 	}
-	// Entries that are older than the list are asked for again.
+	// Cached pages that are older than the new list are requested again.
 	h := l.history(t, 0)
 	h.Done()
 	_ = l.Sleep(t.Context(), time.Minute)
@@ -163,7 +164,7 @@ func TestHistoryBudget(t *testing.T) {
 	if want := "the token has 100 calls left until 12:40 UTC, and 100 are kept for others"; err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}
-	// The limit of another hour, and of a token that has nothing left.
+	// The limit of the next hour, and a token that has no calls left.
 	_ = l.Sleep(t.Context(), 41*time.Minute)
 	if page, err := h.Issues(t.Context(), 3); err != nil || len(page.Issues) != 50 {
 		t.Fatalf("the same process, later: got %d issues, %v", len(page.Issues), err)
@@ -262,7 +263,7 @@ func TestHistoryFails(t *testing.T) {
 	}
 }
 
-// TestHistoryCache: a cache that is broken, denied or full costs calls, and nothing else.
+// TestHistoryCache checks that a cache that is broken, denied or full only causes more calls.
 func TestHistoryCache(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t)
@@ -287,7 +288,7 @@ func TestHistoryCache(t *testing.T) {
 	if list, err := readAll(t.Context(), l.history(t, 0)); err != nil || len(list) != 250 || l.statuses() != "200 200 200" {
 		t.Errorf("broken: got %d issues, %v", len(list), err)
 	}
-	// The folder goes away.
+	// The folder is deleted.
 	h := l.history(t, 0)
 	if err := os.RemoveAll(filepath.Dir(files[0])); err != nil {
 		t.Fatal(err)
@@ -295,7 +296,7 @@ func TestHistoryCache(t *testing.T) {
 	if list, err := readAll(t.Context(), h); err != nil || len(list) != 250 || h.Calls().Cache == nil {
 		t.Errorf("without its folder: got %d issues, %v, %v", len(list), err, h.Calls())
 	}
-	// No cache at all, and one that cannot be.
+	// No cache, and a folder that cannot be created.
 	c, _ := client(t, l.URL)
 	none, err := github.NewHistory(c, "octo", "hello", github.HistoryOptions{})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An App calls GitHub in the name of an App, with a token that the App signs itself. It is
-// safe for concurrent use.
+// An App makes calls about a GitHub App, with a token that the App signs itself. It is safe for
+// concurrent use.
 type App struct {
 	caller *rest.Caller
 }
@@ -26,10 +26,10 @@ func NewApp(o Options) (*App, error) {
 	return &App{caller}, nil
 }
 
-// needApp is the advice for failed calls of an [App].
+// needApp is the permission that errors of an [App] name as missing.
 const needApp = "the App's own token"
 
-// ofApp is an Op that is about the App and no repository.
+// ofApp returns an Op about the App, without a repository.
 func ofApp(what string) rest.Op {
 	return rest.Op{What: what, Scope: rest.NoRepository, Need: needApp, Absent: triage.ErrNotFound}
 }
@@ -37,11 +37,11 @@ func ofApp(what string) rest.Op {
 // An Installation is a request for an installation token.
 type Installation struct {
 	ID           int64
-	Repositories []string          // names without owner that the token reaches; empty: all of the installation
+	Repositories []string          // names without owner that the token gives access to; empty: all of the installation
 	Permissions  map[string]string // such as "issues": "write"; empty: all of the App
 }
 
-// Slug returns the name of the App in addresses: its login is "<slug>[bot]".
+// Slug returns the name of the App in web addresses. The App's login is "<slug>[bot]".
 func (a *App) Slug(ctx context.Context) (string, error) {
 	var app struct {
 		Slug string `json:"slug"`
@@ -55,8 +55,8 @@ func (a *App) Slug(ctx context.Context) (string, error) {
 	return app.Slug, nil
 }
 
-// InstallationID returns where the App is installed for a repository. ErrNotFound when it
-// is not.
+// InstallationID returns the id of the App's installation for a repository. ErrNotFound means that
+// the App is not installed there.
 func (a *App) InstallationID(ctx context.Context, owner, repo string) (int64, error) {
 	o := rest.InRepository("find the App's installation for", owner, repo, needApp)
 	var in struct {
@@ -72,8 +72,8 @@ func (a *App) InstallationID(ctx context.Context, owner, repo string) (int64, er
 	return in.ID, nil
 }
 
-// InstallationToken makes a token, and returns its end of validity. ErrNotFound when there
-// is no such installation any more.
+// InstallationToken creates a token, and returns the time until which it is valid. ErrNotFound
+// means that the installation no longer exists.
 func (a *App) InstallationToken(ctx context.Context, in Installation) (token string, until time.Time, err error) {
 	var body struct {
 		Repositories []string          `json:"repositories,omitempty"`

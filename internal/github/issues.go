@@ -18,7 +18,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Issue returns the issue as it is now. See [runner.Issues].
+// Issue returns the current state of the issue. See [runner.Issues].
 func (c *Client) Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error) {
 	o := rest.ReadIssue("read issue", ref)
 	var raw json.RawMessage
@@ -31,7 +31,7 @@ func (c *Client) Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, er
 	return triage.ParseIssue(raw)
 }
 
-// commentPages bounds the pages of comments that are read.
+// commentPages is the maximal number of pages of comments that are read.
 const commentPages = 20
 
 // Comments returns the issue's comments. See [runner.Issues].
@@ -68,26 +68,26 @@ func (c *Client) Comment(ctx context.Context, ref triage.Ref, id int64) (triage.
 	if _, err := c.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: commentPath(ref, id), Out: &in}); err != nil {
 		return triage.Comment{}, err
 	}
-	if !strings.HasSuffix(in.Issue, fmt.Sprintf("/issues/%d", ref.Number)) { // ids count for the whole host
+	if !strings.HasSuffix(in.Issue, fmt.Sprintf("/issues/%d", ref.Number)) { // ids are unique per host, not per issue
 		return triage.Comment{}, fmt.Errorf("%s: %w: it is on another issue", o, triage.ErrNotFound)
 	}
 	return in.comment(), nil
 }
 
-// Timeline returns the events of the issue, in at most five requests: from a timeline of more
-// than 500 events, the last four pages. See [runner.Issues], and GitHub's "List timeline events
-// for an issue".
+// Timeline returns the events of the issue, in at most five requests. If a timeline has more than
+// 500 events, it returns the last four pages. See [runner.Issues], and GitHub's
+// "List timeline events for an issue".
 func (c *Client) Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error) {
 	t, _, err := readTimeline(ctx, c.caller, ref)
 	return t, err
 }
 
-// Earlier returns a timeline with the page of events before it. See [runner.Issues].
+// Earlier extends a timeline by the page of events before it. See [runner.Issues].
 func (c *Client) Earlier(ctx context.Context, ref triage.Ref, t triage.Timeline) (triage.Timeline, error) {
 	return readEarlier(ctx, c.caller, ref, t)
 }
 
-// Write carries one effect out. See [runner.Issues].
+// Write performs one effect. See [runner.Issues].
 func (c *Client) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error) {
 	w, err := writeOf(ref, e)
 	if err != nil || w.none() {
@@ -103,7 +103,8 @@ func (c *Client) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (ef
 	case ok && w.missing != "" && a.Status == http.StatusNotFound && strings.EqualFold(a.Message, w.missing):
 		return effect.Written{}, nil
 	case ok && w.call.GraphQL && !errors.Is(err, triage.ErrUncertain) && !errors.Is(err, triage.ErrLimited):
-		// The REST API may accept what the GraphQL API refuses, whatever the reason.
+		// A plain error, and no PermissionError, lets the caller try the REST API, which may accept
+		// what the GraphQL API refuses.
 		return effect.Written{}, fmt.Errorf("%s: %w", w.op, a)
 	case err != nil:
 		return effect.Written{}, err
@@ -111,9 +112,9 @@ func (c *Client) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (ef
 	return result(w, effect.Values(e))
 }
 
-// ListIssues returns a page of the issues of a repository, pull requests among them, in one call.
-// Entries that are not issues are left out. ErrNotFound when there is no such repository, or the
-// token does not see it.
+// ListIssues returns a page of the issues of a repository, including pull requests, in one call. It
+// omits entries that cannot be parsed. ErrNotFound means that the repository does not exist, or
+// that the token has no access to it.
 func (c *Client) ListIssues(ctx context.Context, owner, repo string, q ListQuery) (ListPage, error) {
 	o := rest.InRepository("list the issues of", owner, repo, rest.NeedIssuesRead)
 	var raw []json.RawMessage
@@ -139,9 +140,9 @@ func (c *Client) Open(ctx context.Context, ref triage.Ref, calls int) ([]triage.
 	var list []triage.Issue
 	ctx = rest.ShareWait(ctx)
 	for n := 1; ; n++ {
-		// In this order a change moves none to another page. One that is closed meanwhile moves those
-		// after it, of which one may be left out until the next run; one that is opened again may
-		// come twice.
+		// The list is sorted by creation, so a change does not move an issue to another page. If an
+		// issue is closed meanwhile, the later ones move up, and one may be missing until the next
+		// run. If an issue is reopened meanwhile, it may be listed twice.
 		page, err := c.ListIssues(ctx, ref.Owner, ref.Repo, ListQuery{Oldest: true, Page: n})
 		if err != nil {
 			return nil, err
@@ -161,7 +162,7 @@ func (c *Client) Open(ctx context.Context, ref triage.Ref, calls int) ([]triage.
 	}
 }
 
-// Find returns the issues that a query finds. See [runner.Search], and GitHub's
+// Find returns the issues that match a query. See [runner.Search], and GitHub's
 // "Search issues and pull requests".
 func (c *Client) Find(ctx context.Context, ref triage.Ref, query string, most int) (runner.Found, error) {
 	o := rest.InRepository("search issues of", ref.Owner, ref.Repo, rest.NeedIssuesRead)
@@ -195,7 +196,7 @@ func (c *Client) Find(ctx context.Context, ref triage.Ref, query string, most in
 	return f, nil
 }
 
-// Reactions returns who reacted to an issue or a comment. See [runner.Search].
+// Reactions returns the reactions to an issue or a comment. See [runner.Search].
 func (c *Client) Reactions(ctx context.Context, ref triage.Ref, comment int64, content string) ([]triage.Reaction, error) {
 	o, path := rest.ReadIssue("list the reactions to", ref), issuePath(ref, "/reactions?")
 	if comment != 0 {
@@ -217,11 +218,11 @@ func (c *Client) Reactions(ctx context.Context, ref triage.Ref, comment int64, c
 	return list, nil
 }
 
-// maxCommentPages is how far [Client.FindComment] looks.
+// maxCommentPages is the maximal number of pages that [Client.FindComment] reads.
 const maxCommentPages = 30
 
-// FindComment returns the first comment of an issue that matches; found is false when there
-// is none. ErrTruncated when there is none among the first 3,000.
+// FindComment returns the first comment of an issue that matches; found is false when there is
+// none. ErrTruncated means that none of the first 3,000 matches and that there are more.
 func (c *Client) FindComment(ctx context.Context, ref triage.Ref, match func(triage.Comment) bool) (one triage.Comment, found bool, err error) {
 	o := rest.ReadIssue("list comments of", ref)
 	o.Pages = maxCommentPages

@@ -27,7 +27,7 @@ func TestRateLimits(t *testing.T) {
 		maxWait time.Duration
 		waits   []time.Duration
 		log     []string
-		wait    time.Duration // of the LimitError; 0: success
+		wait    time.Duration // field Wait of the LimitError; 0: success
 	}{
 		{
 			name:  "429 with seconds",

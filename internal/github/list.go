@@ -9,17 +9,17 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A ListQuery selects issues of a repository. The zero value asks for the
-// first page of the open ones, those created last first.
+// A ListQuery selects issues of a repository. The zero value selects the first page of the open
+// issues, the newest first.
 type ListQuery struct {
 	State   string    // "open", "closed" or "all"; empty: open
-	Updated bool      // in the order of the last change, and not of creation
-	Oldest  bool      // the oldest first
-	Since   time.Time // those changed at this time or later; zero: all. GitHub keeps whole seconds
-	Creator string    // login of who opened them; empty: anybody
-	Page    int       // from 1; 0 is the first one too
-	// ETag is the ETag of an earlier answer for the same list; empty: there was none. An unchanged
-	// answer costs nothing and has no body.
+	Updated bool      // sort by the last change instead of by creation
+	Oldest  bool      // sort in ascending order
+	Since   time.Time // only issues changed at this time or later; zero: all. GitHub compares whole seconds
+	Creator string    // login of the issue's author; empty: any
+	Page    int       // from 1; 0 means 1
+	// ETag is the ETag of an earlier response to the same query; empty: there was none. If the list
+	// is unchanged, the call does not count towards the rate limit and the response has no body.
 	ETag string
 }
 
@@ -27,10 +27,10 @@ type ListQuery struct {
 type ListPage struct {
 	Issues []triage.Snapshot
 	More   bool      // there is a page after this one
-	Last   int       // number of the last page; 0 when this is it, or when GitHub does not report it
-	ETag   string    // for the next time
-	Same   bool      // nothing changed since ListQuery.ETag: the other fields but Date are empty
-	Date   time.Time // of GitHub's clock when it answered; zero when unknown
+	Last   int       // number of the last page; 0 if this page is the last, or if GitHub does not report it
+	ETag   string    // for the next query
+	Same   bool      // nothing has changed since ListQuery.ETag: all other fields except Date are empty
+	Date   time.Time // GitHub's time of the response; zero when unknown
 }
 
 func (q ListQuery) encode() string {

@@ -12,17 +12,17 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A pageReader reads a list whose pages GitHub numbers, the oldest entries first: page 1 for
-// the number of the last one, then from the last one backwards.
+// A pageReader reads a list with numbered pages, the oldest entries first. It reads page 1, which
+// names the number of the last page. Then it reads from the last page backwards.
 type pageReader[T any] struct {
 	op     rest.Op
 	caller *rest.Caller
 	path   string // ends in "?" or "&"
-	most   int    // requests
-	// parse decodes an entry; ok is false for one that is left out.
+	most   int    // maximal number of requests
+	// parse decodes an entry; ok is false for an entry to omit.
 	parse func(json.RawMessage) (entry T, ok bool, err error)
-	// until ends the reading with the newest page that has an entry for which it holds; nil:
-	// none does.
+	// until stops the reading after a page with an entry for which it returns true. Nil: no entry
+	// stops the reading.
 	until func(T) bool
 
 	asked int
@@ -32,12 +32,12 @@ type pageReader[T any] struct {
 // A pagePlace is the position of a page among the others.
 type pagePlace struct {
 	more bool // there is a page after this one
-	next int  // number of the next page; 0 when there is none, or GitHub does not number pages
-	last int  // the number of the last page; 0 when GitHub sent none
+	next int  // number of the next page; 0 if there is none, or if GitHub does not number the pages
+	last int  // number of the last page; 0 if GitHub did not send it
 }
 
-// read reads the pages. It returns the number of the oldest page that is kept, from which on
-// there is no gap, and that of the last page.
+// read reads the pages. It returns the number of the oldest page of the result and the number of
+// the last page. All pages between them were read.
 func (r *pageReader[T]) read(ctx context.Context) (oldest, last int, err error) {
 	p, err := r.page(ctx, 1)
 	switch {
@@ -50,11 +50,11 @@ func (r *pageReader[T]) read(ctx context.Context) (oldest, last int, err error) 
 	if p, err = r.page(ctx, last); err != nil {
 		return 0, last, err
 	}
-	if err := r.forward(ctx, p); err != nil { // the list may have grown meanwhile
+	if err := r.forward(ctx, p); err != nil { // the list may have become longer meanwhile
 		return 0, last, err
 	}
-	// Backwards, because an entry that is deleted meanwhile moves later ones to earlier pages:
-	// they are read twice, and not missed.
+	// The pages are read backwards. If an entry is deleted meanwhile, later entries move to earlier
+	// pages, so that some are read twice, but none is missed.
 	n := last
 	for ; n > 2 && r.asked < r.most && !r.found(n); n-- {
 		if _, err := r.page(ctx, n-1); err != nil {
@@ -64,11 +64,11 @@ func (r *pageReader[T]) read(ctx context.Context) (oldest, last int, err error) 
 	if n == 2 {
 		return 1, last, nil
 	}
-	delete(r.pages, 1) // there is a gap behind it
+	delete(r.pages, 1) // the pages between 1 and n were not read
 	return n, last, nil
 }
 
-// found reports whether a page that was read, or one behind it, ends the reading.
+// found reports whether page n or a later page contains an entry that stops the reading.
 func (r *pageReader[T]) found(n int) bool {
 	for k, page := range r.pages {
 		if k >= n && r.until != nil && slices.ContainsFunc(page, r.until) {
@@ -78,7 +78,7 @@ func (r *pageReader[T]) found(n int) bool {
 	return false
 }
 
-// forward reads the pages after p. ErrTruncated: they are too many.
+// forward reads the pages after p. ErrTruncated means that there are too many.
 func (r *pageReader[T]) forward(ctx context.Context, p pagePlace) (err error) {
 	for p.more {
 		if r.asked == r.most || p.next == 0 {
@@ -119,8 +119,8 @@ func (r *pageReader[T]) page(ctx context.Context, n int) (pagePlace, error) {
 	return pagePlace{more: reply.More || reply.Named, next: reply.Next, last: reply.Last}, nil
 }
 
-// entries returns the entries of all pages in their order; of entries with the same key it returns
-// one.
+// entries returns the entries of all pages in the order of the pages. Of entries with the same key
+// it returns only the first.
 func entries[T any, K comparable](pages map[int][]T, key func(T) K) []T {
 	var list []T
 	seen := map[K]bool{}

@@ -35,8 +35,8 @@ type NewPull struct {
 	Draft      bool
 }
 
-// ErrPullsForbidden is part of the error of [Pulls.Open] when a setting of the
-// repository or its organisation keeps workflows from opening pull requests.
+// ErrPullsForbidden is part of the error of [Pulls.Open] if a setting of the repository or its
+// organisation forbids workflows to open pull requests.
 var ErrPullsForbidden = errors.New("the setting does not let workflows open pull requests")
 
 // A pull is a pull request in GitHub's JSON.
@@ -48,14 +48,14 @@ type pull struct {
 		Ref  string `json:"ref"`
 		Repo *struct {
 			FullName string `json:"full_name"`
-		} `json:"repo"` // null for a fork that is gone
+		} `json:"repo"` // null if the fork was deleted
 	} `json:"head"`
 }
 
 func (p pull) pull() Pull { return Pull{p.Number, p.URL, p.Body} }
 
-// Find returns the open pull request of a branch of the repository itself, the newest
-// where there are several; found is false when there is none.
+// Find returns the newest open pull request of a branch. It ignores branches of forks. found is
+// false when there is none.
 func (p Pulls) Find(ctx context.Context, branch string) (one Pull, found bool, err error) {
 	o := rest.InRepository("find the pull request of the branch "+rest.Clip(branch, 100)+" in", p.owner, p.repo, rest.NeedPullsRead)
 	query := url.Values{"state": {"open"}, "head": {p.owner + ":" + branch}}
@@ -64,7 +64,8 @@ func (p Pulls) Find(ctx context.Context, branch string) (one Pull, found bool, e
 			return Pull{}, false, err
 		}
 		for _, one := range page {
-			// GitHub ignores a filter that it cannot read.
+			// GitHub ignores an invalid filter and lists all pull requests, so check the branch
+			// again.
 			if one.Number > 0 && one.Head.Ref == branch && one.Head.Repo != nil && strings.EqualFold(one.Head.Repo.FullName, p.owner+"/"+p.repo) {
 				return one.pull(), true, nil
 			}
@@ -73,8 +74,8 @@ func (p Pulls) Find(ctx context.Context, branch string) (one Pull, found bool, e
 	return Pull{}, false, nil
 }
 
-// Open opens a pull request. The outcome of a failure may be unknown, as that of every
-// write: [triage.ErrUncertain].
+// Open opens a pull request. As for every write, the outcome of a failure may be unknown:
+// [triage.ErrUncertain].
 func (p Pulls) Open(ctx context.Context, n NewPull) (Pull, error) {
 	o := rest.InRepository("open a pull request in", p.owner, p.repo, rest.NeedPullsWrite)
 	in := struct {

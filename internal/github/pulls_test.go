@@ -33,7 +33,7 @@ func TestPulls(t *testing.T) {
 	if issue := s.Issue("octo/hello", made.Number); issue.Title != "Mended" || !issue.Draft {
 		t.Errorf("got %+v", issue)
 	}
-	// GitHub lists everything where it cannot read the filter.
+	// GitHub lists all pull requests if it cannot parse the filter.
 	s.Fault(githubtest.Fault{Path: pullsPath, Status: 200, Body: `[{"number":3,"html_url":"x","head":{"ref":"foreman/b","repo":{"full_name":"octo/hello"}}},{"number":4,"head":{"ref":"foreman/a","repo":{"full_name":"fork/hello"}}},{"number":5,"head":{"ref":"foreman/a","repo":null}}]`})
 	if got, found, err := pulls.Find(t.Context(), "foreman/a"); found || err != nil {
 		t.Errorf("got %+v, %v, want none of the others", got, err)
@@ -71,7 +71,7 @@ func TestFindComment(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
 	c, _ := client(t, s.URL)
-	for range 450 { // more than the pages that other lists have
+	for range 450 { // more than the 400 entries that other lists read
 		s.Repo("octo/hello").AddComment(7, "alice", "x")
 	}
 	id := s.Repo("octo/hello").AddComment(7, "bob", "y")

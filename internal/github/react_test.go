@@ -12,8 +12,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestReactToComment adds a reaction twice, which gives one reaction. A reaction to a missing
-// comment, or on an issue that cannot be reached, is an error.
+// TestReactToComment adds a reaction twice, which results in one reaction. A reaction to a missing
+// comment, or on an issue that is not accessible, is an error.
 func TestReactToComment(t *testing.T) {
 	t.Parallel()
 	s := fake(t)

@@ -185,14 +185,14 @@ func TestLabelIsSpeltAsTheRepositoryDoes(t *testing.T) {
 	}
 }
 
-// TestCommentsArePaged: which comments are read, from the newest backwards, and with how many
-// calls. Those with the body "ours" end the reading.
+// TestCommentsArePaged checks which comments are read, from the newest backwards, and with how many
+// calls. The reading stops at a page with the comment "ours".
 func TestCommentsArePaged(t *testing.T) {
 	t.Parallel()
 	const none = -1
 	for _, tt := range []struct {
-		there, ours int // ours: place of the comment that ends the reading
-		from, calls int // from: the first comment that is read
+		there, ours int // there: number of comments; ours: index of the comment that stops the reading
+		from, calls int // from: index of the first comment that is returned
 		many        bool
 	}{
 		{0, none, 0, 1, false}, {100, none, 0, 1, false}, {101, none, 0, 2, false}, {400, none, 0, 4, false}, {401, none, 0, 5, false},
@@ -265,7 +265,8 @@ func TestCommentsSince(t *testing.T) {
 	}
 	r.AddComment(7, "alice", "new")
 	c, _ := client(t, s.URL)
-	// Another zone and a fraction of a second must not lose the comment of that second.
+	// The time is in another zone and has a fraction of a second. A comment of the same second must
+	// be returned.
 	since := ticks.Now().In(time.FixedZone("", 2*60*60)).Add(900 * time.Millisecond)
 	got, err := c.Comments(t.Context(), ref, since, nil)
 	if err != nil || len(got) != 1 || got[0].Body != "new" {

@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// removalOf is the removal of labels from an issue as it is read now.
+// removalOf returns the removal of labels from an issue, with the ids that the API returns now.
 func removalOf(t *testing.T, c *github.Client, number int, names ...string) (triage.Ref, effect.RemoveLabels) {
 	t.Helper()
 	at := ref
@@ -37,7 +37,7 @@ func removalOf(t *testing.T, c *github.Client, number int, names ...string) (tri
 	return at, e
 }
 
-// labeled starts a GitHub with three labels on the issue 7 and on the pull request 8.
+// labeled starts a GitHub with three labels on issue 7 and on pull request 8.
 func labeled(t *testing.T) *githubtest.Server {
 	t.Helper()
 	s := fake(t)
@@ -49,7 +49,8 @@ func labeled(t *testing.T) *githubtest.Server {
 	return s
 }
 
-// TestRemoveLabels removes several labels by one call, and again labels that are not there.
+// TestRemoveLabels removes several labels with one call. It repeats the call after they are
+// removed.
 func TestRemoveLabels(t *testing.T) {
 	t.Parallel()
 	for _, number := range []int{7, 8} {
@@ -71,7 +72,7 @@ func TestRemoveLabels(t *testing.T) {
 	}
 }
 
-// TestRemoveLabelsWithoutIDs makes no call.
+// TestRemoveLabelsWithoutIDs checks that a removal without ids makes no call.
 func TestRemoveLabelsWithoutIDs(t *testing.T) {
 	t.Parallel()
 	s := labeled(t)
@@ -90,8 +91,8 @@ func TestRemoveLabelsWithoutIDs(t *testing.T) {
 	}
 }
 
-// TestRemoveLabelsRefused returns an error of which a call for each label may be the way out,
-// or one that holds for these too.
+// TestRemoveLabelsRefused checks two kinds of failure. If GitHub refuses the mutation, the error
+// lets the caller remove each label with a separate call. Otherwise the outcome is unknown.
 func TestRemoveLabelsRefused(t *testing.T) {
 	t.Parallel()
 	const refused = `{"data":{"removeLabelsFromLabelable":null},"errors":[{"type":"TYPE","message":"no"}]}`
@@ -100,8 +101,8 @@ func TestRemoveLabelsRefused(t *testing.T) {
 		name   string
 		status int
 		body   string
-		want   error  // nil: the labels may be tried by themselves
-		text   string // of the error
+		want   error  // nil: the caller may remove each label separately
+		text   string // part of the error
 	}{
 		{"no permission", 403, `{"message":"Resource not accessible by integration"}`, nil, "403 Forbidden: Resource not accessible"},
 		{"no GraphQL", 404, `{"message":"Not Found"}`, nil, "404 Not Found"},
@@ -150,8 +151,8 @@ func TestRemoveLabelsRefused(t *testing.T) {
 	}
 }
 
-// TestRemoveLabelsLimited waits for the secondary limits, which hold for the REST API too, and
-// returns when that takes too long.
+// TestRemoveLabelsLimited checks the secondary rate limits, which also apply to the REST API. The
+// client waits for them, and returns an error if the wait is too long.
 func TestRemoveLabelsLimited(t *testing.T) {
 	t.Parallel()
 	for _, f := range []githubtest.Fault{
@@ -178,7 +179,7 @@ func TestRemoveLabelsLimited(t *testing.T) {
 	}
 }
 
-// TestRemoveLabelsHidesTheToken keeps the token out of the error.
+// TestRemoveLabelsHidesTheToken checks that the error does not contain the token.
 func TestRemoveLabelsHidesTheToken(t *testing.T) {
 	t.Parallel()
 	s := labeled(t)
@@ -190,7 +191,7 @@ func TestRemoveLabelsHidesTheToken(t *testing.T) {
 	}
 }
 
-// TestRemoveLabelsPassesTheGate asks before the call, as every write does.
+// TestRemoveLabelsPassesTheGate checks that the gate is called before the call, as for every write.
 func TestRemoveLabelsPassesTheGate(t *testing.T) {
 	t.Parallel()
 	s := labeled(t)
@@ -216,7 +217,7 @@ func (b *addressBook) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestGraphQLAddress finds the GraphQL API beside the REST API.
+// TestGraphQLAddress checks the address of the GraphQL API for each address of the REST API.
 func TestGraphQLAddress(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{

@@ -17,11 +17,11 @@ import (
 
 const (
 	maxLabelPages  = 20
-	maxFilePages   = 30 // all that GitHub lists of the files of a pull request
+	maxFilePages   = 30 // GitHub lists at most 3,000 files of a pull request
 	maxReviewPages = 10
 )
 
-// Label returns a label's name as the repository spells it. See [runner.Repository].
+// Label returns the name of a label in the repository's spelling. See [runner.Repository].
 func (c *Client) Label(ctx context.Context, ref triage.Ref, name string) (string, error) {
 	o := rest.LookUp(fmt.Sprintf("look up label %q for", rest.Clip(name, 100)), ref)
 	if !rest.Segment(name) {
@@ -33,7 +33,7 @@ func (c *Client) Label(ctx context.Context, ref triage.Ref, name string) (string
 		return "", err
 	}
 	if !strings.EqualFold(found.Name, name) {
-		// A label that was renamed answers under its new name; it is another one.
+		// GitHub answers with the new name of a renamed label. That is a different label.
 		return "", fmt.Errorf("%s: %w: GitHub answers with %q", o, triage.ErrNotFound, rest.Clip(found.Name, 100))
 	}
 	return found.Name, nil
@@ -54,9 +54,9 @@ func (c *Client) LabelPage(ctx context.Context, ref triage.Ref, page int) (names
 	return names, max(page, r.Next, r.Last), nil
 }
 
-// Labels returns the names of a repository's labels. ErrTruncated when there are more
-// than 2,000, with the first of them; ErrNotFound when there is no such repository, or
-// the token does not see it.
+// Labels returns the names of a repository's labels. If there are more than 2,000, it returns the
+// first 2,000 with ErrTruncated. ErrNotFound means that the repository does not exist, or that the
+// token has no access to it.
 func (c *Client) Labels(ctx context.Context, owner, repo string) ([]string, error) {
 	o := rest.InRepository("list the labels of", owner, repo, rest.NeedIssuesRead)
 	o.Pages = maxLabelPages
@@ -76,7 +76,7 @@ func (c *Client) Labels(ctx context.Context, owner, repo string) ([]string, erro
 func (c *Client) Permission(ctx context.Context, ref triage.Ref, login string) (string, error) {
 	o := rest.LookUp(fmt.Sprintf("look up the permission of %q for", rest.Clip(login, 100)), ref)
 	if !rest.Segment(login) {
-		return "none", nil // a deleted account
+		return "none", nil // the account was deleted
 	}
 	var answer struct {
 		Permission string `json:"permission"`
@@ -90,7 +90,7 @@ func (c *Client) Permission(ctx context.Context, ref triage.Ref, login string) (
 	case err != nil:
 		return "", err
 	case answer.Role == "maintain" && answer.Permission == "write", answer.Role == "triage" && answer.Permission == "read":
-		return answer.Role, nil // the older field knows neither
+		return answer.Role, nil // the older field "permission" has neither value
 	}
 	return answer.Permission, nil
 }
@@ -122,7 +122,7 @@ func (c *Client) Files(ctx context.Context, ref triage.Ref) ([]triage.ChangedFil
 			return files, err
 		}
 		for _, f := range page {
-			if f.Status == "copied" { // the other file stays as it is
+			if f.Status == "copied" { // not a rename: the source file still exists
 				f.Previous = ""
 			}
 			files = append(files, triage.ChangedFile{Path: f.Filename, Before: f.Previous})
@@ -179,7 +179,7 @@ type review struct {
 	State       string `json:"state"`
 }
 
-// Opened returns the first issues and pull requests of an account. See [runner.Repository].
+// Opened returns the oldest issues and pull requests of an account. See [runner.Repository].
 func (c *Client) Opened(ctx context.Context, ref triage.Ref, login string) ([]triage.Issue, error) {
 	page, err := c.ListIssues(ctx, ref.Owner, ref.Repo, ListQuery{State: "all", Oldest: true, Creator: login})
 	var list []triage.Issue
@@ -201,16 +201,16 @@ type label struct {
 	Name string `json:"name"`
 }
 
-// File returns a file, at most 1 MiB. ErrNotFound when it is not there (or the token
-// sees no code), with ErrNoRef when the ref is not; a directory or a larger file is an
-// error.
+// File returns a file of at most 1 MiB. ErrNotFound means that the file does not exist, or that the
+// token has no access to the code. The error also matches ErrNoRef if the ref does not exist. A
+// directory or a larger file is an error.
 func (c *Client) File(ctx context.Context, t Tree, path string) ([]byte, error) {
 	return file(ctx, c.caller, contentsOp("read", "file", t, path), t.Ref, path)
 }
 
-// FileAt is [Client.File] for a tag or a commit. A branch is ErrNotFound: the next
-// push would change the file. So is a branch or a tag whose name looks like the first
-// digits of a commit; a tag like that is written "refs/tags/…".
+// FileAt is [Client.File] for a tag or a commit. It returns ErrNotFound for a branch, because the
+// next push would change the file. It also returns ErrNotFound for a branch or a tag whose name
+// looks like the first digits of a commit. Such a tag must be written "refs/tags/…".
 func (c *Client) FileAt(ctx context.Context, f config.RemoteFile) ([]byte, error) {
 	ref := f.Ref
 	switch {
@@ -226,8 +226,8 @@ func (c *Client) FileAt(ctx context.Context, f config.RemoteFile) ([]byte, error
 	return file(ctx, c.caller, contentsOp("read", "file", Tree{f.Owner, f.Repo, f.Ref}, f.Path), ref, f.Path)
 }
 
-// Dir returns the paths of the files that lie directly in a directory, sorted; "" is
-// the root. Errors are as for [Client.File]. GitHub lists at most 1,000 entries.
+// Dir returns the paths of the files directly in a directory, sorted; "" is the root. Errors are
+// those of [Client.File]. GitHub lists at most 1,000 entries.
 func (c *Client) Dir(ctx context.Context, t Tree, path string) ([]string, error) {
 	o := contentsOp("list", "directory", t, path)
 	raw, err := contents(ctx, c.caller, o, t.Ref, path)

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestSearch finds issues of one repository, a bounded number of them.
+// TestSearch finds issues of one repository, up to a limit.
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	gh := githubtest.New(t, githubtest.Config{Token: token})
@@ -54,8 +54,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestOpen lists open issues and pull requests in the order of their last change, unless that takes
-// too many calls.
+// TestOpen lists open issues and pull requests in the order of their last change. It fails if that
+// takes too many calls.
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	gh := githubtest.New(t, githubtest.Config{Token: token})
@@ -86,7 +86,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestSearchAnswers is about answers that GitHub should not give, and some that it does.
+// TestSearchAnswers tests invalid responses, and unusual ones that GitHub does send.
 func TestSearchAnswers(t *testing.T) {
 	t.Parallel()
 	item := func(repo string, n int) string {
@@ -127,7 +127,7 @@ func TestSearchAnswers(t *testing.T) {
 	}
 }
 
-// TestReactions lists who reacted with one content.
+// TestReactions lists the accounts that reacted with one content.
 func TestReactions(t *testing.T) {
 	t.Parallel()
 	gh := githubtest.New(t, githubtest.Config{Token: token})
@@ -158,8 +158,8 @@ func TestReactions(t *testing.T) {
 	}
 }
 
-// TestBudget reads the remaining calls from the last answer, except one of the search, which has a
-// limit of its own.
+// TestBudget checks that the remaining calls come from the last response. A response of the search
+// does not count, because the search has a separate limit.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	gh := githubtest.New(t, githubtest.Config{Token: token})

@@ -8,10 +8,11 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// maxFound is how much of a query GitHub's search shows.
+// maxFound is the maximal number of results that GitHub's search returns for a query.
 const maxFound = 1000
 
-// searchFor is the query for one repository. GitHub requires the type: issues or pull requests.
+// searchFor returns the query for one repository. GitHub requires that a query names the type:
+// issues or pull requests.
 func searchFor(ref triage.Ref, query string) string {
 	within := fmt.Sprintf("%s repo:%s/%s", query, ref.Owner, ref.Repo)
 	if !triage.FindsPulls(query) {
@@ -20,8 +21,8 @@ func searchFor(ref triage.Ref, query string) string {
 	return within
 }
 
-// found decodes the results of a search. A query with OR may also find issues of other
-// repositories, which it leaves out.
+// found decodes a result of a search. ok is false for an issue of another repository, which a query
+// with OR may match.
 func found(ref triage.Ref, raw json.RawMessage) (triage.Issue, bool) {
 	var at struct {
 		Repo string `json:"repository_url"`

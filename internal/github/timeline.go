@@ -13,8 +13,8 @@ import (
 
 // The bounds of reading a timeline.
 const (
-	timelinePages = 5  // pages that are read at once
-	earlierPages  = 20 // pages from the newest one back that can be read at all
+	timelinePages = 5  // requests of one reading
+	earlierPages  = 20 // pages that can be read at all, from the newest one back
 )
 
 // readTimeline reads a timeline, and returns the number of requests.
@@ -31,8 +31,8 @@ func readTimeline(ctx context.Context, c *rest.Caller, ref triage.Ref) (t triage
 	return withoutOldCommits(t), r.asked, nil
 }
 
-// withoutOldCommits drops the commits at the start of a timeline that is not complete: the date
-// of a commit is its author's word, and no sign of how far back the part goes.
+// withoutOldCommits drops the commits at the start of an incomplete timeline. The date of a commit
+// comes from its author's machine, so it does not show how far back the timeline goes.
 func withoutOldCommits(t triage.Timeline) triage.Timeline {
 	for !t.Complete && len(t.Events) > 0 && t.Events[0].Kind == "committed" {
 		t.Events = t.Events[1:]
@@ -40,7 +40,7 @@ func withoutOldCommits(t triage.Timeline) triage.Timeline {
 	return t
 }
 
-// readEarlier reads one page more of a timeline.
+// readEarlier reads one more page of a timeline.
 func readEarlier(ctx context.Context, c *rest.Caller, ref triage.Ref, t triage.Timeline) (triage.Timeline, error) {
 	if t.Complete || t.Before < 1 {
 		return t, nil
@@ -68,13 +68,14 @@ func timelineOf(c *rest.Caller, ref triage.Ref) pageReader[triage.TimelineEvent]
 	}
 }
 
-// inOrder returns the events of all pages: each once, in order of time.
+// inOrder returns the events of all pages without duplicates, in order of time.
 func inOrder(pages map[int][]triage.TimelineEvent) []triage.TimelineEvent {
 	type key struct {
 		kind, actor string
 		id, at      int64
 	}
-	// Comments and events count their ids apart, and some have none.
+	// An id alone is no key: comments and events have separate sequences of ids, and some events
+	// have no id.
 	list := entries(pages, func(e triage.TimelineEvent) key {
 		return key{kind: e.Kind, actor: e.Actor, id: e.ID, at: e.At.Unix()}
 	})
@@ -82,15 +83,16 @@ func inOrder(pages map[int][]triage.TimelineEvent) []triage.TimelineEvent {
 	return list
 }
 
-// decodeTimelineEvent reads one event. Each field is decoded by itself, so that one of an
-// unexpected form costs only itself. It reports false for an event without a name or a time.
+// decodeTimelineEvent decodes one event. It decodes each field separately, so that a field of an
+// unexpected type does not affect the others. It reports false for an event without a kind or a
+// time.
 func decodeTimelineEvent(raw json.RawMessage) (triage.TimelineEvent, bool) {
 	var in map[string]json.RawMessage
 	if json.Unmarshal(raw, &in) != nil {
 		return triage.TimelineEvent{}, false
 	}
 	e := triage.TimelineEvent{Kind: rest.Text(in["event"])}
-	// Reviews have submitted_at, and commits the dates of two people.
+	// Reviews have submitted_at. Commits have the dates of the committer and the author.
 	for _, at := range []string{
 		rest.Text(in["created_at"]), rest.Text(in["submitted_at"]), field(in["committer"], "date"), field(in["author"], "date"),
 	} {
@@ -101,8 +103,8 @@ func decodeTimelineEvent(raw json.RawMessage) (triage.TimelineEvent, bool) {
 	if e.Kind == "" || e.At.IsZero() {
 		return triage.TimelineEvent{}, false
 	}
-	_ = json.Unmarshal(in["id"], &e.ID)                 // cross-referenced has none
-	for _, account := range []string{"user", "actor"} { // comments and reviews have user; a deleted account is null
+	_ = json.Unmarshal(in["id"], &e.ID)                 // a cross-referenced event has no id
+	for _, account := range []string{"user", "actor"} { // comments and reviews have "user"; a deleted account is null
 		if name := field(in[account], "login"); name != "" {
 			e.Actor, e.ActorType = name, field(in[account], "type")
 		}
@@ -134,7 +136,7 @@ func decodeTimelineEvent(raw json.RawMessage) (triage.TimelineEvent, bool) {
 	return e, true
 }
 
-// parseTime returns the time in a text; the zero time when there is none.
+// parseTime parses a time; it returns the zero time for an invalid text.
 func parseTime(s string) time.Time {
 	at, err := time.Parse(time.RFC3339, s)
 	if err != nil {
@@ -143,9 +145,9 @@ func parseTime(s string) time.Time {
 	return at.UTC()
 }
 
-// field returns a string of a JSON object, or nothing.
+// field returns a string field of a JSON object; empty if there is none.
 func field(raw json.RawMessage, name string) string {
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &fields) // other values than objects are dropped
+	_ = json.Unmarshal(raw, &fields) // a value that is not an object has no fields
 	return rest.Text(fields[name])
 }

@@ -21,11 +21,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
-// quiet is an issue that nothing happened on yet.
+// quiet is an issue without any events.
 var quiet = triage.Ref{Owner: "octo", Repo: "hello", Number: 11}
 
-// TestTimeline reads every timeline of testdata/timeline: GitHub's answer in "timeline.json"
-// and the parsed events in "want", a line each.
+// TestTimeline reads every timeline of testdata/timeline: GitHub's response in "timeline.json" and
+// the parsed events in "want", one per line.
 func TestTimeline(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/timeline/*.txtar")
@@ -63,7 +63,7 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-// line is an event with the fields that it has.
+// line prints the fields of an event that are not empty.
 func line(e triage.TimelineEvent) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d %s", e.At.Format(time.RFC3339), e.ID, e.Kind)
@@ -78,11 +78,11 @@ func line(e triage.TimelineEvent) string {
 	return b.String() + "\n"
 }
 
-// TestTimelineIsPaged counts the events that are read of a timeline, and the calls.
+// TestTimelineIsPaged checks how many events of a timeline are read, and with how many calls.
 func TestTimelineIsPaged(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		there, calls, from int // from: the first event that is there
+		there, calls, from int // there: number of events; from: index of the first event that is read
 		complete           bool
 	}{
 		{0, 1, 0, true}, {100, 1, 0, true}, {101, 2, 0, true}, {500, 5, 0, true}, {501, 5, 200, false}, {600, 5, 200, false}, {1234, 5, 900, false},
@@ -103,11 +103,11 @@ func TestTimelineIsPaged(t *testing.T) {
 	}
 }
 
-// TestEarlier: a long timeline is read back page by page, up to the newest 20.
+// TestEarlier reads a long timeline back page by page, at most the newest 20 pages.
 func TestEarlier(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		there, calls, from int // from: the first event that is there in the end
+		there, calls, from int // there: number of events; from: index of the first event in the end
 		complete           bool
 	}{
 		{100, 1, 0, true}, {500, 5, 0, true}, {501, 7, 0, true}, {1234, 14, 0, true}, {2000, 21, 0, true}, {2001, 21, 100, false}, {2345, 21, 400, false},
@@ -137,8 +137,8 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// TestEarlierMoves: a comment that is deleted meanwhile moves others to earlier pages; none of
-// them is missed, and none is there twice.
+// TestEarlierMoves deletes a comment while the timeline is read, which moves later comments to
+// earlier pages. None of them is missed, and none is returned twice.
 func TestEarlierMoves(t *testing.T) {
 	t.Parallel()
 	s := long(t, 800)
@@ -157,7 +157,7 @@ func TestEarlierMoves(t *testing.T) {
 	checkBodies(t, got, 0, 800, "50")
 }
 
-// TestEarlierFails keeps the events that were read before the failure.
+// TestEarlierFails checks that a failure keeps the events that were read before it.
 func TestEarlierFails(t *testing.T) {
 	t.Parallel()
 	s := long(t, 600)
@@ -174,7 +174,8 @@ func TestEarlierFails(t *testing.T) {
 	}
 }
 
-// TestTimelineOldCommits: the date of a commit does not show how far back a part of a timeline goes.
+// TestTimelineOldCommits checks that an incomplete timeline does not begin with commits, because
+// the date of a commit does not show how far back the timeline goes.
 func TestTimelineOldCommits(t *testing.T) {
 	t.Parallel()
 	s := long(t, 600)
@@ -186,7 +187,7 @@ func TestTimelineOldCommits(t *testing.T) {
 	}
 }
 
-// long is a GitHub on which the quiet issue has comments with the bodies 0, 1, 2….
+// long starts a GitHub on which the issue quiet has comments with the bodies 0, 1, 2….
 func long(t *testing.T, comments int) *githubtest.Server {
 	t.Helper()
 	s := githubtest.New(t, githubtest.Config{SkipValidation: true, Token: token})
@@ -201,7 +202,8 @@ func comment(s *githubtest.Server, from, to int) {
 	}
 }
 
-// checkBodies wants the comments from one body up to another, but for those left out.
+// checkBodies checks that the timeline contains the comments with the bodies from up to, but not
+// including, to, except those in without.
 func checkBodies(t *testing.T, got triage.Timeline, from, to int, without ...string) {
 	t.Helper()
 	var bodies []string
@@ -219,7 +221,7 @@ func checkBodies(t *testing.T, got triage.Timeline, from, to int, without ...str
 	}
 }
 
-// A meddler changes the world before the n-th request, from 1.
+// A meddler changes the server's state before each request; n is the number of the request, from 1.
 type meddler struct {
 	n      int
 	before func(n int)
@@ -231,7 +233,7 @@ func (m *meddler) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestTimelineMoves: the issue goes on living while its timeline is read.
+// TestTimelineMoves changes the issue while its timeline is read.
 func TestTimelineMoves(t *testing.T) {
 	t.Parallel()
 	remove := func(s *githubtest.Server, place int) {
@@ -286,8 +288,8 @@ func TestTimelineMoves(t *testing.T) {
 	}
 }
 
-// TestTimelineWithoutLast leaves out the link to the last page: the client then reads forward, and
-// stops at its limit of pages.
+// TestTimelineWithoutLast omits the link to the last page. The client then reads forward, and stops
+// at its limit of pages.
 func TestTimelineWithoutLast(t *testing.T) {
 	t.Parallel()
 	const first = `[{"id":1,"event":"commented","created_at":"2020-01-01T00:00:00Z","body":"99"}]`
@@ -328,7 +330,7 @@ func TestTimelineWithoutLast(t *testing.T) {
 	}
 }
 
-// TestTimelineFailsWhole: half a timeline is none.
+// TestTimelineFailsWhole checks that a failure of one request returns no events at all.
 func TestTimelineFailsWhole(t *testing.T) {
 	t.Parallel()
 	for nth := 1; nth <= 3; nth++ {

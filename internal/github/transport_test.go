@@ -32,8 +32,7 @@ func addLabel(ctx context.Context, c *github.Client) error {
 	return put(ctx, c, ref, effect.AddLabels{Names: []string{"Kind/Feature"}})
 }
 
-// TestLimitsAreNotRemembered: go-github would answer the second call by itself.
-// TestSuccessWithNoneLeftIsNotRemembered: a last good answer must not stop the next.
+// TestReadsAreRepeated checks which failed reads are repeated, and after which waits.
 func TestReadsAreRepeated(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -41,7 +40,7 @@ func TestReadsAreRepeated(t *testing.T) {
 		fault githubtest.Fault
 		waits []time.Duration
 		log   []string
-		text  string // of the error; empty: success
+		text  string // part of the error; empty: success
 	}{
 		{
 			"one bad gateway", githubtest.Fault{Times: 1, Status: 502},
@@ -106,7 +105,8 @@ func TestReadsAreRepeated(t *testing.T) {
 	}
 }
 
-// TestNothingListens: what did not leave is certain, and may be tried again.
+// TestNothingListens checks that a request is repeated if no connection was made, because GitHub
+// certainly did not get the request.
 func TestNothingListens(t *testing.T) {
 	t.Parallel()
 	at, err := freeport.Find(t.Context())
@@ -221,8 +221,8 @@ func TestRequestsAreWellFormed(t *testing.T) {
 	}
 }
 
-// TestUntrustedCertificate: what failed before the request left is certain, and of no
-// use to try again.
+// TestUntrustedCertificate checks that a request is not repeated after an untrusted certificate. It
+// certainly was not sent, but another try would fail too.
 func TestUntrustedCertificate(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())

@@ -10,7 +10,7 @@ import (
 func TestViewer(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name, login, want string // want: empty for an error
+		name, login, want string // want: the expected login; empty: an error
 	}{
 		{"an account's token", "octocat", "octocat"},
 		{"a workflow's token", "", ""},

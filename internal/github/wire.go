@@ -47,7 +47,7 @@ func (r reaction) reaction() triage.Reaction {
 	return out
 }
 
-// issuePath returns the path of an issue or of something below it.
+// issuePath returns the path of an issue, followed by below.
 func issuePath(ref triage.Ref, below string) string {
 	return fmt.Sprintf("repos/%s/%s/issues/%d%s", ref.Owner, ref.Repo, ref.Number, below)
 }

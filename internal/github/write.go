@@ -15,20 +15,20 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A write carries an effect out: a call, and the data that it needs from GitHub first. The zero
-// write makes no call.
+// A write performs an effect: a call, and the data that must be looked up on GitHub before it. The
+// zero write makes no call.
 type write struct {
 	op   rest.Op
 	call rest.Call
-	// edit is the body of a call that changes the issue itself. It is completed with the id
-	// of the issue duplicateOf, and with the number of the milestone, unless these are nil.
+	// edit is the body of a call that changes the issue itself; nil: another call. Unless they are
+	// nil, the id of the issue duplicateOf and the number of the milestone are added to it.
 	edit        *edit
 	duplicateOf *int
 	milestone   *string
-	missing     string // GitHub's message when the object to remove does not exist
+	missing     string // GitHub's message when the label to remove does not exist, which is a success
 }
 
-// An edit is a change of an issue; empty fields stay as they are.
+// An edit is a change of an issue; empty fields are not changed.
 type edit struct {
 	State       string `json:"state,omitempty"`
 	StateReason string `json:"state_reason,omitempty"`
@@ -52,14 +52,14 @@ type (
 		Reason string `json:"lock_reason"`
 	}
 	noMilestone struct {
-		Milestone *int `json:"milestone"` // null
+		Milestone *int `json:"milestone"` // always null, which removes the milestone
 	}
 	reactionContent struct {
 		Content string `json:"content"`
 	}
 )
 
-// An assigned is an issue that was given assignees, in GitHub's JSON.
+// An assigned is an issue after assignees were added, in GitHub's JSON.
 type assigned struct {
 	changed
 
@@ -81,14 +81,14 @@ type reacted struct {
 	ID int64 `json:"id"`
 }
 
-// A noAnswer is the type for the answer to a write which GitHub answers without a body.
+// A noAnswer is the type of the response to a write that GitHub answers without a body.
 type noAnswer struct{}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (*noAnswer) UnmarshalJSON([]byte) error { return errors.New("want none") }
 
-// writeOf returns the write that carries an effect out. Without names or logins there is
-// nothing to do.
+// writeOf returns the write for an effect. If the effect has no names or logins, the write makes no
+// call.
 func writeOf(ref triage.Ref, e effect.Effect) (write, error) {
 	switch e := e.(type) {
 	case effect.AddLabels:
@@ -131,19 +131,19 @@ func writeOf(ref triage.Ref, e effect.Effect) (write, error) {
 	return write{}, nil
 }
 
-// onIssue is a write on the issue itself, as yet without a call.
+// onIssue returns a write to the issue itself; its call is not set yet.
 func onIssue(what string, ref triage.Ref) write { return write{op: rest.OnIssue(what, ref)} }
 
-// none reports whether there is nothing to write.
+// none reports whether the write makes no call.
 func (w write) none() bool { return w.call.Method == "" && !w.call.GraphQL }
 
-// with sets the call of a write; below is its path below that of the issue.
+// with sets the call of a write; below is the part of the path after the issue's path.
 func (w write) with(method, below string, body any) write {
 	w.call = rest.Call{Method: method, Path: issuePath(w.op.Ref, below), In: body}
 	return w
 }
 
-// unlessEmpty is as with, but makes no call when there are no names.
+// unlessEmpty is like with, but makes no call when there are no names.
 func (w write) unlessEmpty(names []string, method, below string, body any) write {
 	if len(names) == 0 {
 		return w
@@ -151,29 +151,29 @@ func (w write) unlessEmpty(names []string, method, below string, body any) write
 	return w.with(method, below, body)
 }
 
-// editing gives a write its call, to the issue itself.
+// editing sets the call of a write to a change of the issue itself.
 func (w write) editing(e edit) write {
 	w = w.with(http.MethodPatch, "", &e).answered(&changed{})
 	w.edit = &e
 	return w
 }
 
-// answered gives a write the form of its answer. One that GitHub answers with something else has
-// an unknown outcome: it may never have got there.
+// answered sets the type of the expected response. If the response has another form, the outcome of
+// the write is unknown, because another server may have answered instead of GitHub.
 func (w write) answered(out any) write {
 	w.call.Out = out
 	return w
 }
 
-// A labelIDs is the variables of [removal].
+// labelIDs are the variables of the mutation [removal].
 type labelIDs struct {
 	Issue  string   `json:"issue"`
 	Labels []string `json:"labels"`
 }
 
-// removal removes several labels of an issue or a pull request, as no call of the REST API does:
-// that which sets all labels undoes what others changed meanwhile. Labels that it does not bear are
-// fine.
+// removal removes several labels of an issue or a pull request. The REST API has no such call: its
+// call that sets all labels would undo changes that others made meanwhile. removal ignores labels
+// that the issue does not have.
 const removal = `mutation($issue: ID!, $labels: [ID!]!) {
   removeLabelsFromLabelable(input: {labelableId: $issue, labelIds: $labels}) {
     labelable { ... on Issue { number } ... on PullRequest { number } }
@@ -189,7 +189,7 @@ type removed struct {
 	} `json:"data"`
 }
 
-// removeLabels takes labels off the issue: several by their ids.
+// removeLabels removes labels from the issue: a single one by its name, several by their ids.
 func removeLabels(ref triage.Ref, e effect.RemoveLabels) (write, error) {
 	switch n := len(e.Names); {
 	case n == 0:
@@ -205,7 +205,7 @@ func removeLabels(ref triage.Ref, e effect.RemoveLabels) (write, error) {
 	return w.answered(&removed{}), nil
 }
 
-// removeLabel takes a label off the issue; that it does not bear it is fine.
+// removeLabel removes a label from the issue. It succeeds if the issue does not have the label.
 func removeLabel(ref triage.Ref, name string) (write, error) {
 	w := onIssue(fmt.Sprintf("remove label %q from", rest.Clip(name, 100)), ref)
 	if !rest.Segment(name) {
@@ -215,8 +215,8 @@ func removeLabel(ref triage.Ref, name string) (write, error) {
 	return w.with(http.MethodDelete, "/labels/"+url.PathEscape(name), nil).answered(&labelList{}), nil
 }
 
-// writeComment posts a comment, or replaces the body of one; ErrNotFound when that one is
-// not there.
+// writeComment posts a comment, or replaces the body of an existing one. ErrNotFound means that the
+// existing comment was deleted.
 func writeComment(ref triage.Ref, e effect.Comment) write {
 	w := onIssue("comment on", ref).with(http.MethodPost, "/comments", commentBody{e.Body})
 	if e.ID != 0 {
@@ -227,8 +227,8 @@ func writeComment(ref triage.Ref, e effect.Comment) write {
 	return w.answered(&comment{})
 }
 
-// markDuplicate closes the issue as a duplicate. ErrNotFound when the other is not
-// there or is a pull request.
+// markDuplicate closes the issue as a duplicate of the issue of. ErrNotFound means that the issue
+// of does not exist or is a pull request.
 func markDuplicate(ref triage.Ref, of int) (write, error) {
 	w := onIssue(fmt.Sprintf("close as a duplicate of #%d", of), ref)
 	if err := w.op.Check(); err != nil {
@@ -242,8 +242,8 @@ func markDuplicate(ref triage.Ref, of int) (write, error) {
 	return w, nil
 }
 
-// react adds a reaction to the issue, or to a comment of it; ErrNotFound when the comment does
-// not exist.
+// react adds a reaction to the issue, or to a comment on it. ErrNotFound means that the comment
+// does not exist.
 func react(ref triage.Ref, e effect.React) write {
 	w := onIssue("react to", ref).with(http.MethodPost, "/reactions", reactionContent{e.Content}).answered(&reacted{})
 	if e.Comment != 0 {
@@ -254,8 +254,9 @@ func react(ref triage.Ref, e effect.React) write {
 	return w
 }
 
-// complete looks up the data that a write needs. A milestone is open, and is the first of that
-// spelling, else the first that differs in case only, among 400.
+// complete looks up the data that a write needs: the id of an issue, or the number of an open
+// milestone. It prefers a milestone with the same title to one that differs only in case. It reads
+// at most 400 milestones.
 func complete(ctx context.Context, c *rest.Caller, w write) (err error) {
 	ref := w.op.Ref
 	switch {
@@ -273,7 +274,7 @@ func complete(ctx context.Context, c *rest.Caller, w write) (err error) {
 
 var errNoNumber = errors.New("it has no number")
 
-// result returns the outcome of a successful write; logins are those that were to be assigned.
+// result returns the outcome of a successful write; logins are the users that should be assigned.
 func result(w write, logins []string) (effect.Written, error) {
 	var out effect.Written
 	switch got := w.call.Out.(type) {
@@ -311,8 +312,8 @@ func result(w write, logins []string) (effect.Written, error) {
 	return out, nil
 }
 
-// milestoneNumber returns the number of the open milestone with that title: the same title, or
-// else the same except for case.
+// milestoneNumber returns the number of the open milestone with that title. It prefers the same
+// title to one that differs only in case.
 func milestoneNumber(ctx context.Context, c *rest.Caller, ref triage.Ref, title string) (int, error) {
 	o := rest.LookUp(fmt.Sprintf("look up milestone %q for", rest.Clip(title, 100)), ref)
 	similar := 0
@@ -346,7 +347,7 @@ type milestone struct {
 	Title  string `json:"title"`
 }
 
-// issueID returns the id, not the number, of an issue that another is a duplicate of.
+// issueID returns the id, not the number, of the original issue of a duplicate.
 func issueID(ctx context.Context, c *rest.Caller, ref triage.Ref) (int64, error) {
 	o := rest.LookUp("look up issue", ref)
 	var issue struct {

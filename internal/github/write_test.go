@@ -21,7 +21,7 @@ func TestWritesCall(t *testing.T) {
 			t.Parallel()
 			s := fake(t)
 			c, ticks := client(t, s.URL)
-			// Twice: repeating a write is harmless, except for comments.
+			// Each write is made twice: repeating a write must be harmless, except for comments.
 			for range 2 {
 				s.ResetCalls()
 				if err := w.call(t.Context(), c, ref); err != nil {
@@ -172,8 +172,8 @@ func TestNothingToDoIsNoCall(t *testing.T) {
 	}
 }
 
-// TestRemoveLabelThatIsNotThere removes a label that the issue does not have, which succeeds, and
-// one of a deleted issue, which does not.
+// TestRemoveLabelThatIsNotThere removes a label that the issue does not have, which succeeds. Then
+// it removes a label from a deleted issue, which fails.
 func TestRemoveLabelThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
@@ -213,8 +213,8 @@ func TestLabelNamesAreEscaped(t *testing.T) {
 	}
 }
 
-// TestNoPath keeps "." from becoming the path that removes all labels, and an agent's text of
-// a megabyte from becoming an address.
+// TestNoPath checks that a label "." does not become the path that removes all labels, and that an
+// agent's text of a megabyte does not become an address.
 func TestNoPath(t *testing.T) {
 	t.Parallel()
 	s := fake(t)

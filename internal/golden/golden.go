@@ -1,5 +1,5 @@
-// Package golden runs tests whose cases are txtar files: a new case is a new file, and the
-// expected parts are rewritten on request.
+// Package golden runs tests whose cases are txtar files: one file for each case. On request it
+// replaces the expected parts of the files with the actual results.
 package golden
 
 import (
@@ -18,8 +18,8 @@ type Case struct {
 	update bool
 }
 
-// Each runs f as a subtest on every txtar file in dir, in parallel unless update is true:
-// then the parts that f compares with [Case.Want] are rewritten.
+// Each runs f as a subtest on every txtar file in dir. Without update the subtests run in
+// parallel. With update, [Case.Want] rewrites the expected parts instead of comparing them.
 func Each(t *testing.T, dir string, update bool, f func(*testing.T, *Case)) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
@@ -43,7 +43,7 @@ func Each(t *testing.T, dir string, update bool, f func(*testing.T, *Case)) {
 	}
 }
 
-// Get returns a part of the case, nil when it has none of that name.
+// Get returns the part of the case with that name, or nil when the case has no such part.
 func (c *Case) Get(name string) []byte {
 	for _, f := range c.ar.Files {
 		if f.Name == name {
@@ -53,7 +53,7 @@ func (c *Case) Get(name string) []byte {
 	return nil
 }
 
-// Names returns the names of the parts in their order.
+// Names returns the names of the parts in the order of the file.
 func (c *Case) Names() []string {
 	names := make([]string, 0, len(c.ar.Files))
 	for _, f := range c.ar.Files {
@@ -62,7 +62,8 @@ func (c *Case) Names() []string {
 	return names
 }
 
-// Want compares a part of the case with got, or rewrites it.
+// Want compares the part with that name with got. When the tests run with update, it replaces the
+// part with got.
 func (c *Case) Want(t *testing.T, name, got string) {
 	t.Helper()
 	if got != "" && !strings.HasSuffix(got, "\n") {

@@ -20,13 +20,13 @@ var now = time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
 
 func ago(days int) time.Time { return now.AddDate(0, 0, -days) }
 
-// decide imports a file and asks its rules about an event. It returns the rules that fire.
+// decide imports a file and evaluates its rules for an event. It returns the rules that fire.
 func decide(t *testing.T, tool, src string, f facts.Facts) string {
 	t.Helper()
 	return strings.Join(decision(t, importer.Request{Tool: tool, File: importer.Source{Name: "in.yml", Data: []byte(src)}}, f).Fired, " ")
 }
 
-// added imports a file, asks its rules about an event and returns the labels that they add.
+// added imports a file, evaluates its rules for an event and returns the labels that they add.
 func added(t *testing.T, r importer.Request, f facts.Facts) string {
 	t.Helper()
 	var labels []string
@@ -109,7 +109,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// lastChange is when an issue of 300 days was changed last.
+// lastChange returns when an issue that is 300 days old was last changed.
 func lastChange(past []facts.Change) time.Time {
 	last := ago(300)
 	for _, c := range past {
@@ -120,7 +120,7 @@ func lastChange(past []facts.Change) time.Time {
 	return last
 }
 
-// TestStaleVersions: what the versions of the source do differently.
+// TestStaleVersions checks the differences between the versions of actions/stale.
 func TestStaleVersions(t *testing.T) {
 	t.Parallel()
 	const workflow = "on: {schedule: [{cron: '0 0 * * *'}]}\njobs: {stale: {steps: [{uses: actions/stale@VERSION, with: {" +
@@ -158,7 +158,7 @@ func TestStaleVersions(t *testing.T) {
 	}
 }
 
-// TestStaleActivity: what a person does takes the label off, at once.
+// TestStaleActivity checks that a change of the issue removes the label at once.
 func TestStaleActivity(t *testing.T) {
 	t.Parallel()
 	both := strings.ReplaceAll(staleInput, "-1", "60") + "stale-pr-label: stale\n"
@@ -204,7 +204,7 @@ func TestStaleActivity(t *testing.T) {
 	}
 }
 
-// TestStalePulls: pull requests go stale as issues do, with their own exceptions.
+// TestStalePulls checks that pull requests become stale like issues, with their own exemptions.
 func TestStalePulls(t *testing.T) {
 	t.Parallel()
 	const input = "days-before-stale: 60\ndays-before-pr-stale: 30\ndays-before-pr-close: 5\nexempt-draft-pr: true\nexempt-pr-labels: keep, wip\n" +
@@ -252,7 +252,8 @@ func TestStalePulls(t *testing.T) {
 	}
 }
 
-// TestStaleAgainstPeople: the rules take off what people put on, as the source does.
+// TestStaleAgainstPeople checks that the rules remove labels that people have added, as
+// actions/stale does.
 func TestStaleAgainstPeople(t *testing.T) {
 	t.Parallel()
 	res, err := importer.Import(importer.Request{Tool: "stale", File: importer.Source{Name: "in.yml", Data: []byte(staleInput)}})
@@ -270,7 +271,7 @@ func TestStaleAgainstPeople(t *testing.T) {
 	}
 }
 
-// TestLabeler: the globs match the files that they match in the source.
+// TestLabeler checks that the globs match the same files as in actions/labeler.
 func TestLabeler(t *testing.T) {
 	t.Parallel()
 	src := `
@@ -307,8 +308,8 @@ large: [{changed-files: [{any-glob-to-any-file: 'big/**'}]}, {base-branch: main}
 	}
 }
 
-// TestLabelerHidden: before version 5, and without dot, a star matches no name that begins with
-// a dot; and several globs may be about one file.
+// TestLabelerHidden checks names that begin with a dot. Before version 5, and without the input
+// "dot", a star does not match them. One file may match several globs.
 func TestLabelerHidden(t *testing.T) {
 	t.Parallel()
 	const src = `
@@ -327,7 +328,7 @@ star: ['*/.cache/*']
 	tests := []struct {
 		files []string
 		v4    string
-		dots  string // with dot: true
+		dots  string // labels that are added with dot: true
 	}{
 		{[]string{".github/a.yml"}, "github not-src", "any-yml github not-src"},
 		{[]string{".github/.a.yml"}, "not-src", "any-yml github not-src"},
@@ -354,8 +355,8 @@ star: ['*/.cache/*']
 	}
 }
 
-// TestComment: what a template would take for its own stays as it is, and the author is
-// named.
+// TestComment checks that a comment is posted unchanged even if it contains template syntax, and
+// that the placeholder of the author is replaced by the author's login.
 func TestComment(t *testing.T) {
 	t.Parallel()
 	res, err := importer.Import(importer.Request{Tool: "label-actions", File: importer.Source{Name: "in.yml", Data: []byte("bug: {comment: '{{ x }} {{{ ${{ y }} @{issue-author}: \"`'}")}})
@@ -380,7 +381,8 @@ func TestComment(t *testing.T) {
 	}
 }
 
-// TestHostile: files that are made to cost much cost little.
+// TestHostile imports files that were made to take much time or memory. Each must be imported or
+// refused quickly.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 100_000)

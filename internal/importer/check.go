@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	maxRules = 5000 // as package rules has it
-	maxTries = 20   // how often the remaining rules are compiled again
+	maxRules = 5000 // the limit of package rules
+	maxTries = 20   // how often finish removes refused rules and compiles the others
 )
 
-// finish renders a draft and compiles its rules. Rules that the language refuses, such as
-// those with patterns that would take too long, are left out and reported.
+// finish renders a draft and compiles its rules. It drops and reports rules that the rule language
+// refuses, such as those with patterns that would take too long.
 func finish(d draft, found *report, source *yamlfile.File) (Result, error) {
 	for range maxTries {
 		p := render(d)
@@ -33,10 +33,10 @@ func finish(d draft, found *report, source *yamlfile.File) (Result, error) {
 	return Result{}, errors.New("import: the produced rules do not compile")
 }
 
-// gathered returns a draft that compiles, and its page, with the rules of the same shape in
-// one, as far as that compiles.
+// gathered returns a draft in which similar rules are merged, and its page. If the merged rules do
+// not compile, it merges fewer of them, and at last none.
 func gathered(d draft, p page) (draft, page, error) {
-	// Patterns that are each cheap enough may be too much for one list.
+	// Patterns that are each cheap enough may together be too expensive for one list.
 	for _, most := range []int{40, 20, 12, 8, 5} {
 		g := d
 		g.entries = gather(d.entries, maps.Clone(d.given), most)
@@ -63,7 +63,7 @@ func result(d draft, p page, unmapped yamlfile.Problems) Result {
 	return r
 }
 
-// compile returns the mistakes in the rules of a file that we wrote.
+// compile returns the mistakes in the rules of a file that this package has rendered.
 func compile(text string) (yamlfile.Problems, error) {
 	f, err := yamlfile.Parse("imported", []byte(text))
 	if err != nil {
@@ -78,8 +78,8 @@ func compile(text string) (yamlfile.Problems, error) {
 	return ps, nil
 }
 
-// refusals returns the first mistake of each rule that has any, by the rule's number in
-// the page, from 0.
+// refusals returns the first mistake of each rule that has any. The key is the rule's index in the
+// page.
 func refusals(p page, mistakes yamlfile.Problems) map[int]string {
 	out := map[int]string{}
 	for _, m := range mistakes {
@@ -94,7 +94,7 @@ func refusals(p page, mistakes yamlfile.Problems) map[int]string {
 	return out
 }
 
-// drop returns the entries without the refused rules, which are reported.
+// drop returns the entries without the refused rules, and reports these.
 func drop(entries []entry, refused map[int]string, found *report, source *yamlfile.File) []entry {
 	out := slices.Clone(entries)
 	i := -1

@@ -8,34 +8,34 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A draft is a configuration file of ours before it is rendered.
+// A draft is a Foreman configuration file before it is rendered.
 type draft struct {
-	source  string   // name of the file that it comes from
-	action  string   // name of the action that the file is for
-	hints   []string // how the source differs in general
+	source  string   // name of the imported file
+	action  string   // name of the action whose configuration is imported
+	hints   []string // general differences from the source
 	top     []string // notes that belong to no entry
 	shadow  bool     // mode: shadow
 	policy  policy
 	entries []entry
-	given   ids // of the rules
+	given   ids // ids that rules already have
 }
 
-// A policy holds the needs of the rules beyond the defaults.
+// A policy lists what the rules need in the policy section beyond its defaults.
 type policy struct {
 	limits   map[string]int
-	interval bool // comments may follow each other at once
-	comments bool // so they may, and there is no limit to their number
-	writes   bool // there is no limit to the number of changes
+	interval bool // no minimal time between comments
+	comments bool // no minimal time between comments, and no limit to their number
+	writes   bool // no limit to the number of changes
 }
 
 // An entry is a part of the source with its rules and notes.
 type entry struct {
 	name  string
-	line  int      // of the source; 0: none
-	text  []string // lines of the source, for an entry without rules
+	line  int      // line in the source; 0: none
+	text  []string // excerpt of the source, shown if the entry has no rules
 	notes []string
 	rules []rule
-	// gathered is true when its rules are part of another entry's.
+	// gathered is true if its rules were merged into rules of another entry.
 	gathered bool
 }
 
@@ -48,12 +48,12 @@ func (d draft) count() int {
 	return n
 }
 
-// files are the sources of an import. Without a workflow, or when it is the source
-// itself, both are the same.
+// files are the source and the workflow of an import. They are the same file if there is no
+// workflow, or if the workflow is the source.
 type files struct{ source, workflow *yamlfile.File }
 
-// assemble turns a reading into a draft and a report. Mistakes are recorded in the files.
-// It stops when the rules become larger than a file may be; size is then more than that.
+// assemble converts a reading to a draft and a report. It records mistakes in the files. size is
+// the approximate length of the rules. assemble stops as soon as size exceeds the limit of a file.
 func assemble(in files, lines []string, r reading, given ids) (d draft, found *report, size int) {
 	found = &report{seen: map[place]bool{}}
 	d = draft{source: in.source.Name(), shadow: r.shadow, policy: policy{limits: map[string]int{}, writes: r.unlimited}}
@@ -62,7 +62,8 @@ func assemble(in files, lines []string, r reading, given ids) (d draft, found *r
 			d.policy.limits[action] = n
 		}
 	}
-	// sort puts findings where they belong and returns the lines that are notes.
+	// sort adds findings to the report, the mistakes or the hints, and returns notes for the new
+	// file.
 	sort := func(list findings) []string {
 		var notes []string
 		for _, f := range list {
@@ -101,7 +102,7 @@ func assemble(in files, lines []string, r reading, given ids) (d draft, found *r
 	return d, found, size
 }
 
-// need makes room for the actions of a rule.
+// need raises the limits of the policy so that the rule's actions are allowed.
 func (p policy) need(r rule) {
 	for _, a := range r.then {
 		if n := beyondUsual(a.name, r.count(a.name)); n > p.limits[a.name] {
@@ -110,8 +111,7 @@ func (p policy) need(r rule) {
 	}
 }
 
-// beyondUsual returns n, or 0 when one event may bring n actions of a type without a word
-// in the policy.
+// beyondUsual returns n if n actions of a type per event exceed the policy's default limit, else 0.
 func beyondUsual(action string, n int) int {
 	usual := 1
 	if strings.HasSuffix(action, "_label") {

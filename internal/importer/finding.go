@@ -14,15 +14,15 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A finding is one remark about a source: something without a counterpart, a mistake, or
-// a general difference.
+// A finding is one remark about a source: a part without a counterpart, a mistake, or a general
+// difference.
 type finding struct {
 	kind     findingKind
-	workflow bool       // the node is one of the workflow, not of the configuration
+	workflow bool       // node is in the workflow, not in the configuration
 	node     *yaml.Node // nil for a hint
-	msg      string     // about the start of node; empty when places are set
+	msg      string     // message for the start of node; empty if places is set
 	places   []jsregexp.Problem
-	shift    int // characters of the node's text before those that places count
+	shift    int // number of characters in the node's text before the expression that places is about
 }
 
 type findingKind int
@@ -30,60 +30,60 @@ type findingKind int
 const (
 	noCounterpart findingKind = iota
 	mistake                   // the source is not a configuration of the tool
-	hint                      // how the whole file differs
+	hint                      // a difference of the whole file
 )
 
-// findings are in the order in which they were made.
+// findings are in the order in which they were found.
 type findings []finding
 
-// lost returns the finding that something at n has no counterpart.
+// lost returns the finding that the part at n has no counterpart.
 func lost(n *yaml.Node, format string, args ...any) finding {
 	return finding{kind: noCounterpart, node: n, msg: fmt.Sprintf(format, args...)}
 }
 
-// wrong returns the finding that n is a mistake of the source.
+// wrong returns the finding that n is a mistake in the source.
 func wrong(n *yaml.Node, format string, args ...any) finding {
 	return finding{kind: mistake, node: n, msg: fmt.Sprintf(format, args...)}
 }
 
-// unknownKey returns the finding that a key is none of the known keys.
+// unknownKey returns the finding that a key is not one of the known keys.
 func unknownKey(key *yaml.Node, known []string) finding {
 	return wrong(key, "unknown key %q%s (known: %s)", key.Value, yamlfile.DidYouMean(key.Value, known), strings.Join(known, ", "))
 }
 
-// general returns a finding about the whole file: a difference from the source, in a sentence.
+// general returns a finding about the whole file: a sentence about a difference from the source.
 func general(text string) finding { return finding{kind: hint, msg: text} }
 
-// inWorkflow returns the finding as one of a workflow.
+// inWorkflow returns the finding, marked as one of the workflow.
 func (f finding) inWorkflow() finding {
 	f.workflow = true
 	return f
 }
 
-// quoted shows a foreign value in a message.
+// quoted returns an untrusted value for a message: in quotation marks and shortened.
 func quoted(s string) string {
 	return strconv.Quote(text.Clip(s, 60))
 }
 
-// maxNotes bounds a report.
+// maxNotes is the maximal number of problems in a report.
 const maxNotes = 1000
 
 // A report lists the parts that could not be imported.
 type report struct {
 	listed   yamlfile.Problems
-	unlisted int            // beyond maxNotes
+	unlisted int            // number of problems beyond maxNotes
 	seen     map[place]bool // not nil
 }
 
 // A place identifies a note: a position in a node, and the message.
 type place struct {
 	node *yaml.Node
-	at   int // in characters
+	at   int // offset in the node's text, in characters
 	msg  string
 }
 
-// add lists a finding about a file, unless it is listed already. It returns the new lines in the
-// form of YAML comments.
+// add lists a finding about a file unless it is listed already. It returns the new problems as
+// texts for YAML comments.
 func (r *report) add(file *yamlfile.File, f finding) []string {
 	if f.places == nil {
 		return r.addAt(file, place{f.node, 0, f.msg})
@@ -106,7 +106,7 @@ func (r *report) addAt(file *yamlfile.File, p place) []string {
 // locate returns the problem at a place of a file.
 func locate(file *yamlfile.File, p place) yamlfile.Problem {
 	if p.at == 0 {
-		// The start of the node, and not that of its text.
+		// Use the start of the node. In a quoted or block scalar its text begins later.
 		return file.At(&yaml.Node{Line: p.node.Line, Column: p.node.Column}, 1, 1, p.msg)
 	}
 	before := string([]rune(p.node.Value)[:p.at])
@@ -122,7 +122,7 @@ func (r *report) addLine(file *yamlfile.File, line int, msg string) []string {
 	return []string{r.list(file.At(&yaml.Node{Line: line, Column: 1}, 1, 1, msg))}
 }
 
-// full reports whether no more fits, and then counts one more that is not listed.
+// full reports whether the report is full. If it is, full counts one more problem as unlisted.
 func (r *report) full() bool {
 	if len(r.listed) < maxNotes {
 		return false
@@ -134,13 +134,14 @@ func (r *report) full() bool {
 func (r *report) list(p yamlfile.Problem) string {
 	const most = 10_000
 	if len(p.Source) > most {
-		p.Source = "" // it takes long to show a part of it
+		p.Source = "" // without the source line, because shortening a long one is slow
 	}
 	r.listed = append(r.listed, p)
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Msg)
 }
 
-// problems returns the report in the order of the source, named by its file.
+// problems returns the report in the order of the source. file is the name for the last problem,
+// which counts those that are not listed.
 func (r *report) problems(file string) yamlfile.Problems {
 	out := slices.Clone(r.listed)
 	slices.SortStableFunc(out, func(a, b yamlfile.Problem) int {

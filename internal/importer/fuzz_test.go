@@ -18,8 +18,8 @@ func FuzzIssueLabeler(f *testing.F) { fuzz(f, "issue-labeler") }
 func FuzzLabelActions(f *testing.F) { fuzz(f, "label-actions") }
 func FuzzStale(f *testing.F)        { fuzz(f, "stale") }
 
-// fuzz checks that any input gives either an error with positions, or a file that loads, and the
-// same one every time.
+// fuzz checks that any input results either in an error with positions, or in a file that loads.
+// The same input must always have the same result.
 func fuzz(f *testing.F, tool string) {
 	files, err := filepath.Glob(filepath.Join("testdata", tool, "*.txtar"))
 	if err != nil {

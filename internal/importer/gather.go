@@ -8,26 +8,25 @@ import (
 )
 
 const (
-	minChoices = 4 // how many rules that add a label become one rule
-	manyTerms  = 2 // how many terms in common make fewer rules one
+	minChoices = 4 // so many rules that each add a label are merged into one
+	manyTerms  = 2 // fewer rules are merged if they have so many terms in common
 )
 
-// gather returns the entries with rules of the same shape in one: rules that each add a label
-// become one rule whose action has a list of labels, and rules that do the same for several
-// labels of the event one rule with these labels. most is how many labels one list has at
-// most.
+// gather merges similar rules. Rules that each add a label become one rule with a list of labels.
+// Rules that do the same for several labels of the event become one rule with these labels. most is
+// the maximal number of labels in a list.
 func gather(entries []entry, given ids, most int) []entry {
 	return gathering{entries}.sameActions().addedLabels(given, most).entries
 }
 
-// A gathering is the entries while rules are put together.
+// A gathering is a list of entries whose rules are being merged.
 type gathering struct{ entries []entry }
 
-// A slot is the place of a rule: the numbers of its entry, and of the rule there.
+// A slot is the position of a rule: the index of its entry, and the rule's index in the entry.
 type slot struct{ entry, rule int }
 
-// groups returns the slots of the rules with the same key, in the order of their first; rules
-// without a key are left out.
+// groups returns the slots of the rules, grouped by key. Groups are in the order of their first
+// rule. Rules with an empty key are omitted.
 func (g gathering) groups(key func(r rule) string) [][]slot {
 	var out [][]slot
 	at := map[string]int{}
@@ -52,15 +51,16 @@ func (g gathering) groups(key func(r rule) string) [][]slot {
 // rule returns the rule at a slot.
 func (g gathering) rule(s slot) rule { return g.entries[s.entry].rules[s.rule] }
 
-// A replacement replaces a rule that was merged with others: the first of these becomes the new
-// rules, and the others are removed.
+// A replacement is what replaces a rule of a group. The first rule of a group is replaced by the
+// new rules, and the others by nothing.
 type replacement struct {
 	rules []rule
-	first int // the entry of the new rules
+	first int // index of the entry with the new rules
 }
 
-// replace returns the entries with the new rules for groups of slots, the first of a group
-// being its place. Notes go with their rules.
+// replace returns the entries with the new rules for groups of slots. The new rules take the place
+// of the first rule of a group. If an entry loses all rules, its notes move to the entry with the
+// new rules.
 func (g gathering) replace(groups [][]slot, with [][]rule) gathering {
 	by := map[slot]replacement{}
 	for i, slots := range groups {
@@ -88,7 +88,7 @@ func (g gathering) replace(groups [][]slot, with [][]rule) gathering {
 	return gathering{slices.DeleteFunc(out, func(e entry) bool { return e.gathered })}
 }
 
-// sameActions puts rules together that do the same for a label of the event.
+// sameActions merges rules with the same actions for different labels of the event.
 func (g gathering) sameActions() gathering {
 	var groups [][]slot
 	var with [][]rule
@@ -118,7 +118,7 @@ func (g gathering) sameActions() gathering {
 	return g.replace(groups, with)
 }
 
-// addedLabels puts rules together that each add one label.
+// addedLabels merges rules that each add one label.
 func (g gathering) addedLabels(given ids, most int) gathering {
 	var groups [][]slot
 	var with [][]rule
@@ -142,10 +142,10 @@ func (g gathering) addedLabels(given ids, most int) gathering {
 	return g.replace(groups, with)
 }
 
-// maxActions is how many actions one rule has, below the limit of package rules.
+// maxActions is the maximal number of actions of a merged rule, below the limit of package rules.
 const maxActions = 40
 
-// chosen returns the rules that add the labels of all the rules.
+// chosen returns rules that add the labels of all the given rules.
 func chosen(rules []rule, given ids, most int) []rule {
 	common := commonTerms(rules)
 	var acts []act
@@ -174,8 +174,8 @@ func chosen(rules []rule, given ids, most int) []rule {
 	return out
 }
 
-// commonTerms returns the terms that all the rules begin with. Each keeps at least one of its
-// own.
+// commonTerms returns the terms that all the rules begin with. It leaves each rule at least one
+// term of its own.
 func commonTerms(rules []rule) []term {
 	common := rules[0].when.all()
 	for _, r := range rules {
@@ -189,12 +189,12 @@ func commonTerms(rules []rule) []term {
 	return common
 }
 
-// maxWork keeps the globs of one list within the steps of an expression for a pull request of
-// 3,000 files, which is how many GitHub lists. A file costs each call about two steps, and
-// half a step for each glob.
+// maxWork limits the globs in one list, so that a pull request of 3,000 files does not exceed the
+// cost limit of an expression. GitHub lists at most 3,000 files. For each file a call costs about
+// two steps, and half a step for each glob.
 const maxWork = 28
 
-// work estimates the steps that the condition takes for a file.
+// work estimates how many steps the condition costs for each file.
 func (c choice) work() int {
 	text := c.when.line()
 	calls := 0
@@ -207,5 +207,5 @@ func (c choice) work() int {
 	return 2*calls + strings.Count(text, `"`)/4
 }
 
-// String returns the choice as an item of a list, where "" is not an item.
+// String returns the choice as an expression. Its result is an item of the list; "" adds no item.
 func (c choice) String() string { return c.when.line() + " ? " + strconv.Quote(c.text) + ` : ""` }

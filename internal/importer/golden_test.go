@@ -18,9 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
-// TestGolden imports the first file of every archive in testdata; the name of the
-// archive's folder is the tool's, and a file in .github/workflows is the workflow. The
-// archive's want is our file, and its report what could not be mapped, or the error.
+// TestGolden imports the first file of every archive in testdata. The archive's folder is named
+// after the tool, and a file in .github/workflows is the workflow. The archive's file "want" is the
+// expected configuration; "report" lists what could not be mapped, or the error.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for _, tool := range importer.Tools() {
@@ -84,8 +84,8 @@ func outcome(t *testing.T, r importer.Request) (want, report string) {
 	return string(res.Config), report
 }
 
-// checkOpen fails the test unless each difference stands in the file too, where "foreman rules
-// check" finds it.
+// checkOpen fails the test unless the new file also contains each difference as a comment, where
+// "foreman rules check" finds it.
 func checkOpen(t *testing.T, res importer.Result) {
 	t.Helper()
 	var want, got []string
@@ -102,7 +102,7 @@ func checkOpen(t *testing.T, res importer.Result) {
 	}
 }
 
-// load fails the test unless our loader takes the file without a word.
+// load fails the test if our loader reports an error or a warning for the file.
 func load(t *testing.T, res importer.Result) {
 	t.Helper()
 	c, err := config.Parse("imported.yml", res.Config, nil)

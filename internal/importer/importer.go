@@ -1,21 +1,20 @@
-// Package importer turns the configuration of other triage tools into ours.
+// Package importer converts the configuration of other triage tools to ours.
 //
-// [Import] reads a file of one of [Tools] and returns a configuration file with the
-// same rules, and the parts of the source without a counterpart: each with its place, in
-// the order of the source, and as a comment beside its rule. A rule that would do
-// something else than in the source is left out and stands in a comment. Package
-// rules has compiled the result, so that it loads.
+// [Import] reads a file of one of [Tools] and returns a configuration file with the same rules. It
+// also returns the parts of the source without a counterpart, with their positions, in the order of
+// the source. The new file contains each of them as a comment beside its rule. A rule that would
+// behave differently from the source is only a comment. Package rules has compiled the result, so
+// it can be loaded.
 //
-// Each tool reads its configuration into a reading, which is a value: rules, and findings
-// about the source. assemble turns readings into a draft and a report, render turns the
-// draft into text, and finish checks that text and lets gather put rules of the same shape
-// together.
+// A reader function for each tool converts its configuration to a reading: rules, and findings
+// about the source. assemble converts a reading to a draft and a report, and render converts the
+// draft to text. finish compiles that text and merges similar rules with gather.
 //
-// A new tool is a line in tools, a function that reads its configuration in a file of its own,
-// cases in testdata, and a line in the help of "foreman rules import" and in docs/import.md.
+// A new tool needs a line in tools, a reader function in a separate file, cases in testdata, and a
+// line in the help of "foreman rules import" and in docs/import.md.
 //
-// The source may be hostile: its size is bounded by package yamlfile, that of the
-// result by the same limit.
+// The source may be hostile. Package yamlfile limits its size, and the same limit applies to the
+// result.
 package importer
 
 import (
@@ -38,10 +37,10 @@ type Source struct {
 type Request struct {
 	Tool string // one of Tools
 	File Source
-	// Workflow is the workflow file that runs the tool: its inputs and events count too.
-	// Without a name there is none. For stale, File is that file.
+	// Workflow is the workflow file that runs the tool; its inputs and events affect the result. An
+	// empty name means that there is no workflow. For stale, File itself is the workflow.
 	Workflow Source
-	// Reserved are the ids that rules must not have.
+	// Reserved are ids that the new rules must not have.
 	Reserved []string
 }
 
@@ -55,7 +54,7 @@ type Result struct {
 	Rules int
 }
 
-// tools are in the order in which they are offered.
+// tools returns the supported tools in the order in which the help lists them.
 func tools() []tool {
 	kinds := []string{"issues", "pull_request", "issue_comment"}
 	return []tool{
@@ -75,7 +74,8 @@ func Tools() []string {
 	return names
 }
 
-// Import converts a file. The error is a [yamlfile.Problems] with all mistakes of file and workflow.
+// Import converts a file. The error is a [yamlfile.Problems] with all mistakes of the file and the
+// workflow.
 func Import(r Request) (Result, error) {
 	all := tools()
 	i := slices.IndexFunc(all, func(t tool) bool { return t.name == r.Tool })
@@ -131,10 +131,11 @@ func problems(errs ...error) error {
 // A Use is a step of a workflow that runs a tool.
 type Use struct {
 	Tool   string // one of Tools
-	Config string // the file that it reads, which may be an expression; empty: the workflow
+	Config string // path of its configuration file, possibly an expression; empty: the workflow itself
 }
 
-// Find returns the steps of a workflow, which is parsed if its text names a tool's action.
+// Find returns the steps of a workflow that run a tool. It parses the workflow only if its text
+// contains the name of a tool's action.
 func Find(workflow Source) (found []Use, err error) {
 	for _, t := range tools() {
 		if !strings.Contains(strings.ToLower(string(workflow.Data)), t.action) {

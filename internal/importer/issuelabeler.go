@@ -13,18 +13,18 @@ import (
 // slashes matches a regular expression with flags, such as /text/i.
 var slashes = regexp.MustCompile(`^/(.+)/(.*)$`)
 
-// An issueLabeler is the part of a configuration of github/issue-labeler that holds for
-// every label.
+// An issueLabeler is the part of a configuration of github/issue-labeler that applies to every
+// label.
 type issueLabeler struct {
 	on     []string
 	undo   bool   // a label is removed when its expressions no longer match
-	about  string // the value that the regular expressions are about
-	always term   // holds for each rule
+	about  string // the field that the regular expressions are matched against
+	always term   // condition of every rule
 	read   patterns
 }
 
-// readIssueLabeler reads a configuration of github/issue-labeler: for each label the
-// regular expressions that must all match.
+// readIssueLabeler reads a configuration of github/issue-labeler. For each label it lists regular
+// expressions that must all match.
 func readIssueLabeler(doc document, s step) reading {
 	l := issueLabeler{on: s.listenTo([]string{"issues.opened", "issues.edited"}, "issues", "pull_request", "issue_comment"), read: patterns{}}
 	undo, found := s.one("sync-labels")
@@ -66,7 +66,7 @@ func readIssueLabeler(doc document, s step) reading {
 // number parses the number at the start of a text, as the source does.
 var number = regexp.MustCompile(`^\s*\+?0*([0-9]+)`)
 
-// one reports whether an input is 1. The source takes no other text for true.
+// one reports whether an input is 1. github/issue-labeler treats every other text as false.
 func (s step) one(name string) (bool, findings) {
 	text, n, found := s.input(name)
 	m := number.FindStringSubmatch(text)
@@ -95,7 +95,7 @@ func (l issueLabeler) label(p pair) part {
 			text, flags = m[1], m[2]
 		}
 		if when.size() > 2*maxCondition {
-			break // it is refused as it is
+			break // the condition is too long already, so the rule will be refused
 		}
 		t, fine, more := l.read.matching(item, l.about, text, flags)
 		when, ok, found = all(when, t), ok && fine, append(found, more...)
@@ -107,7 +107,7 @@ func (l issueLabeler) label(p pair) part {
 	return part{rules: []rule{r}, found: found}
 }
 
-// target returns the value that the regular expressions are about.
+// target returns the field that the regular expressions are matched against.
 func target(s step) (string, findings) {
 	_, n, found := s.input("include-body")
 	body := true
@@ -142,10 +142,10 @@ func notBefore(s step) (term, findings) {
 	return is("issue.created_at >= date(\"" + date + "\")"), found
 }
 
-// fileVersion finds the version of a file such as labeler-v2.yml.
+// fileVersion finds the version in the name of a file such as labeler-v2.yml.
 var fileVersion = regexp.MustCompile(`-v([0-9A-Za-z.]+)\.ya?ml$`)
 
-// ofVersion returns the condition that an issue belongs to this version of the file.
+// ofVersion returns the condition that an issue names the version in the configuration file's name.
 func ofVersion(s step, file string) (term, findings) {
 	src, n, found := versioned(s)
 	if n == nil {
@@ -159,7 +159,7 @@ func ofVersion(s step, file string) (term, findings) {
 	if open < 0 {
 		return term{}, append(found, lost(n, "versioned-regex: it captures no version; the rules hold for every issue").inWorkflow())
 	}
-	// The version must not be the start of a longer one.
+	// \b prevents that version 1 also matches version 10.
 	text, problems := jsregexp.Translate(src[:open]+"(?:"+regexp.QuoteMeta(m[1])+`)\b`+src[end:], "")
 	if len(problems) == 0 {
 		return is("issue.body matches `" + text + "`"), found
@@ -170,7 +170,7 @@ func ofVersion(s step, file string) (term, findings) {
 	return term{}, found
 }
 
-// versioned returns the input versioned-regex when it counts; otherwise n is nil.
+// versioned returns the input versioned-regex if it is enabled; otherwise n is nil.
 func versioned(s step) (src string, n *yaml.Node, found findings) {
 	on, found := s.one("enable-versioned-regex")
 	if !on {
@@ -184,7 +184,7 @@ func versioned(s step) (src string, n *yaml.Node, found findings) {
 	return src, n, found
 }
 
-// capture returns the place of the first group that captures; -1 when there is none.
+// capture returns the position of the first capturing group; open is -1 if there is none.
 func capture(src string) (open, end int) {
 	open, depth := -1, 0
 	for i := 0; i < len(src); i++ {
@@ -205,7 +205,7 @@ func capture(src string) (open, end int) {
 	return -1, 0
 }
 
-// missingVersion returns the part of the input body-missing-regex-label, if it counts.
+// missingVersion returns the rule of the input body-missing-regex-label, if that input is used.
 func missingVersion(s step, on []string) ([]part, findings) {
 	src, at, found := versioned(s)
 	name, n, more := s.input("body-missing-regex-label")
@@ -215,7 +215,7 @@ func missingVersion(s step, on []string) ([]part, findings) {
 	}
 	text, problems := jsregexp.Translate(src, "")
 	if len(problems) > 0 {
-		return nil, found // version has noted it
+		return nil, found // ofVersion reports the problems
 	}
 	p := part{name: name}
 	if name, p.found = labelName(n, name); len(p.found) == 0 {

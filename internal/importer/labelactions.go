@@ -10,22 +10,23 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// readLabelActions reads a configuration of dessant/label-actions: for each label the
-// actions when it is added, and for "-label" those when it is removed.
+// readLabelActions reads a configuration of dessant/label-actions. The key of a label lists the
+// actions for when it is added. The key "-label" lists those for when it is removed.
 func readLabelActions(doc document, s step) reading {
 	kinds, found := processOnly(s)
 	found = append(found, s.others("github-token", "config-path", "process-only")...)
 	thread := threads{kinds, s}
 	pairs, more := labels(doc.root, "dessant/label-actions")
-	// The rules do not answer programs, so they cannot answer themselves.
+	// The number of writes needs no limit: the rules ignore events of programs, so they cannot
+	// trigger themselves.
 	r := reading{before: append(found, more...), parts: eachPair(pairs, everyKey, thread.labelActions), unlimited: true}
-	if !s.given { // else it is reported where the workflow names them
+	if !s.given { // with a workflow, processOnly reports discussions
 		r.after = findings{general("Discussions are not handled.")}
 	}
 	return r
 }
 
-// processOnly returns the kinds of threads that count.
+// processOnly returns the kinds of threads that the tool handles.
 func processOnly(s step) (kinds []string, found findings) {
 	text, n, found := s.input("process-only")
 	if text == "" {
@@ -44,7 +45,7 @@ func processOnly(s step) (kinds []string, found findings) {
 	return kinds, found
 }
 
-// threads are the kinds of threads that count, and the workflow.
+// threads are the kinds of threads that the tool handles, and the workflow's step.
 type threads struct {
 	kinds []string
 	step  step
@@ -99,8 +100,8 @@ func (t threads) labelActions(p pair) part {
 	return out
 }
 
-// inVersion changes actions to those of the source's version, and reports differences for
-// issues that are closed or locked already.
+// inVersion changes the actions to those of the tool's version, and reports differences for issues
+// that are already closed or locked.
 func (t threads) inVersion(then []act, s settings) findings {
 	var found findings
 	at := func(key, format string, args ...any) {
@@ -125,7 +126,7 @@ func (t threads) inVersion(then []act, s settings) findings {
 	return found
 }
 
-// reopenFirst puts reopening before closing, as the source does before version 4.
+// reopenFirst moves reopening before closing, as in versions of the tool before 4.
 func reopenFirst(then []act) {
 	closing := slices.IndexFunc(then, func(a act) bool { return a.name == "close_issue" })
 	reopening := slices.IndexFunc(then, func(a act) bool { return a.name == "reopen_issue" })
@@ -141,7 +142,7 @@ func (s settings) same(o settings) bool {
 	return reflect.DeepEqual(mine, theirs) && len(found) == len(more)
 }
 
-// suffixed returns an id with a suffix when there may be another rule of the same label.
+// suffixed returns an id with a suffix if there may be another rule for the same label.
 func suffixed(id, suffix string, more bool) string {
 	if more {
 		return id + suffix
@@ -149,8 +150,7 @@ func suffixed(id, suffix string, more bool) string {
 	return id
 }
 
-// actions returns the actions for settings, in the order in which the source carries
-// them out.
+// actions returns the actions for settings, in the order in which the tool performs them.
 func (s settings) actions() ([]act, findings) {
 	then, found := s["comment"].comments()
 	added, more := s["label"].labels("add_label")
@@ -181,7 +181,7 @@ func (v setting) comments() (out []act, found findings) {
 			found = append(found, lost(at[i], "a comment of more than %d bytes", maxComment))
 			continue
 		}
-		// The source replaces the first one only.
+		// The tool replaces only the first {issue-author}.
 		out = append(out, do("comment", strings.Replace(template(s), "{issue-author}", "{{ issue.author }}", 1)))
 	}
 	return out, found

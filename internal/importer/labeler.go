@@ -11,15 +11,15 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// pullEvents is when actions/labeler usually runs.
+// pullEvents returns the events on which actions/labeler usually runs.
 func pullEvents() []string {
 	return []string{"pull_request.opened", "pull_request.synchronize", "pull_request.reopened"}
 }
 
-// A labeler is the part of a configuration of actions/labeler that holds for every label.
+// A labeler is the part of a configuration of actions/labeler that applies to every label.
 type labeler struct {
 	on   []string
-	undo bool // a label is removed when its condition no longer holds
+	undo bool // a label is removed when its condition is no longer true
 	labelerOptions
 	read  patterns
 	files globReader
@@ -27,14 +27,14 @@ type labeler struct {
 
 // labelerOptions are the keys of the configuration that are not labels.
 type labelerOptions struct {
-	maxFiles   string // condition; empty: none
+	maxFiles   string // condition of the option max-files-changed; empty: none
 	maxFilesAt *yaml.Node
-	limit      int  // of labels; 0: none
-	skip       bool // labels that depend on files are never added
+	limit      int  // maximal number of labels; 0: none
+	skip       bool // labels whose conditions use files are never added
 }
 
-// readLabeler reads a configuration of actions/labeler, in its old form (globs) or in the
-// one since version 5 (changed-files, base-branch, head-branch).
+// readLabeler reads a configuration of actions/labeler, in the form before version 5 (globs) or
+// since version 5 (changed-files, base-branch, head-branch).
 func readLabeler(doc document, s step) reading {
 	l := labeler{on: s.listenTo(pullEvents(), "pull_request"), read: patterns{}}
 	undo, found := syncLabels(s)
@@ -59,8 +59,9 @@ func readLabeler(doc document, s step) reading {
 	r.limits = map[string]int{"add_label": cmp.Or(l.limit, all)}
 	if undo {
 		r.limits["remove_label"] = all
-		// Then no rule reads the timeline, but the limit would read it on every event. Events of
-		// labels keep the limit: two programs might react to each other.
+		// With sync-labels no rule reads the timeline, but a limit of writes would read it on every
+		// event. The limit stays if the rules listen to label events, because two programs could
+		// react to each other without end.
 		r.unlimited = !slices.ContainsFunc(l.on, func(on string) bool { return strings.HasSuffix(on, "labeled") })
 	}
 	if !s.given {
@@ -69,8 +70,8 @@ func readLabeler(doc document, s step) reading {
 	return r
 }
 
-// syncLabels reports whether labels are removed. Before version 5 the source takes every text
-// for true.
+// syncLabels reports whether labels are removed. Versions 3 and 4 of the tool treat every text
+// except the empty one as true.
 func syncLabels(s step) (bool, findings) {
 	if !s.version.before(5) || s.version.before(3) {
 		return s.flag("sync-labels")
@@ -91,7 +92,7 @@ func dotFiles(s step) (bool, findings) {
 	return dot == "true", found
 }
 
-// oneForm returns the findings about labels in a form that the version does not know, and
+// oneForm returns findings about labels in a form that the tool's version does not support, and
 // about files that were renamed.
 func oneForm(pairs []pair, v version) findings {
 	var found findings
@@ -118,12 +119,12 @@ func oneForm(pairs []pair, v version) findings {
 	return found
 }
 
-// asksFiles reports whether a value has the option changed-files.
+// asksFiles reports whether the option changed-files occurs in a value.
 func asksFiles(n *yaml.Node) bool {
 	return yamlfile.Child(n, "changed-files") != nil || slices.ContainsFunc(n.Content, asksFiles)
 }
 
-// isLabel reports whether a key of the configuration is a label, and no option.
+// isLabel reports whether a key of the configuration is a label and not an option.
 func isLabel(key string) bool {
 	return key != "changed-files-labels-limit" && key != "max-files-changed"
 }
@@ -151,15 +152,15 @@ func readLabelerOptions(pairs []pair) (out labelerOptions, found findings) {
 	return out, found
 }
 
-// A match is a condition read from a source.
+// A match is a translated condition of a source.
 type match struct {
 	when  term
-	files bool // it asks for changed files
-	ok    bool // it means the same as the source
+	files bool // the condition uses changed files
+	ok    bool // the condition is equivalent to the source
 	found findings
 }
 
-// label reads the conditions of one label.
+// label converts the conditions of one label to rules.
 func (l labeler) label(p pair) part {
 	name, bad := labelName(p.key, p.key.Value)
 	if len(bad) > 0 {
@@ -192,7 +193,7 @@ func (l labeler) label(p pair) part {
 	return out
 }
 
-// split takes a condition apart that is too long for one rule.
+// split splits a condition that is too long for one rule.
 func (l labeler) split(when term) []term {
 	if when.op != "or" || l.undo || when.size() <= maxCondition {
 		return []term{when}
@@ -209,7 +210,7 @@ func (l labeler) split(when term) []term {
 	return append(out, some(part...))
 }
 
-// matches reads the form since version 5: all items must hold.
+// matches reads the form since version 5, in which all items must match.
 func (l labeler) matches(value *yaml.Node) match {
 	if value.Kind != yaml.SequenceNode {
 		return match{found: findings{wrong(value, "want a list of match objects or of globs, got %s", yamlfile.Kind(value))}}
@@ -231,7 +232,7 @@ func (l labeler) matches(value *yaml.Node) match {
 				m = l.group(p.key, p.value)
 				terms = append(terms, m.when)
 			default:
-				// Options outside of a group are one group of the kind "any".
+				// Options outside of a group together form one group of the kind "any".
 				m = l.option(p, false)
 				if loose = append(loose, m.when); place < 0 {
 					place = len(terms)
@@ -250,7 +251,7 @@ func (l labeler) matches(value *yaml.Node) match {
 	return out
 }
 
-// and returns the match with all but the condition of another.
+// and combines ok, files and the findings of two matches. It keeps the condition of m.
 func (m match) and(o match) match {
 	m.ok, m.files, m.found = m.ok && o.ok, m.files || o.files, append(m.found, o.found...)
 	return m

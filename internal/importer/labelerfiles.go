@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// old reports whether a label's value has the form before version 5: globs, or any and
-// all with globs.
+// old reports whether a label's value has the form before version 5: globs, or "any" and "all" with
+// globs.
 func old(value *yaml.Node) bool {
 	if value.Kind == yaml.ScalarNode && !isNull(value) {
 		return true
@@ -34,7 +34,7 @@ type globReader struct {
 	hidden bool // * and ** match names that begin with a dot
 }
 
-// globs reads the form before version 5, where one item must hold.
+// globs reads the form before version 5, in which one item must match.
 func (r globReader) globs(value *yaml.Node) match {
 	out := match{ok: true}
 	var terms []term
@@ -108,8 +108,8 @@ func (r globReader) changed(value *yaml.Node, every bool) match {
 	return out
 }
 
-// anyToAny holds when a file matches a glob. A glob that cannot be translated is left out
-// when there are others.
+// anyToAny is true if any file matches any glob. It omits a glob that cannot be translated if there
+// are other globs.
 func (r globReader) anyToAny(list []*yaml.Node) match {
 	out := match{found: tooMany(list)}
 	if len(out.found) > 0 {
@@ -147,19 +147,19 @@ func (r globReader) anyToAny(list []*yaml.Node) match {
 	return out
 }
 
-// maxOfOneCall keeps a condition about each path short.
+// maxOfOneCall is the maximal number of globs in a condition about each path.
 const maxOfOneCall = 20
 
-// ofFiles asks a condition about # of the changed files.
+// ofFiles applies a condition about # to the changed files, with a function such as any.
 func ofFiles(function string, t term) term { return is(function + "(pr.files, " + t.line() + ")") }
 
-// A group is globs with the paths that none of them matches.
+// A group is a list of globs, and the paths that none of them matches because of a leading dot.
 type group struct {
 	globs  []string
 	hidden []string // nil: none
 }
 
-// path returns the condition that the path # is matched by one of the globs.
+// path returns the condition that one of the globs matches the path #.
 func (g group) path() term {
 	on := func(globs []string) term {
 		return is(strings.Replace(call("matches_glob", slices.Clone(globs)...), "(", "(#, ", 1))
@@ -170,7 +170,7 @@ func (g group) path() term {
 	return all(on(g.globs), not(on(g.hidden)))
 }
 
-// groups puts globs together that match the same names with a dot.
+// groups groups globs by the paths that they do not match because of a name with a leading dot.
 func (r globReader) groups(globs []string) []group {
 	var out []group
 	for _, glob := range globs {
@@ -200,15 +200,16 @@ func (r globReader) path(g minimatch.Glob) term {
 	return some(terms...)
 }
 
-// hiddenFrom returns the paths that a glob does not match because of a name that begins with a
-// dot; nil: it has no star, or matches those as well. ok is false when globs cannot express it.
+// hiddenFrom returns globs of the paths that a glob does not match because of a name that begins
+// with a dot. nil: the glob has no wildcard, or matches such names too. ok is false if globs cannot
+// express these paths.
 func (r globReader) hiddenFrom(glob string) (hidden []string, ok bool) {
 	wild := func(s string) bool { return strings.ContainsAny(s, `*?[`) }
 	if r.hidden || !wild(glob) {
 		return nil, true
 	}
 	folders := strings.Split(glob, "/")
-	rest := 0 // folders after the last one whose name begins with a dot
+	rest := 0 // index of the first folder after the last one with a leading dot
 	for i, f := range folders {
 		if strings.HasPrefix(f, ".") {
 			rest = i + 1
@@ -224,8 +225,8 @@ func (r globReader) hiddenFrom(glob string) (hidden []string, ok bool) {
 	return []string{below, below + "/**"}, true
 }
 
-// calls returns the calls of a function that together have all the texts, each of a
-// bounded length.
+// calls returns several calls of a function with the texts as arguments. It splits them so that no
+// call is too long.
 func calls(function string, texts []string) []term {
 	var out []term
 	start, size := 0, 0
@@ -241,7 +242,7 @@ func calls(function string, texts []string) []term {
 	return out
 }
 
-// eachGlob joins for every glob the condition that all files match it.
+// eachGlob returns for each glob the condition that all files match it, joined by op.
 func (r globReader) eachGlob(op string, list []*yaml.Node) match {
 	out := match{found: tooMany(list)}
 	out.ok = len(out.found) == 0
@@ -266,7 +267,7 @@ func (r globReader) eachGlob(op string, list []*yaml.Node) match {
 	return out
 }
 
-// allToAny holds when there is a file that matches all globs.
+// allToAny is true if one file matches all globs.
 func (r globReader) allToAny(list []*yaml.Node) match {
 	if len(list) == 1 {
 		return r.anyToAny(list)
@@ -286,7 +287,7 @@ func (r globReader) allToAny(list []*yaml.Node) match {
 	return out
 }
 
-// every returns the condition that the path # is matched by all the globs.
+// every returns the condition that all the globs match the path #.
 func (r globReader) every(globs []minimatch.Glob) term {
 	var terms []term
 	var texts []string
@@ -297,7 +298,7 @@ func (r globReader) every(globs []minimatch.Glob) term {
 	if groups := r.groups(texts); !one || len(groups) != 1 || groups[0].hidden == nil {
 		return all(terms...)
 	}
-	// What none of them matches is left out once.
+	// All globs exclude the same paths, so these are excluded once.
 	terms = nil
 	for _, g := range globs {
 		terms = append(terms, globReader{hidden: true}.path(g))
@@ -305,10 +306,10 @@ func (r globReader) every(globs []minimatch.Glob) term {
 	return all(append(terms, not(group{globs: r.groups(texts)[0].hidden}.path()))...)
 }
 
-// maxGlobs is how many globs one condition is made of.
+// maxGlobs is the maximal number of globs in one list.
 const maxGlobs = 2000
 
-// tooMany returns the finding that there are too many globs, or none.
+// tooMany returns a finding if a list has too many globs.
 func tooMany(list []*yaml.Node) findings {
 	if len(list) > maxGlobs {
 		return findings{lost(list[0], "more than %d globs in one list", maxGlobs)}
@@ -316,7 +317,7 @@ func tooMany(list []*yaml.Node) findings {
 	return nil
 }
 
-// globAt reads the glob in a scalar. It is usable when there are no findings.
+// globAt parses the glob in a scalar. The glob is valid if there are no findings.
 func (r globReader) globAt(n *yaml.Node) (minimatch.Glob, findings) {
 	text, bad := scalar(n, "a glob")
 	if len(bad) > 0 {

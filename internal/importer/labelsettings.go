@@ -9,18 +9,18 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// maxValues is how many comments or labels one key may name.
+// maxValues is the maximal number of comments or labels under one key.
 const maxValues = 50
 
-// threadKeys are the keys of label-actions that stand for kinds of threads.
+// threadKeys returns the keys of label-actions that are kinds of threads.
 func threadKeys() []string { return []string{"issues", "prs", "discussions"} }
 
-// actionKeys are those that name an action or its reason.
+// actionKeys returns the keys that name an action or its reason.
 func actionKeys() []string {
 	return []string{"close", "close-reason", "reopen", "lock", "unlock", "lock-reason", "comment", "label", "unlabel"}
 }
 
-// A setting is the value of one of actionKeys; the zero one is not given.
+// A setting is the value of one of actionKeys; the zero setting means that the key is missing.
 type setting pair
 
 // settings are the settings of one label, by key.
@@ -59,7 +59,8 @@ func readSettings(n *yaml.Node) (general settings, special map[string]settings, 
 	return general, special, found
 }
 
-// with returns the settings of one kind of threads, which take precedence over the general ones.
+// with returns the settings of one kind of threads: special, and the general ones that special
+// lacks.
 func (s settings) with(special settings) settings {
 	out := settings{}
 	for _, key := range actionKeys() {
@@ -73,7 +74,7 @@ func (s settings) with(special settings) settings {
 	return out
 }
 
-// check returns the values of the wrong type.
+// check returns findings about values of a wrong type.
 func (s settings) check() findings {
 	var found findings
 	for _, key := range actionKeys() {
@@ -91,7 +92,7 @@ func (s settings) check() findings {
 	return found
 }
 
-// check returns the values of a text, or a list of texts, that have the wrong type.
+// check returns findings about a value that must be a text or a list of texts.
 func (v setting) check(key string) findings {
 	many := key == "comment" || key == "label" || key == "unlabel"
 	list := items(v.value)
@@ -107,7 +108,7 @@ func (v setting) check(key string) findings {
 	return found
 }
 
-// truth reads true or false, as such or as a text.
+// truth reads true or false, as a boolean or as a text.
 func truth(n *yaml.Node) (value, ok bool) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" && n.ShortTag() != "!!str" {
 		return false, false
@@ -116,7 +117,7 @@ func truth(n *yaml.Node) (value, ok bool) {
 	return s == "true", s == "true" || s == "false"
 }
 
-// textOrFalse reads a text; false and an empty one mean none.
+// textOrFalse reads a text. false and an empty text both mean that there is none.
 func textOrFalse(n *yaml.Node) (string, bool) {
 	switch {
 	case n.Kind != yaml.ScalarNode:
@@ -127,7 +128,7 @@ func textOrFalse(n *yaml.Node) (string, bool) {
 	return strings.TrimSpace(n.Value), n.ShortTag() == "!!str"
 }
 
-// isTrue reports whether a setting is given and true.
+// isTrue reports whether a setting is present and true.
 func (v setting) isTrue() bool {
 	if v.value == nil {
 		return false
@@ -136,7 +137,7 @@ func (v setting) isTrue() bool {
 	return on
 }
 
-// texts returns the texts of a setting and where they stand.
+// texts returns the texts of a setting and their nodes.
 func (v setting) texts() (texts []string, at []*yaml.Node) {
 	if v.value == nil {
 		return nil, nil

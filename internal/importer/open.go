@@ -13,12 +13,12 @@ import (
 
 var (
 	noteLine = regexp.MustCompile(`^ *# (.+:[0-9]+:[0-9]+: .+)$`)
-	joined   = regexp.MustCompile(`^ *# From .+, a configuration of [^ ]+\.$`) // of several files in one
+	joined   = regexp.MustCompile(`^ *# From .+, a configuration of [^ ]+\.$`) // in a file that was imported from several files
 	moreLine = regexp.MustCompile(`^ *#   (\S.*)$`)
 )
 
-// Open returns the differences from the source that an imported file still lists in its
-// comments, as warnings at these lines. A file that was not imported has none.
+// Open returns the differences from the source that an imported file still lists in its comments,
+// as warnings at these lines. It returns none for a file that was not imported.
 func Open(name string, src []byte) yamlfile.Problems {
 	lines := layout.Lines(src)
 	if !strings.HasPrefix(lines[0], head) && !slices.ContainsFunc(lines, joined.MatchString) {
@@ -40,9 +40,9 @@ func Open(name string, src []byte) yamlfile.Problems {
 	return out
 }
 
-// Lacking returns the missing permissions of the tool's step for rules that need them, such as
-// "issues: write", with the place in the workflow. A workflow without permissions lacks nothing
-// that is known.
+// Lacking returns the permissions that rules need, such as "issues: write", and that the step of
+// the tool lacks, with their place in the workflow. A workflow without "permissions" has no known
+// lack.
 func Lacking(toolName string, workflow Source, needs []string) yamlfile.Problems {
 	i := slices.IndexFunc(tools(), func(t tool) bool { return t.name == toolName })
 	var list []use
@@ -73,7 +73,7 @@ func Lacking(toolName string, workflow Source, needs []string) yamlfile.Problems
 	return yamlfile.Problems{f.At(given, 1, 1, "permissions: Foreman needs "+strings.Join(lacks, ", ")+" too; see foreman rules permissions")}
 }
 
-// grants reports whether permissions grant a level.
+// grants reports whether the permissions of a workflow grant a level.
 func grants(permissions *yaml.Node, name, level string) bool {
 	if permissions.Value == "read-all" {
 		return level == "read"

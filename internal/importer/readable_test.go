@@ -10,10 +10,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-const maxWidth = 120 // characters of a line
+const maxWidth = 120 // maximal number of characters in a line
 
-// fixed returns how many lines of a file do not depend on the length of its source: the head, and
-// the rules for a tool's defaults.
+// fixed returns the number of lines of an imported file that do not depend on the length of the
+// source: the head, and the rules for the tool's defaults.
 func fixed(tool string) int {
 	if tool == "stale" {
 		return 60
@@ -21,8 +21,8 @@ func fixed(tool string) int {
 	return 30
 }
 
-// TestReadable: an imported file is about as long as its source, has no long lines and no rule
-// twice. It reads the golden files of TestGolden.
+// TestReadable checks the golden files of TestGolden. An imported file must be about as long as its
+// source, and must have no long lines and no duplicate rules.
 func TestReadable(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "*", "*.txtar"))
@@ -60,7 +60,7 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// twice returns the rules of a file that differ only in their id.
+// twice returns the rules of a file that are equal except for their id.
 func twice(config string) []string {
 	var out []string
 	_, list, _ := strings.Cut(config, "\nrules:\n")

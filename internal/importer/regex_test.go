@@ -13,9 +13,9 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestRegexes compares what a pattern matches here with what it matches in JavaScript,
-// which testdata/regex/javascript.jsonl has from Node.js: for each regular expression
-// the texts that it matches and those that it does not.
+// TestRegexes compares the texts that a pattern matches here and in JavaScript. The file
+// testdata/regex/javascript.jsonl was made with Node.js. It lists for each regular expression the
+// texts that it matches and those that it does not match.
 func TestRegexes(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/regex/javascript.jsonl")
@@ -52,7 +52,7 @@ func TestRegexes(t *testing.T) {
 	}
 }
 
-// importRegex returns the rule that a regular expression becomes.
+// importRegex returns the rule to which a regular expression is imported.
 func importRegex(t *testing.T, re string) *rules.Set {
 	t.Helper()
 	text, err := json.Marshal(re)

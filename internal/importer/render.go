@@ -9,13 +9,13 @@ import (
 	"github.com/org/foreman-action/internal/importer/layout"
 )
 
-// head is how the first line of an imported file begins.
+// head is the start of the first line of an imported file.
 const head = "# Imported by foreman rules import from "
 
 // A page is the text of a configuration file.
 type page struct {
 	text   string
-	starts []int // the line on which each rule starts, from 1
+	starts []int // number of the first line of each rule, from 1
 }
 
 // render returns the whole file.
@@ -51,8 +51,8 @@ func (d draft) does(actions ...string) bool {
 // A writer collects the text of a page.
 type writer struct {
 	b     strings.Builder
-	line  int   // of the text that is written next
-	rules []int // the line on which each rule starts
+	line  int   // number of the next line
+	rules []int // number of the first line of each rule
 }
 
 func (w *writer) lines(list ...string) {
@@ -152,7 +152,7 @@ func (w *writer) rule(r rule) {
 	}
 }
 
-// short reports whether the action is a name with at most one value.
+// short reports whether the action is written as a name with at most one value.
 func (a act) short() bool {
 	return len(a.choices)+len(a.list) == 0 && (len(a.params) == 0 || len(a.params) == 1 && a.params[0].key == "")
 }
@@ -160,7 +160,7 @@ func (a act) short() bool {
 // isBlock reports whether the value of a short action has several lines.
 func (a act) isBlock() bool { return len(a.params) > 0 && strings.Contains(a.params[0].value, "\n") }
 
-// value writes the value of a short action.
+// value returns the value of a short action as YAML.
 func (a act) value() string {
 	if len(a.params) == 0 {
 		return ""
@@ -196,7 +196,7 @@ func (w *writer) item(lines []string) {
 	w.lines(lines...)
 }
 
-// choices writes an action whose value is the list of the texts whose conditions hold.
+// choices writes an action whose value is a computed list: the texts whose conditions are true.
 func (w *writer) choices(a act) {
 	w.lines("      - "+a.name+": |", "          filter([")
 	for i, c := range a.choices {

@@ -10,32 +10,31 @@ import (
 
 const (
 	maxID      = 64
-	maxComment = 60_000 // bytes of a comment, beyond which it is not looked at
+	maxComment = 60_000 // maximal size of a comment in bytes; larger ones are not imported
 )
 
-// A rule is one rule of ours.
+// A rule is one rule in our rule language.
 type rule struct {
-	name     string // that the id is made of
+	name     string // text from which the id is made
 	id       string // empty before numbering
 	on       []string
-	labels   []string // one of them is the label of the event; empty: no such condition
+	labels   []string // the event's label must be one of these; empty: no such condition
 	when     term     // empty: always
 	scans    []string
-	override bool // it acts against people, too
+	override bool // it also undoes changes of people
 	elseUndo bool
 	then     []act
 }
 
-// An act is an action of a rule: its name and its parameters, of which the only one may
-// have no key.
+// An act is an action of a rule: its name and its parameters. A single parameter may have no key.
 type act struct {
 	name    string
 	params  []param
-	list    []string // instead of params: the value is a list
-	choices []choice // instead of params: the value is a list that is computed
+	list    []string // replaces params: the value is this list
+	choices []choice // replaces params: the value is the list of the texts whose conditions are true
 }
 
-// A choice is a text of a list that is in it when a condition holds.
+// A choice is a text that is in a list if its condition is true.
 type choice struct {
 	when term
 	text string
@@ -43,7 +42,7 @@ type choice struct {
 
 type param struct{ key, value string }
 
-// do returns an action with its main parameter; an empty one is left out.
+// do returns an action with its main parameter; an empty parameter is omitted.
 func do(name, value string) act {
 	if value == "" {
 		return act{name: name}
@@ -51,10 +50,10 @@ func do(name, value string) act {
 	return act{name: name, params: []param{{"", value}}}
 }
 
-// template writes a text that is to stay as it is where {{ }} has a meaning.
+// template escapes "{{" in a text, so that a template renders the text unchanged.
 func template(s string) string { return strings.ReplaceAll(s, "{{", `{{ "{{" }}`) }
 
-// onceKey is the parameter of a comment that is filled in with the rule's id.
+// onceKey is a parameter of a comment. Its value is the rule's id, which is added later.
 const onceKey = "once"
 
 // comment returns the action that posts a comment once.
@@ -62,7 +61,7 @@ func comment(body string) act {
 	return act{name: "comment", params: []param{{onceKey, ""}, {"body", body}}}
 }
 
-// condition returns the whole condition of the rule.
+// condition returns the condition of the rule including that about its labels.
 func (r rule) condition() term {
 	switch len(r.labels) {
 	case 0:
@@ -73,13 +72,13 @@ func (r rule) condition() term {
 	return all(is("event.label in "+list(r.labels)), r.when)
 }
 
-// behaviour returns a text that two rules share when they do the same for the same events.
+// behaviour returns a text that is the same for two rules that do the same for the same events.
 func (r rule) behaviour() string {
 	r.name, r.id = "", ""
 	return fmt.Sprintf("%q", fmt.Sprint(r))
 }
 
-// size returns the length of a rule in the file, roughly, in bytes.
+// size returns the approximate length of a rule in the file, in bytes.
 func (r rule) size() int {
 	size := 100 + r.condition().size()
 	for _, s := range r.scans {
@@ -96,7 +95,7 @@ func (r rule) size() int {
 	return size
 }
 
-// count returns how many actions of the rule have a name. Each label of a list counts.
+// count returns how often the rule has an action. Each label of a list counts as one.
 func (r rule) count(action string) int {
 	n := 0
 	for _, a := range r.then {
@@ -110,10 +109,10 @@ func (r rule) count(action string) int {
 	return n
 }
 
-// ids holds the last number that was given to a name; 1: none.
+// ids maps a name to the last number that was added to it to make an id; 1: no number was added.
 type ids map[string]int
 
-// reserved returns ids of which some are given.
+// reserved returns ids in which the listed ones are taken.
 func reserved(list []string) ids {
 	s := ids{}
 	for _, id := range list {
@@ -122,8 +121,7 @@ func reserved(list []string) ids {
 	return s
 }
 
-// number returns the rules with their ids. A rule without actions takes an id as well,
-// and is left out.
+// number gives ids to the rules. It omits rules without actions, but these use up an id as well.
 func (s ids) number(rules []rule) []rule {
 	var out []rule
 	for _, r := range rules {
@@ -142,7 +140,7 @@ func (s ids) number(rules []rule) []rule {
 	return out
 }
 
-// next returns a new id of a rule, made of a text.
+// next makes a new id for a rule from a text.
 func (s ids) next(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(text) {
@@ -162,7 +160,8 @@ func (s ids) next(text string) string {
 	}
 	id := base
 	for s[id] > 0 {
-		// The last number is kept, or many of the same name would take long.
+		// The search starts from the last number, because otherwise many rules of the same name
+		// would take long.
 		s[base]++
 		id = base + "-" + strconv.Itoa(s[base])
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-const maxLabel = 50 // characters that GitHub takes
+const maxLabel = 50 // GitHub's limit of a label's name, in characters
 
 // A pair is a key of a mapping and its value.
 type pair struct{ key, value *yaml.Node }
 
-// labels returns the entries of a file's top mapping, which a tool has its labels in.
+// labels returns the entries of a file's top-level mapping, which lists the labels of a tool.
 func labels(root *yaml.Node, action string) ([]pair, findings) {
 	if root.Kind != yaml.MappingNode {
 		return nil, findings{wrong(root, "this is no configuration of %s: want a mapping of labels, got %s", action, yamlfile.Kind(root))}
@@ -34,7 +34,7 @@ func pairsOf(n *yaml.Node) []pair {
 	return out
 }
 
-// items returns the items of a list, or a single value as one.
+// items returns the items of a list. A value that is not a list counts as a list of one.
 func items(n *yaml.Node) []*yaml.Node {
 	if n.Kind == yaml.SequenceNode {
 		return n.Content
@@ -42,12 +42,12 @@ func items(n *yaml.Node) []*yaml.Node {
 	return []*yaml.Node{n}
 }
 
-// isNull reports whether a value was left out.
+// isNull reports whether a value is missing or null.
 func isNull(n *yaml.Node) bool {
 	return n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }
 
-// scalar reads a scalar that must be a text; anything else is a mistake.
+// scalar reads a scalar that must be a text; any other value is a mistake.
 func scalar(n *yaml.Node, want string) (string, findings) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
 		return "", findings{wrong(n, "want %s, got %s", want, yamlfile.Kind(n))}
@@ -55,8 +55,7 @@ func scalar(n *yaml.Node, want string) (string, findings) {
 	return n.Value, nil
 }
 
-// labelName reads the name of a label, which stands at n. There is a finding when no
-// label can have it.
+// labelName reads a label's name at the node n. It returns a finding if GitHub allows no such name.
 func labelName(n *yaml.Node, name string) (string, findings) {
 	name = strings.TrimSpace(name)
 	if name == "" || len(name) > 4*maxLabel || utf8.RuneCountInString(name) > maxLabel {
@@ -65,7 +64,7 @@ func labelName(n *yaml.Node, name string) (string, findings) {
 	return name, nil
 }
 
-// parseTime reads a time as people write it in JavaScript's company.
+// parseTime parses a time in one of the formats that are common with JavaScript's Date.
 func parseTime(text string) (string, bool) {
 	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01", time.RFC1123Z, time.RFC1123, "2 Jan 2006", "Jan 2, 2006"} {
 		if t, err := time.Parse(layout, text); err == nil && t.Year() > 0 && t.Year() < 10000 {
@@ -75,7 +74,7 @@ func parseTime(text string) (string, bool) {
 	return "", false
 }
 
-// patterns keeps translated regular expressions, because aliases may repeat them.
+// patterns caches translated regular expressions, because aliases may repeat them.
 type patterns map[string]pattern
 
 // A pattern is the condition for a regular expression of JavaScript, or the parts of the
@@ -83,11 +82,11 @@ type patterns map[string]pattern
 type pattern struct {
 	when     term
 	problems []jsregexp.Problem
-	spaces   bool // it has a set of white space
+	spaces   bool // the expression contains a set of white space such as \s
 }
 
-// matching returns the condition that a value matches a JavaScript regular expression,
-// which stands in the scalar n. ok is false when it has no counterpart.
+// matching returns the condition that a value matches a regular expression of JavaScript at the
+// node n. ok is false if the expression has no counterpart.
 func (ps patterns) matching(n *yaml.Node, value, src, flags string) (t term, ok bool, found findings) {
 	key := value + "/" + src + "/" + flags
 	p, known := ps[key]
@@ -107,7 +106,7 @@ func (ps patterns) matching(n *yaml.Node, value, src, flags string) (t term, ok 
 	if len(p.problems) > 0 {
 		at := finding{kind: noCounterpart, node: n, places: p.problems}
 		if n.Value != src {
-			at.shift = 1 // behind the first slash
+			at.shift = 1 // the expression begins after the first slash
 		}
 		found = append(found, at)
 	}
@@ -120,20 +119,20 @@ type document struct {
 	root *yaml.Node
 }
 
-// A reading is the content of one tool's configuration as rules of ours.
+// A reading is the configuration of one tool, converted to our rules.
 type reading struct {
-	before findings // that belong to no part
+	before findings // findings that belong to no part
 	// parts are in the order of the source. They are read one at a time, so that the
 	// caller can stop when the rules become too large.
 	parts  iter.Seq[part]
-	after  findings       // hints that follow those of the parts
-	limits map[string]int // of actions of a type per event, beside those that the rules need
+	after  findings       // hints after those of the parts
+	limits map[string]int // limits of actions per event, by type, in addition to those that the rules need
 	shadow bool           // the source writes nothing
-	// unlimited: the number of changes has no limit.
+	// unlimited means that the number of changes has no limit.
 	unlimited bool
 }
 
-// guarded returns the reading with further findings, which come first, and with a change to every
+// guarded returns the reading with further findings at the start, and with change applied to every
 // part.
 func (r reading) guarded(before findings, change func(p part) part) reading {
 	parts := r.parts
@@ -148,18 +147,18 @@ func (r reading) guarded(before findings, change func(p part) part) reading {
 	return r
 }
 
-// A part is one key or step of the source and the rules that it becomes.
+// A part is one key or step of the source and the rules that are made of it.
 type part struct {
 	name     string
 	from, to int // lines of the source; 0: none
 	rules    []rule
 	found    findings
-	interval bool // its comments may follow each other at once
-	comments bool // so they may, and there is no limit to their number
+	interval bool // its comments need no minimal time between them
+	comments bool // like interval, and the number of comments has no limit
 }
 
-// eachPair returns the parts of the top mapping's keys; keys that keep refuses are left
-// out. A part ends where the next key starts.
+// eachPair returns the parts of the keys of a top-level mapping for which keep returns true. A part
+// ends where the next key starts.
 func eachPair(pairs []pair, keep func(key string) bool, read func(p pair) part) iter.Seq[part] {
 	return func(yield func(part) bool) {
 		for i, p := range pairs {
@@ -178,11 +177,11 @@ func eachPair(pairs []pair, keep func(key string) bool, read func(p pair) part) 
 	}
 }
 
-// everyKey keeps all keys.
+// everyKey returns true for every key.
 func everyKey(string) bool { return true }
 
-// peopleHints returns the differences between the tool and rules that add labels when people change
-// labels. With sync there are none: the rules override people, as the tool does.
+// peopleHints returns the differences from the tool if people change labels that our rules add.
+// With sync there are none, because the rules then override people, as the tool does.
 func (s step) peopleHints(tool string, sync bool) findings {
 	if sync {
 		return nil

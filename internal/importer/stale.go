@@ -26,13 +26,14 @@ func readStale(doc document, _ step) reading {
 	seen := map[string]bool{}
 	add := func(s step) {
 		one, dry := staleStep(s, len(parts) > 0)
-		// A step for issues and one for pull requests may have the same rule.
+		// Two steps, one for issues and one for pull requests, may result in the same rule.
 		one.rules = slices.DeleteFunc(one.rules, func(r rule) bool {
 			known := seen[r.behaviour()]
 			seen[r.behaviour()] = true
 			return known
 		})
-		// Mistakes are reported even when the rules become too large.
+		// Mistakes are moved to the reading, so that they are reported even if the rules become too
+		// large.
 		one.found = slices.DeleteFunc(one.found, func(f finding) bool {
 			if f.kind == mistake {
 				found = append(found, f)
@@ -67,15 +68,15 @@ func readStale(doc document, _ step) reading {
 	return reading{before: found, parts: slices.Values(parts), after: staleHints(doc.root), shadow: shadow}
 }
 
-// mistaken is the reading of a file that is not a configuration of the tool.
+// mistaken returns the reading of a file that is not a configuration of the tool.
 func mistaken(f finding) reading {
 	return reading{before: findings{f}, parts: slices.Values[[]part](nil)}
 }
 
-// maxSteps is how many steps of one workflow may use actions/stale.
+// maxSteps is the maximal number of steps of one workflow that use actions/stale.
 const maxSteps = 50
 
-// cron returns the times at which a workflow runs.
+// cron returns the schedule of a workflow, for a message.
 func cron(workflow *yaml.Node) string {
 	var times []string
 	schedule := yamlfile.Child(workflow, "on", "schedule")
@@ -100,8 +101,8 @@ func staleHints(workflow *yaml.Node) findings {
 	}
 }
 
-// staleStep returns the rules of one step. dry reports that it only pretends to write; later,
-// that steps come before it.
+// staleStep returns the rules of one step. dry reports whether the step has debug-only, and writes
+// nothing. later means that other steps precede this one.
 func staleStep(s step, later bool) (out part, dry bool) {
 	in := &inputs{source: s, wrong: map[*yaml.Node]bool{}}
 	if s.with != nil {
@@ -117,7 +118,7 @@ func staleStep(s step, later bool) (out part, dry bool) {
 	out = part{name: "actions/stale", from: s.node.Line, to: s.node.Line}
 	for i, r := range issues {
 		out.interval = out.interval || r.soon || prs[i].soon
-		// A rule that is the same for both is written once.
+		// A rule that is the same for issues and pull requests is written once.
 		if r.same(prs[i]) {
 			out.rules = append(out.rules, r.both(prs[i]).final("")...)
 			continue
@@ -129,21 +130,21 @@ func staleStep(s step, later bool) (out part, dry bool) {
 	return out, dry
 }
 
-// A lasting is a rule of a stale step before it has its id.
+// A lasting is a rule of a stale step before it gets its id.
 type lasting struct {
 	rule
 
-	comment string // posted before the actions; empty: none
-	once    bool   // it is posted once for an issue
-	kind    term   // the condition for issues or for pull requests, where events are shared
-	soon    bool   // its comment may follow that of another rule at once
+	comment string // posted before the other actions; empty: none
+	once    bool   // the comment is posted only once for an issue
+	kind    term   // condition that separates issues from pull requests for events that both share
+	soon    bool   // its comment needs no minimal time after that of another rule
 }
 
 func (r lasting) same(o lasting) bool {
 	return fmt.Sprint(r.then, r.when, r.comment, r.once) == fmt.Sprint(o.then, o.when, o.comment, o.once)
 }
 
-// both returns the rule for issues and pull requests.
+// both returns one rule for issues and pull requests.
 func (r lasting) both(o lasting) lasting {
 	for _, e := range o.on {
 		if !slices.Contains(r.on, e) {
@@ -155,7 +156,7 @@ func (r lasting) both(o lasting) lasting {
 	return r
 }
 
-// final returns the rule with a suffix to its name, or none when it does nothing.
+// final returns the rule with a suffix to its name. It returns no rule if the rule does nothing.
 func (r lasting) final(suffix string) []rule {
 	if len(r.then) == 0 {
 		return nil

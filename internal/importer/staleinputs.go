@@ -27,18 +27,18 @@ func staleInputs() []string {
 		ignore-issue-updates ignore-pr-updates include-only-assigned only-issue-types`)
 }
 
-// An inputs reads the inputs of one step as plain values, and keeps the findings on the
-// way. It is not safe for concurrent use.
+// An inputs reads the inputs of one step as plain values, and collects findings about them. It is
+// not safe for concurrent use.
 type inputs struct {
 	source   step
 	findings findings
-	wrong    map[*yaml.Node]bool // mistakes that were reported, because issues and pull requests share inputs
+	wrong    map[*yaml.Node]bool // nodes with a reported mistake, because issues and pull requests share inputs
 }
 
-// add keeps a finding.
+// add adds a finding.
 func (in *inputs) add(f finding) { in.findings = append(in.findings, f) }
 
-// mistake keeps one mistake for a node.
+// mistake adds a mistake at a node, unless the node already has one.
 func (in *inputs) mistake(n *yaml.Node, format string, args ...any) {
 	if !in.wrong[n] {
 		in.wrong[n] = true
@@ -65,10 +65,11 @@ func (in *inputs) checkKeys() {
 	}
 }
 
-// at returns the value of an input; nil when it is not given.
+// at returns the value of an input; nil if it is missing.
 func (in *inputs) at(name string) *yaml.Node { return yamlfile.Child(in.source.with, name) }
 
-// get returns an input, or else the more general one; empty ones count as not given.
+// get returns the first of the inputs that is not empty. Callers list a special input before the
+// general one.
 func (in *inputs) get(names ...string) (string, *yaml.Node) {
 	for _, name := range names {
 		text, n, found := in.source.input(name)
@@ -80,7 +81,7 @@ func (in *inputs) get(names ...string) (string, *yaml.Node) {
 	return "", nil
 }
 
-// words returns the words of a list with commas.
+// words returns the words of a comma-separated list.
 func (in *inputs) words(names ...string) []string {
 	text, _ := in.get(names...)
 	var out []string
@@ -120,7 +121,8 @@ func (in *inputs) days(otherwise float64, names ...string) float64 {
 	return days
 }
 
-// repository is how a workflow writes the name of its repository, as template leaves it.
+// repository matches the expression for the repository's name in a workflow, after template has
+// escaped it.
 var repository = regexp.MustCompile(`\$\{\{ "\{\{" \}\}\s*github\.repository\s*\}\}`)
 
 // message returns the text of a comment.
@@ -156,7 +158,7 @@ func (in *inputs) label(otherwise, input string) string {
 	return name
 }
 
-// each returns an action for every label of an input.
+// each returns one action for every label that an input lists.
 func (in *inputs) each(action, input string) []act {
 	var out []act
 	for _, word := range in.words(input) {

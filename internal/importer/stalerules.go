@@ -9,7 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// span writes a number of days as a duration.
+// span returns a number of days as a duration.
 func span(days float64) string {
 	switch minutes := math.Ceil(days * 24 * 60); {
 	case days == math.Trunc(days):
@@ -21,11 +21,11 @@ func span(days float64) string {
 	}
 }
 
-// sinceUpdate is the time since anything changed, as the source counts it.
+// sinceUpdate is the time since the last change of any kind, which is what actions/stale compares.
 const sinceUpdate = "now - issue.updated_at"
 
-// staleRules returns the rules for "issue" or "pr": mark, unmark, clean up after
-// reopening, and close. One that is not needed has no actions.
+// staleRules returns four rules for "issue" or "pr": mark, unmark, clean up after reopening, and
+// close. A rule that is not needed has no actions.
 func staleRules(in *inputs, kind string) []lasting {
 	label := in.label("Stale", "stale-"+kind+"-label")
 	skip := exempt(in, kind)
@@ -39,7 +39,7 @@ func staleRules(in *inputs, kind string) []lasting {
 	return []lasting{mark, unmark(in, kind, label, skip), reopened(in, kind), shut}
 }
 
-// nearest returns the first of the inputs that is given, or else the step.
+// nearest returns the first of the inputs that is given, or else the node of the step.
 func (in *inputs) nearest(names ...string) *yaml.Node {
 	for _, name := range names {
 		if n := in.at(name); !isNull(n) {
@@ -49,7 +49,7 @@ func (in *inputs) nearest(names ...string) *yaml.Node {
 	return in.source.node
 }
 
-// marks returns after how many days a kind is marked; negative: never.
+// marks returns the number of days after which issues or pull requests are marked; negative: never.
 func (in *inputs) marks(kind string) float64 {
 	return in.days(60, "days-before-"+kind+"-stale", "days-before-stale")
 }
@@ -77,13 +77,13 @@ func marking(in *inputs, kind, label string, free term) lasting {
 	return r
 }
 
-// lastingRule returns a rule of a scheduled run. It overrides people, as the source does.
+// lastingRule returns a rule for scheduled runs. It overrides people, as actions/stale does.
 func lastingRule(name, scan string) lasting {
 	return lasting{rule: rule{name: name, on: []string{"schedule"}, scans: []string{scan}, override: true}}
 }
 
-// scan returns the search of a scheduled rule: what cannot be put into it is asked in the
-// condition all the same.
+// scan returns the search of a scheduled rule. Requirements that the search cannot express are
+// still part of the rule's condition.
 func scan(in *inputs, kind, label string) string {
 	scan := "is:open is:" + kind + label
 	for _, name := range in.words("only-"+kind+"-labels", "only-labels") {
@@ -94,17 +94,17 @@ func scan(in *inputs, kind, label string) string {
 	return scan
 }
 
-// An exemption excludes issues.
+// An exemption describes which issues the rules may change.
 type exemption struct {
-	open   term // what has to hold before labels are looked at
-	labels term // one of the exempt labels is there
-	rest   term // what has to hold besides
+	open   term // must be true before labels are checked
+	labels term // true if the issue has an exempt label
+	rest   term // further requirements
 }
 
-// none returns the condition that there is no exemption.
+// none returns the condition that the issue is not exempt.
 func (e exemption) none() term { return all(e.open, not(e.labels), e.rest) }
 
-// exempt returns the conditions of the inputs.
+// exempt returns the exemption that the inputs describe.
 func exempt(in *inputs, kind string) exemption {
 	e := exemption{labels: hasLabel(in.words("exempt-" + kind + "-labels"))}
 	terms := []term{is("not issue.locked")}
@@ -149,7 +149,7 @@ func exempt(in *inputs, kind string) exemption {
 	return e
 }
 
-// lowered returns the texts in lower case: the source takes no notice of case.
+// lowered returns the texts in lower case, because actions/stale ignores case.
 func lowered(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, s := range texts {
@@ -158,12 +158,12 @@ func lowered(texts []string) []string {
 	return out
 }
 
-// moment is the time after the label within which the imported action treats a change as its own:
-// it takes both times for the same.
+// moment is how long after adding the label a change still counts as actions/stale's own. Within
+// that time actions/stale treats the two times as equal.
 const moment = ` + duration("15s")`
 
-// unmark returns the rule that removes the label after a change. The events only make it
-// sooner: the next scheduled run finds the rest.
+// unmark returns the rule that removes the label after a change. Some changes trigger it at once.
+// The next scheduled run finds all others.
 func unmark(in *inputs, kind, label string, skip exemption) lasting {
 	r := lastingRule("no-longer-stale", scan(in, kind, search("label", label)))
 	if search("label", label) == "" {
@@ -192,7 +192,7 @@ func unmark(in *inputs, kind, label string, skip exemption) lasting {
 	return r
 }
 
-// sooner reports how the label is taken off at another time than in the source.
+// sooner reports that the label is removed at another time than by actions/stale.
 func (in *inputs) sooner(kind string) {
 	at := in.nearest("remove-"+kind+"-stale-when-updated", "remove-stale-when-updated")
 	in.add(lost(at, "the label is taken off at once; actions/stale does so in its next run, and counts that as an update"))
@@ -201,7 +201,7 @@ func (in *inputs) sooner(kind string) {
 	}
 }
 
-// stays returns the input by which the label stays whatever people do; nil: it goes.
+// stays returns the input that keeps the label in spite of changes; nil: the label is removed.
 func stays(in *inputs, kind string) *yaml.Node {
 	text, n := in.get("remove-"+kind+"-stale-when-updated", "remove-stale-when-updated")
 	if text != "false" {
@@ -210,8 +210,8 @@ func stays(in *inputs, kind string) *yaml.Node {
 	return n
 }
 
-// activity lists the events of people's activity on the issue. The next scheduled run finds all
-// other changes.
+// activity returns the events of people's activity on an issue or pull request. The next scheduled
+// run finds all other changes.
 func activity(kind string) []string {
 	events := []string{"issue_comment.created"}
 	name, activities := "issues.", []string{"edited", "reopened", "assigned", "labeled"}
@@ -224,8 +224,8 @@ func activity(kind string) []string {
 	return events
 }
 
-// which returns the condition for issues or for pull requests, which share the event
-// issue_comment.
+// which returns the condition that separates issues from pull requests, because the event
+// issue_comment occurs for both.
 func which(kind string) term {
 	if kind == "issue" {
 		return is("not issue.pull_request")
@@ -233,7 +233,7 @@ func which(kind string) term {
 	return is("issue.pull_request")
 }
 
-// reopened returns the rule that takes the label of closed issues off an open one.
+// reopened returns the rule that removes the label of closed issues from a reopened issue.
 func reopened(in *inputs, kind string) lasting {
 	label := in.label("", "close-"+kind+"-label")
 	r := lastingRule("reopened", scan(in, kind, search("label", label)))
@@ -246,7 +246,7 @@ func reopened(in *inputs, kind string) lasting {
 	return r
 }
 
-// closing returns the rule that closes issues that stayed stale.
+// closing returns the rule that closes issues that are still stale.
 func closing(in *inputs, kind, label string, free term) lasting {
 	r := lastingRule("close-stale", scan(in, kind, search("label", label)))
 	days := math.Trunc(in.days(7, "days-before-"+kind+"-close", "days-before-close"))
@@ -274,8 +274,8 @@ func closing(in *inputs, kind, label string, free term) lasting {
 	return r
 }
 
-// closeReason returns the reason for closing: in the version that the workflow names it may be
-// GitHub's own choice, which is completed.
+// closeReason returns the reason for closing. Old versions of actions/stale set no reason, and
+// GitHub then uses "completed".
 func (in *inputs) closeReason() string {
 	reason, n := in.get("close-issue-reason")
 	given := in.at("close-issue-reason") != nil
@@ -293,11 +293,11 @@ func (in *inputs) closeReason() string {
 	return reason
 }
 
-// simpleWord is a word that GitHub's search needs no quotes for.
+// simpleWord matches a word that needs no quotes in GitHub's search.
 var simpleWord = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
 
-// search writes a qualifier of GitHub's search; it is empty for a value that the search
-// cannot take.
+// search returns a qualifier of GitHub's search, and an empty text for a value that the search
+// cannot express.
 func search(qualifier, value string) string {
 	switch {
 	case simpleWord.MatchString(value):

@@ -7,23 +7,23 @@ import (
 	"unicode"
 )
 
-// maxCondition leaves room in the 4,096 bytes of a condition.
+// maxCondition is below the 4,096 bytes that a condition may have, so that a rule can add terms.
 const maxCondition = 3800
 
-// A term is a condition: a text, or others that are joined by "and" or "or".
+// A term is a condition: a text, or other terms that are joined by "and" or "or".
 type term struct {
 	text  string
 	op    string // "and" or "or"
 	parts []term
 }
 
-// is returns a condition as it is written.
+// is returns a condition with this text.
 func is(text string) term { return term{text: text} }
 
-// all returns the condition that every one of the terms holds; empty ones are left out.
+// all returns the condition that all of the terms are true; empty terms are omitted.
 func all(terms ...term) term { return join("and", terms) }
 
-// some returns the condition that at least one of the terms holds.
+// some returns the condition that at least one of the terms is true.
 func some(terms ...term) term { return join("or", terms) }
 
 func join(op string, terms []term) term {
@@ -53,7 +53,7 @@ func (t term) size() int {
 	return n
 }
 
-// all returns the terms that must hold together.
+// all returns the terms that must all be true.
 func (t term) all() []term {
 	if t.op == "and" {
 		return t.parts
@@ -70,14 +70,13 @@ func (t term) line() string {
 	return strings.Join(lines, " ")
 }
 
-// A condition with more parts than this puts several of them in a line, of at most that many
-// bytes.
+// A condition with more than manyParts parts has several parts on a line, up to fullLine bytes.
 const (
 	manyParts = 6
 	fullLine  = 90
 )
 
-// lines returns the text of a condition, a line for each of its parts when they are few.
+// lines returns the text of a condition. If it has few parts, each is on a line of its own.
 func (t term) lines() []string {
 	if t.text != "" {
 		return []string{t.text}
@@ -111,7 +110,7 @@ func (t term) inline() string {
 	return "(" + strings.Join(texts, " "+t.op+" ") + ")"
 }
 
-// call writes a call of a function with constant texts.
+// call returns a call of a function with constant texts as arguments.
 func call(function string, texts ...string) string {
 	for i, s := range texts {
 		texts[i] = strconv.Quote(s)
@@ -119,7 +118,7 @@ func call(function string, texts ...string) string {
 	return function + "(" + strings.Join(texts, ", ") + ")"
 }
 
-// list writes a list of constant texts.
+// list returns a list of constant texts.
 func list(texts []string) string {
 	return "[" + strings.TrimSuffix(strings.TrimPrefix(call("", slices.Clone(texts)...), "("), ")") + "]"
 }
@@ -129,7 +128,7 @@ func hasLabel(names []string) term {
 	if len(names) == 0 {
 		return term{}
 	}
-	// In any_label a "*" stands for more than itself.
+	// In any_label a "*" is a wildcard, so a name with a "*" cannot be listed there.
 	if len(names) > 1 && !slices.ContainsFunc(names, func(s string) bool { return strings.Contains(s, "*") }) {
 		return is(call("any_label", slices.Clone(names)...))
 	}
@@ -148,5 +147,5 @@ func not(t term) term {
 	return is("not " + t.inline())
 }
 
-// notPrinted reports whether a character would not be seen where it stands.
+// notPrinted reports whether a character is invisible.
 func notPrinted(r rune) bool { return !unicode.IsPrint(r) }

@@ -13,13 +13,13 @@ import (
 
 // triggers are the events of a workflow.
 type triggers struct {
-	names  []string // of the events
-	events []string // as "on" of a rule has them
-	guards []term   // filters of branches and paths
+	names  []string // names of the events
+	events []string // in the form of a rule's "on", such as "issues.opened"
+	guards []term   // conditions from filters of branches and paths
 	found  findings
 }
 
-// activities returns the activities of an event that a workflow may name and a rule may listen to.
+// activities returns the activities of an event that both a workflow and a rule can name.
 func activities(event string) []string {
 	both := []string{"opened", "edited", "closed", "reopened", "assigned", "unassigned", "labeled", "unlabeled", "locked", "unlocked", "milestoned", "demilestoned"}
 	switch event {
@@ -34,7 +34,7 @@ func activities(event string) []string {
 	return nil
 }
 
-// readTriggers reads the events of a workflow, which stand at its key "on".
+// readTriggers reads the events of a workflow from its key "on".
 func readTriggers(on *yaml.Node) triggers {
 	var t triggers
 	switch {
@@ -76,7 +76,7 @@ func (t *triggers) add(key, settings *yaml.Node) {
 	}
 }
 
-// typesOf returns the activities of one event: without types, those of GitHub's default.
+// typesOf returns the activities of one event. Without "types" these are GitHub's default.
 func typesOf(event string, types *yaml.Node) ([]string, findings) {
 	switch {
 	case isNull(types) && event == "pull_request":
@@ -96,7 +96,7 @@ func typesOf(event string, types *yaml.Node) ([]string, findings) {
 	return out, found
 }
 
-// filters adds the conditions of a pull request event's branches and paths.
+// filters adds conditions for the branch and path filters of a pull request event.
 func (t *triggers) filters(event string, settings *yaml.Node) {
 	name := strings.TrimSuffix(event, "_target")
 	for _, key := range []string{"branches", "branches-ignore", "paths", "paths-ignore"} {
@@ -111,7 +111,7 @@ func (t *triggers) filters(event string, settings *yaml.Node) {
 		} else {
 			when, ok = paths(items(n), strings.HasSuffix(key, "ignore"))
 		}
-		// A filter of one event does not apply to the others.
+		// A condition would also apply to the other events of the rule, which have no such filter.
 		if !ok || len(t.events) == 0 || slices.ContainsFunc(t.events, func(e string) bool { return !strings.HasPrefix(e, "pull_request.") }) {
 			t.found = append(t.found, lost(n, "%s: the rules do not ask for it", key).inWorkflow())
 			continue
@@ -123,11 +123,11 @@ func (t *triggers) filters(event string, settings *yaml.Node) {
 	}
 }
 
-// plainBranch is a branch without a pattern.
+// plainBranch matches a branch filter without a pattern.
 var plainBranch = regexp.MustCompile(`^[^*?+\[\]!]+$`)
 
-// branches returns the condition that the base branch is one of several, which may be
-// patterns with * and **. ok is false for other patterns.
+// branches returns the condition that the base branch matches one of the filters. ok is false for
+// patterns other than * and **.
 func branches(nodes []*yaml.Node) (when term, ok bool) {
 	var names, patterns []string
 	for _, n := range nodes {
@@ -155,8 +155,8 @@ func branches(nodes []*yaml.Node) (when term, ok bool) {
 	return some(terms...), len(terms) > 0
 }
 
-// paths returns the condition that a changed file, or every one, is within the paths. ok is
-// false for patterns that our globs cannot express.
+// paths returns the condition that one changed file, or every one, matches the paths. ok is false
+// for patterns that our globs cannot express.
 func paths(list []*yaml.Node, every bool) (when term, ok bool) {
 	function := "any_file"
 	if every {

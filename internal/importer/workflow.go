@@ -17,11 +17,11 @@ import (
 // A tool is a source format.
 type tool struct {
 	name   string
-	action string // its name in workflows
+	action string // name of its action in workflows
 	read   func(doc document, s step) reading
-	config string   // the input that names its configuration; empty: that is the workflow itself
-	file   string   // its configuration, when the input is not given
-	events []string // its triggers
+	config string   // input that names its configuration file; empty: the workflow is the configuration
+	file   string   // its configuration file if the input is missing
+	events []string // events that can trigger it
 }
 
 // A step is a step of a workflow that runs a tool.
@@ -30,17 +30,17 @@ type step struct {
 	node    *yaml.Node   // nil when there is none
 	with    *yaml.Node   // its inputs; nil: none
 	env     []*yaml.Node // its environment variables, those of its job and of the workflow
-	events  []string     // of the workflow, as "on" of a rule has them; nil: not known
+	events  []string     // events of the workflow, in the form of a rule's "on"; nil: unknown
 	version version      // of the tool
 	guards  []term       // conditions of the job, the step and the workflow's events
-	guard   *yaml.Node   // the last of those that may change from one event to the next
-	never   bool         // they never hold
+	guard   *yaml.Node   // the last of these conditions whose value may differ between events
+	never   bool         // the conditions are never true
 }
 
-// A version is the first number of an action's version; 0: not known.
+// A version is the major version of an action; 0: unknown.
 type version int
 
-// before reports whether the version is known and older than another.
+// before reports whether the version is known and older than o.
 func (v version) before(o version) bool { return v > 0 && v < o }
 
 // A use is a step that runs an action, with its job.
@@ -74,8 +74,8 @@ func usesOf(n *yaml.Node, action string) []use {
 	return found
 }
 
-// readStep returns the step of a workflow that runs an action: of several the one that reads
-// the configuration of that name.
+// readStep returns the step of a workflow that runs an action. If there are several, it prefers the
+// step that reads the configuration file of that name.
 func readStep(root *yaml.Node, t tool, file string) (step, findings) {
 	list := usesOf(root, t.action)
 	if len(list) == 0 {
@@ -96,7 +96,7 @@ func readStep(root *yaml.Node, t tool, file string) (step, findings) {
 	return s, append(found, more...)
 }
 
-// newStep reads a workflow's step that acts on events.
+// newStep reads a step of a workflow that is triggered by events.
 func newStep(root *yaml.Node, u use, events []string) (step, findings) {
 	s := step{given: true, node: u.step, with: yamlfile.Child(u.step, "with"), env: environment(root, u)}
 	var found findings
@@ -114,7 +114,7 @@ func newStep(root *yaml.Node, u use, events []string) (step, findings) {
 	return s, append(found, s.conditions(u, names)...)
 }
 
-// configOf returns the file that a step of the tool reads.
+// configOf returns the configuration file that a step of the tool reads.
 func (t tool) configOf(s *yaml.Node) string {
 	if n := yamlfile.Child(s, "with", t.config); !isNull(n) {
 		return n.Value
@@ -122,11 +122,11 @@ func (t tool) configOf(s *yaml.Node) string {
 	return t.file
 }
 
-// ofActivity is a condition that only the activity of the event decides.
+// ofActivity matches a condition about nothing but the activity of the event.
 var ofActivity = regexp.MustCompile(`^event\.action (==|!=) "([a-z_]+)"$`)
 
-// onlyActivities leaves out the events that a condition excludes by their activity. It reports
-// whether the condition asks for no more than that.
+// onlyActivities removes the events that a condition excludes by their activity. It reports whether
+// the condition is about nothing else.
 func (s *step) onlyActivities(text string) bool {
 	m := ofActivity.FindStringSubmatch(text)
 	if m == nil || slices.ContainsFunc(s.events, func(e string) bool { return strings.HasSuffix(e, ".*") }) {
@@ -140,19 +140,19 @@ func (s *step) onlyActivities(text string) bool {
 	return true
 }
 
-// sameFile reports whether a path of a repository is the end of the name of a file.
+// sameFile reports whether a path in a repository is the end of the name of a file.
 func sameFile(config, name string) bool {
 	config, name = path.Clean(config), path.Clean(strings.ReplaceAll(name, `\`, "/"))
 	return config == name || strings.HasSuffix(name, "/"+config)
 }
 
-// conditions adds those of a step and its job.
+// conditions adds the conditions of a step and its job.
 func (s *step) conditions(u use, events []string) findings {
 	found := s.condition(yamlfile.Child(u.job, "if"), events)
 	return append(found, s.condition(yamlfile.Child(u.step, "if"), events)...)
 }
 
-// condition adds the condition of a job or step, which is evaluated for one of the events.
+// condition adds the condition of a job or step that these events trigger.
 func (s *step) condition(n *yaml.Node, events []string) findings {
 	if isNull(n) || n.Kind != yaml.ScalarNode {
 		return nil
@@ -188,8 +188,8 @@ var (
 	branch = regexp.MustCompile(`^(main|master|releases?/.*)$`)
 )
 
-// versionOf reads the version of an action, which stands behind its name; behind a commit, in
-// the comment on the line.
+// versionOf reads the version of an action from its reference, or from the comment on that line if
+// the reference is a commit.
 func versionOf(n *yaml.Node) (version, findings) {
 	_, ref, _ := strings.Cut(n.Value, "@")
 	m := tag.FindStringSubmatch(ref)
@@ -209,8 +209,8 @@ func versionOf(n *yaml.Node) (version, findings) {
 	return version(major), nil
 }
 
-// input returns the text of an input; n is nil when it is not given. An input that the
-// workflow computes is a finding and counts as not given.
+// input returns the text of an input; n is nil if the input is missing. An expression as the value
+// results in a finding, and counts as missing.
 func (s step) input(name string) (text string, n *yaml.Node, found findings) {
 	n = yamlfile.Child(s.with, name)
 	switch {
@@ -227,15 +227,16 @@ func (s step) input(name string) (text string, n *yaml.Node, found findings) {
 	return strings.TrimSpace(text), n, nil
 }
 
-// environment returns the mappings of environment variables that a step has, the nearest first.
+// environment returns the mappings of environment variables of a step: its own first, then those of
+// its job and of the workflow.
 func environment(root *yaml.Node, u use) []*yaml.Node {
 	return []*yaml.Node{yamlfile.Child(u.step, "env"), yamlfile.Child(u.job, "env"), yamlfile.Child(root, "env")}
 }
 
-// variable finds the value of an environment variable in a text.
+// variable matches an expression for an environment variable in a text.
 var variable = regexp.MustCompile(`\$\{\{\s*env\.([A-Za-z_][A-Za-z0-9_-]*)\s*\}\}`)
 
-// expanded returns a text with the environment variables that the workflow sets to constants.
+// expanded replaces the environment variables that the workflow sets to constants by their values.
 func (s step) expanded(text string) string {
 	return variable.ReplaceAllStringFunc(text, func(m string) string {
 		name := variable.FindStringSubmatch(m)[1]
@@ -261,14 +262,14 @@ func (s step) flag(name string) (bool, findings) {
 	return strings.EqualFold(text, "true") || text == "1", found
 }
 
-// ownToken finds the token of the workflow itself.
+// ownToken matches an expression for the token of the workflow itself.
 var ownToken = regexp.MustCompile(`^\$\{\{\s*(github\.token|secrets\.GITHUB_TOKEN)\s*\}\}$`)
 
-// ownNumber finds the number of the event's issue or pull request.
+// ownNumber matches an expression for the number of the event's issue or pull request.
 var ownNumber = regexp.MustCompile(`^\$\{\{\s*github\.event\.(issue|pull_request)\.number(\s*\|\|\s*github\.event\.(issue|pull_request)\.number)?\s*\}\}$`)
 
-// others returns the findings about inputs that are none of the names, and about a token that
-// is not the workflow's own.
+// others returns findings about inputs that are not in names, and about a token that is not the
+// workflow's own.
 func (s step) others(token string, names ...string) findings {
 	var found findings
 	if s.with == nil || s.with.Kind != yaml.MappingNode {
@@ -286,8 +287,8 @@ func (s step) others(token string, names ...string) findings {
 	return found
 }
 
-// scheduled returns the conditions of the steps that run a tool on a schedule, by the line of
-// the step.
+// scheduled returns the steps that run a tool on a schedule, with their conditions. The key is the
+// line of the step.
 func scheduled(root *yaml.Node, t tool) (map[int]step, findings) {
 	steps := map[int]step{}
 	var found findings
@@ -299,7 +300,7 @@ func scheduled(root *yaml.Node, t tool) (map[int]step, findings) {
 	return steps, found
 }
 
-// guarded returns the part with the conditions of its step.
+// guarded returns the part with the conditions of the step added to its rules.
 func (s step) guarded(p part) part {
 	if s.never {
 		p.rules = nil
@@ -313,8 +314,8 @@ func (s step) guarded(p part) part {
 	return p
 }
 
-// listenTo returns the events of the workflow that belong to one of the names. It returns the
-// default if there is no workflow, or the workflow has no such event.
+// listenTo returns the events of the workflow whose names are in names. It returns otherwise if
+// there is no workflow, or if the workflow has no such event.
 func (s step) listenTo(otherwise []string, names ...string) []string {
 	var out []string
 	for _, e := range s.events {
@@ -329,8 +330,8 @@ func (s step) listenTo(otherwise []string, names ...string) []string {
 	return out
 }
 
-// listensTo reports whether the workflow listens to an event such as "issues.labeled"; without
-// a workflow it does.
+// listensTo reports whether the workflow listens to an event such as "issues.labeled". Without a
+// workflow it returns true.
 func (s step) listensTo(event string) bool {
 	name, _, _ := strings.Cut(event, ".")
 	return !s.given || slices.Contains(s.events, event) || slices.Contains(s.events, name+".*")

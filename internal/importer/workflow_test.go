@@ -110,8 +110,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestManyFiles: a list of labels stays within the steps of an expression for a pull request
-// of as many files as GitHub lists, each of them renamed.
+// TestManyFiles evaluates a merged list of labels for a pull request with as many files as GitHub
+// lists, each of them renamed. The list must stay within the cost limit of an expression.
 func TestManyFiles(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"one_line_each", "monorepo", "long"} {

@@ -13,7 +13,7 @@ import (
 // maxKept is the maximum number of issues in a guard.
 const maxKept = 10_000
 
-// A guard knows which issues were answered a short while ago.
+// A guard remembers which issues were answered recently.
 type guard struct {
 	window time.Duration
 
@@ -23,14 +23,15 @@ type guard struct {
 
 // kept is the known state of an issue.
 type kept struct {
-	at        time.Time // of the last decision; the oldest is dropped first
+	at        time.Time // time of the last decision; the issue with the oldest one is dropped first
 	last      protocol.DecisionMessage
-	commented time.Time // of the last decision that comments; zero: none
+	commented time.Time // time of the last decision that comments; zero: none
 	told      [sha256.Size]byte
-	toldAt    time.Time // when a summary without a date was seen first; zero: never
+	toldAt    time.Time // time at which the latest summary without a date was first seen; zero: never
 }
 
-// of returns the entry of an issue, and makes room for it. The guard is locked.
+// of returns the entry of an issue, and adds one if there is none. The caller holds the lock of the
+// guard.
 func (g *guard) of(key string, now time.Time) *kept {
 	k := g.kept[key]
 	if k == nil {
@@ -43,7 +44,7 @@ func (g *guard) of(key string, now time.Time) *kept {
 	return k
 }
 
-// forget drops the issue without activity for the longest time.
+// forget drops the issue whose last decision is the oldest.
 func (g *guard) forget() {
 	oldest := ""
 	for key, k := range g.kept {
@@ -54,7 +55,7 @@ func (g *guard) forget() {
 	delete(g.kept, oldest)
 }
 
-// again returns the decision on a task that was decided on already.
+// again returns the earlier decision on a task; the bool is false if there is none.
 func (g *guard) again(key, task string) (protocol.DecisionMessage, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -64,7 +65,7 @@ func (g *guard) again(key, task string) (protocol.DecisionMessage, bool) {
 	return protocol.DecisionMessage{}, false
 }
 
-// keep notes a decision.
+// keep records a decision.
 func (g *guard) keep(key string, d protocol.DecisionMessage, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -77,8 +78,9 @@ func (g *guard) keep(key string, d protocol.DecisionMessage, now time.Time) {
 	}
 }
 
-// stays returns why an issue is skipped; empty: it is not. The reasons contain none of the words that
-// mean a reply in a summary: one skip must not cause the next.
+// stays returns the reason why an issue is skipped, or "". The reasons contain none of the words by
+// which reply recognizes a reply: a skip is recorded in later summaries, and must not cause the
+// next skip.
 func (g *guard) stays(key string, summary *string, now time.Time) string {
 	const recent = "the last reply is too recent for another one"
 	g.mu.Lock()
@@ -99,7 +101,7 @@ func (g *guard) stays(key string, summary *string, now time.Time) string {
 		return ""
 	case !day.IsZero():
 		if k != nil && k.commented.UTC().Format(time.DateOnly) == day.Format(time.DateOnly) {
-			return "" // we know the hour, and it is long enough ago
+			return "" // the exact time of that comment is known: the window is over
 		}
 		// Only the day of the reply is known: it may have been in the last minute of that day.
 		if now.Before(day.Add(24*time.Hour + g.window)) {
@@ -107,7 +109,7 @@ func (g *guard) stays(key string, summary *string, now time.Time) string {
 		}
 		return ""
 	}
-	// The time is unknown, so it counts from when the text was new to us.
+	// The time of the reply is unknown, so the window begins when this summary was first seen.
 	k = g.of(key, now)
 	if told := sha256.Sum256([]byte(*summary)); k.toldAt.IsZero() || k.told != told {
 		k.told, k.toldAt = told, now
@@ -118,13 +120,13 @@ func (g *guard) stays(key string, summary *string, now time.Time) string {
 	return ""
 }
 
-// dateOf matches a day in a summary.
+// dateOf matches a date in a summary.
 const dateOf = `\b\d{4}-\d{2}-\d{2}\b`
 
-// reply returns the newest day of a reply in a summary, and whether it mentions one at all; the
-// zero time for one without a date.
+// reply returns the newest date of a reply that a summary mentions, and whether it mentions one at
+// all. The date is zero if no reply has one.
 func reply(summary string) (day time.Time, replied bool) {
-	// The published harness writes down its last decision, even if it was not carried out.
+	// The published harness stores its last decision even if the decision was not carried out.
 	if strings.HasPrefix(summary, "decision=skip") || strings.HasPrefix(summary, "decision=escalate") {
 		return time.Time{}, false
 	}

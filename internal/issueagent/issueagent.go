@@ -22,13 +22,13 @@ const DefaultWindow = 24 * time.Hour
 
 // Options configure an Agent, which decides by rules or by a model.
 type Options struct {
-	Rules *config.Config // its rules decide; nil: the model does
-	Model memory.Model   // nil: the rules decide
-	// Labels are those that the model may add; none: any, and the harness leaves out those
-	// that the repository does not have.
+	Rules *config.Config // decides by its rules; nil: Model decides
+	Model memory.Model   // nil: Rules decide
+	// Labels are the labels that the model may add. Empty: any; the harness ignores labels that the
+	// repository does not have.
 	Labels []string
-	// Window is how long an issue is skipped after a comment of the agent; 0 means
-	// DefaultWindow, less than 0 that it is not skipped.
+	// Window is how long an issue is skipped after the agent commented on it. 0 means
+	// DefaultWindow; a negative value means that issues are not skipped.
 	Window time.Duration
 	Now    func() time.Time // nil: time.Now
 	// Fence returns an unpredictable text of letters and digits; nil means crypto/rand.
@@ -74,7 +74,7 @@ type account struct {
 	Login string `json:"login"`
 }
 
-// A labelName is a label, which some write as an object and some as its name.
+// A labelName is a label. Some harnesses send it as an object and some as its name.
 type labelName string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -90,15 +90,15 @@ func (l *labelName) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// read returns the issue of a task, unless the payload holds something else.
+// read returns the issue of a task; the bool is false if the payload has another form.
 func read(task protocol.TaskMessage) (issue, bool) {
 	var i issue
 	err := json.Unmarshal(task.Payload, &i)
 	return i, err == nil
 }
 
-// Decide returns the decision on a task; the same one when it is asked again about the
-// same task. The error means that the model could not be asked: later it may be.
+// Decide returns the decision on a task. If it is called again for the same task, it returns the
+// same decision. An error means that the model is unavailable; a later call may succeed.
 func (a *Agent) Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
 	i, ok := read(task)
 	if !ok {

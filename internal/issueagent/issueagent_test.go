@@ -29,7 +29,7 @@ func (m *model) Complete(_ context.Context, p memory.Prompt) (string, error) {
 	return m.says, m.err
 }
 
-// taskOn returns a task on issue n, with a payload's fields and a summary.
+// taskOn returns a task on issue n whose payload has the given fields, with a summary.
 func taskOn(t *testing.T, id string, fields map[string]any, summary string) protocol.TaskMessage {
 	t.Helper()
 	payload := map[string]any{"number": 7, "title": "It crashes", "body": "at start", "user": map[string]string{"login": "octocat"}, "labels": []any{}}
@@ -59,7 +59,7 @@ func newAgent(t *testing.T, o issueagent.Options) *issueagent.Agent {
 	return a
 }
 
-// render is a decision as one line, without its task.
+// render formats a decision as one line, without the id of the task.
 func render(t *testing.T, d protocol.DecisionMessage) string {
 	t.Helper()
 	actions, err := json.Marshal(d.Actions)
@@ -117,7 +117,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestClosing checks that an issue is closed where the harness permits it.
+// TestClosing checks that the agent closes an issue if the payload permits it.
 func TestClosing(t *testing.T) {
 	t.Parallel()
 	m := &model{says: `{"decision":"close","rationale":"r","actions":[{"type":"close_issue"}]}`}
@@ -131,8 +131,8 @@ func TestClosing(t *testing.T) {
 	}
 }
 
-// TestPrompt checks that untrusted text stands between two unguessable lines, and that it is
-// bounded.
+// TestPrompt checks that untrusted text in a prompt is bounded and stands between two unpredictable
+// lines.
 func TestPrompt(t *testing.T) {
 	t.Parallel()
 	m := &model{says: `{"decision":"skip"}`}
@@ -159,7 +159,7 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestModelDown checks that a model that cannot be asked leaves the task for later.
+// TestModelDown checks that Decide fails while the model is unavailable, and succeeds later.
 func TestModelDown(t *testing.T) {
 	t.Parallel()
 	m := &model{err: errors.New("overloaded")}
@@ -213,8 +213,8 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
-// TestWindow lets a day pass: the same issue is left alone, and not longer than a day,
-// however often it is asked about meanwhile.
+// TestWindow asks about an issue every hour after a comment. The issue is skipped for exactly one
+// day: skipping it does not start the window anew.
 func TestWindow(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 4, 12, 12, 0, 0, 0, time.UTC)
@@ -240,14 +240,14 @@ func TestWindow(t *testing.T) {
 			t.Fatalf("after %d hours: %v", i+1, d)
 		}
 	}
-	now = now.Add(time.Hour) // our own clock knows more than the day in the summary
+	now = now.Add(time.Hour) // the agent knows the time of its comment, the summary only the day
 	if d := ask("next", told); d.Decision != protocol.LabelAndRespond || len(m.got) != 2 {
 		t.Errorf("after a day: %v, %d prompts", d, len(m.got))
 	}
 }
 
-// TestUndated checks that a summary without a date keeps the agent away for a day after it was
-// first seen.
+// TestUndated checks that a summary without a date makes the agent skip the issue for a day after
+// the summary was first seen.
 func TestUndated(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 4, 12, 12, 0, 0, 0, time.UTC)
@@ -283,7 +283,8 @@ rules:
     then: [{add_label: x}]
 `
 
-// TestRules checks that rules decide on the payload of either kind of harness.
+// TestRules checks that rules decide on the payloads of both kinds of harness: with an event, and
+// with an issue alone.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	cfg, err := config.Parse("rules.yml", []byte(ruleFile), nil)
@@ -329,8 +330,7 @@ func TestNewErrors(t *testing.T) {
 	}
 }
 
-// FuzzDecide lets a model answer anything to any payload: the decision is always one that a
-// harness accepts.
+// FuzzDecide combines any answer of a model with any payload. A harness must accept every decision.
 func FuzzDecide(f *testing.F) {
 	f.Add([]byte(`{"number":7}`), `{"decision":"close","actions":[{"type":"comment","body":"x"}]}`)
 	f.Add([]byte(`{"number":7,"labels":["a",{"name":"b"},null]}`), "```{")

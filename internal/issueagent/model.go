@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// The limits of a prompt, in bytes. Longer issues are for people.
+// The limits of a prompt in bytes; maxLabels is a number of labels. Longer texts are shortened.
 const (
 	maxTitle   = 500
 	maxBody    = 20_000
@@ -37,7 +37,7 @@ func (a *Agent) byModel(ctx context.Context, task protocol.TaskMessage, i issue)
 	return a.answer(task, i, text), nil
 }
 
-// prompt encloses untrusted text in a line that its author cannot have known.
+// prompt puts the untrusted text between two lines that its author cannot predict.
 func (a *Agent) prompt(task protocol.TaskMessage, i issue) memory.Prompt {
 	fence := "ISSUE-" + a.o.Fence()
 	closing, labels := "", ""
@@ -69,7 +69,8 @@ func cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + " [cut off]"
 }
 
-// answer turns a model's answer into a decision. It drops labels that were not offered.
+// answer converts a model's answer to a decision. It leaves out actions that are not permitted,
+// such as labels that were not offered to the model.
 func (a *Agent) answer(task protocol.TaskMessage, i issue, text string) protocol.DecisionMessage {
 	parsed, ok := parse(text)
 	if !ok {
@@ -97,7 +98,7 @@ func (a *Agent) answer(task protocol.TaskMessage, i issue, text string) protocol
 	return d
 }
 
-// refuses returns why an action is left out; empty: it is kept.
+// refuses returns the reason why an action is left out; empty: it is kept.
 func (a *Agent) refuses(item protocol.ActionItem, i issue, d protocol.DecisionType) string {
 	known := []string{protocol.ActionAddLabel, protocol.ActionComment, protocol.ActionCloseIssue}
 	if !slices.Contains(known, item.Type) {

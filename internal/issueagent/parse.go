@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// maxTries bounds the places at which an answer is looked into.
+// maxTries bounds how many positions of an answer are tried as the start of a JSON object.
 const maxTries = 100
 
 // A parsed is the content of a model's answer, before it is validated.
@@ -18,8 +18,8 @@ type parsed struct {
 	odd       []string // invalid entries of the actions
 }
 
-// parse finds the one object in a text that has a decision: models put sentences and fences
-// around it. Several are refused, because one may be repeated from the issue.
+// parse finds the only object with a "decision" in a text. Models put sentences and code fences
+// around it. If there are several, ok is false: one of them may be quoted from the issue.
 func parse(text string) (parsed, bool) {
 	var found map[string]json.RawMessage
 	for range maxTries {

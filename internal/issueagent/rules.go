@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// byRules asks the rules. Issues that they cannot decide on are escalated with the reason:
+// byRules decides by the rules. If they fail, the issue is escalated with the reason, because
 // another try would fail in the same way.
 func (a *Agent) byRules(_ context.Context, task protocol.TaskMessage, i issue) (protocol.DecisionMessage, error) {
 	e, err := eventOf(task)
@@ -37,7 +37,7 @@ func (a *Agent) byRules(_ context.Context, task protocol.TaskMessage, i issue) (
 	return d, nil
 }
 
-// keepPermitted leaves out closing where the harness would not close.
+// keepPermitted returns the actions without close_issue, unless the payload permits closing.
 func keepPermitted(d *protocol.DecisionMessage, i issue) []protocol.ActionItem {
 	list := []protocol.ActionItem{}
 	for _, item := range d.Actions {
@@ -50,8 +50,8 @@ func keepPermitted(d *protocol.DecisionMessage, i issue) []protocol.ActionItem {
 	return list
 }
 
-// eventOf returns the event that a task is about: the event in its payload or, without one, the
-// opening of the issue. Harnesses that poll send tasks without a payload of an event.
+// eventOf returns the event in a task's payload. Harnesses that poll send an issue instead of an
+// event; then it returns the opening of that issue.
 func eventOf(task protocol.TaskMessage) (triage.Delivery, error) {
 	e, err := triage.ParseEvent(triage.EventSource{Repo: task.Repo, Payload: task.Payload})
 	if err == nil && e.Issue != nil {

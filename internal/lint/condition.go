@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A truth is the known state of a condition, ordered from false to true.
+// A truth says whether a condition is true, ordered from false to true.
 type truth int
 
 const (
@@ -15,20 +15,20 @@ const (
 	yes
 )
 
-// A condition is the "if" of a job or a step: an expression of GitHub's. Only the event and the
-// label have known values in it.
+// A condition is the "if" of a job or a step, an expression of GitHub Actions. Only the event and
+// the label have known values in it.
 type condition struct {
 	tokens []token
-	texts  []string // that it holds
-	asks   bool     // it names a label of the event
+	texts  []string // string literals in it
+	asks   bool     // it refers to labels of the event
 }
 
 const (
 	maxCondition = 4096 // bytes; a longer condition counts as possibly true
-	maxOpen      = 50   // brackets
+	maxOpen      = 50   // nested parentheses
 )
 
-// parseCondition returns nil if there is no condition.
+// parseCondition parses a condition. It returns nil if src is empty.
 func parseCondition(src string) *condition {
 	src = strings.NewReplacer("${{", "(", "}}", ")").Replace(src)
 	if src == "" {
@@ -53,7 +53,7 @@ func parseCondition(src string) *condition {
 	return c
 }
 
-// listOf reads a JSON list of texts.
+// listOf parses a JSON list of strings.
 func listOf(s string) []string {
 	var list []string
 	if json.Unmarshal([]byte(s), &list) != nil {
@@ -62,10 +62,10 @@ func listOf(s string) []string {
 	return list
 }
 
-// asksLabel reports whether it names a label of the event.
+// asksLabel reports whether the condition refers to labels of the event.
 func (c *condition) asksLabel() bool { return c != nil && c.asks }
 
-// holds reports whether the condition holds when that label, as the only one, is added.
+// holds evaluates the condition for an event that adds the label to an issue without other labels.
 func (c *condition) holds(event, label string) truth {
 	if c == nil {
 		return yes
@@ -92,7 +92,7 @@ const (
 	name // a path such as github.event.label.name, or a number
 )
 
-// tokens takes an expression apart; a text that is not closed reaches to the end.
+// tokens splits an expression. A string that is not closed ends at the end of the expression.
 func tokens(s string) []token {
 	var list []token
 	for s = strings.TrimLeft(s, " \t\r\n"); s != ""; s = strings.TrimLeft(s, " \t\r\n") {
@@ -116,7 +116,7 @@ func inPath(r rune) bool {
 	return r == '.' || r == '_' || r == '-' || r == '*' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
-// unquote reads a text up to its end, where ” stands for one quotation mark.
+// unquote reads a string up to its closing quote. Two single quotes stand for one.
 func unquote(s string) (text, rest string) {
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\'' {
@@ -130,8 +130,8 @@ func unquote(s string) (text, rest string) {
 	return strings.ReplaceAll(s, "''", "'"), ""
 }
 
-// labelPath returns 1 for the path of the event's label, 2 for a path of a list of labels, and 0
-// for others.
+// labelPath returns 1 for the path of the event's label, 2 for the path of a list of labels, and 0
+// for any other path.
 func labelPath(path string) int {
 	switch path {
 	case "github.event.label.name":

@@ -1,6 +1,6 @@
-// Package lint compares rules with the repository that they are for: the labels that
-// it has, the issue forms, and the workflows that labels start.
+// Package lint compares rules with the repository that they are for: its labels, its issue forms,
+// and the workflows that labels start.
 //
-// The repository's files are not ours. They are read within bounds, and one that cannot
-// be read is left out with a warning.
+// The repository's files are untrusted. The package reads them within limits, and warns of a file
+// that it cannot read.
 package lint

@@ -14,24 +14,23 @@ import (
 type Form struct {
 	File   string
 	Fields []Field
-	Labels []string // that GitHub adds to its issues
+	Labels []string // labels that GitHub adds to its issues
 }
 
-// A Field is something that people fill in.
+// A Field is a field that people fill in.
 type Field struct {
 	Label   string
-	Type    string   // "input", "textarea", "dropdown", "checkboxes" and such; empty: not known
-	Many    bool     // a dropdown of which several options may be chosen
-	Options []string // of a dropdown and of checkboxes
+	Type    string   // "input", "textarea", "dropdown", "checkboxes" and others; empty: unknown
+	Many    bool     // several options of the dropdown may be chosen
+	Options []string // options of a dropdown or of checkboxes
 }
 
-const maxFields = 200 // of a form; what follows is not read
+const maxFields = 200 // of a form; further fields are ignored
 
 var errNoForm = errors.New("it is not an issue form: it has no list named body")
 
-// ParseForm reads an issue form, or, when the name ends in .md, the headings of a template. It
-// skips unknown parts. The error, which may be a [yamlfile.Problems], means that src is not a
-// form.
+// ParseForm parses an issue form or, when the name ends in .md, the headings of a template. It
+// skips unknown parts. The error means that src is not a form; it may be a [yamlfile.Problems].
 func ParseForm(name string, src []byte) (Form, error) {
 	form := Form{File: name}
 	if path.Ext(name) == ".md" {
@@ -57,7 +56,7 @@ func ParseForm(name string, src []byte) (Form, error) {
 		attributes := yamlfile.Child(item, "attributes")
 		label := scalar(yamlfile.Child(attributes, "label"))
 		if label == "" {
-			continue // Markdown between the fields
+			continue // Markdown between fields
 		}
 		if len(form.Fields) == maxFields {
 			break
@@ -70,7 +69,7 @@ func ParseForm(name string, src []byte) (Form, error) {
 	return form, nil
 }
 
-// options reads a list of texts, or of mappings with a label.
+// options reads a list of strings, or of mappings with a label.
 func options(n *yaml.Node) []string {
 	if n == nil || n.Kind != yaml.SequenceNode {
 		return nil
@@ -101,7 +100,7 @@ func headings(src []byte) []Field {
 	return list
 }
 
-// scalar returns the value of a scalar, in one line; "" for anything else.
+// scalar returns the value of a scalar as one line; "" for any other node.
 func scalar(n *yaml.Node) string {
 	if n == nil || n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {
 		return ""

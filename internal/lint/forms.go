@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// forms compares the declared forms with those of the repository.
+// forms compares the form fields that the rules declare with the forms of the repository.
 func (c *checker) forms() {
 	if !slices.ContainsFunc(c.repo.Forms, Form.isForm) {
 		return
@@ -21,7 +21,7 @@ func (c *checker) forms() {
 	declared := c.config.Rules.Forms()
 	for _, u := range declared {
 		if !slices.ContainsFunc(labels, u.Heads) {
-			// A form that was skipped may have the field.
+			// The field may be in a form that could not be read.
 			c.report(u.Place, c.repo.partial, "no issue form of the repository has a field with the label %q%s", cut(u.Heading), nearest(u.Heading, labels))
 			continue
 		}
@@ -38,13 +38,13 @@ func (c *checker) forms() {
 // isForm distinguishes an issue form from a template in Markdown.
 func (f Form) isForm() bool { return !strings.HasSuffix(f.File, ".md") }
 
-// A place is a field and the file that has it.
+// A place is a field with the name of its file.
 type place struct {
 	Field
 	file string
 }
 
-// fields returns the fields that are meant.
+// fields returns the fields of the repository's forms that have the declared heading.
 func (c *checker) fields(u rules.FormUse) []place {
 	var list []place
 	for _, f := range c.repo.Forms {
@@ -57,7 +57,7 @@ func (c *checker) fields(u rules.FormUse) []place {
 	return list
 }
 
-// types warns of a type that suits none of the fields.
+// types warns if the declared type fits none of the fields.
 func (c *checker) types(u rules.FormUse) {
 	fields := c.fields(u)
 	if slices.ContainsFunc(fields, func(p place) bool { return p.wants(u.Type) == "" }) {
@@ -71,7 +71,8 @@ func (c *checker) types(u rules.FormUse) {
 	c.warn(u.TypeAt, "the field %q of %s has the type %s, which %s does not read; write type: %s", cut(p.Label), p.file, cut(kind), u.Type, p.wants(u.Type))
 }
 
-// wants returns which type suits the field better; "" when the declared one does.
+// wants returns the type that fits the field better than the declared one; "" when the declared
+// type fits.
 func (f Field) wants(declared string) string {
 	switch {
 	case f.Type == "":
@@ -86,12 +87,12 @@ func (f Field) wants(declared string) string {
 	return ""
 }
 
-// keys warns of rows that no option of the field can ask for.
+// keys warns of table rows whose key is not an option of the field.
 func (c *checker) keys(t rules.TableUse, u rules.FormUse) {
 	var options []string
 	for _, p := range c.fields(u) {
 		if len(p.Options) == 0 {
-			return // people write into it what they like
+			return // people can write any text into it
 		}
 		options = append(options, p.Options...)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// FuzzForm: no issue form makes the parser panic, and no field is without a label.
+// FuzzForm checks that no issue form makes the parser panic, and that every field has a label.
 func FuzzForm(f *testing.F) {
 	f.Add("a.yml", []byte("name: Bug\nbody:\n  - type: dropdown\n    attributes: {label: Area, multiple: true, options: [a, {label: b}]}\n"))
 	f.Add("a.yml", []byte("body: &a [*a]\n"))
@@ -27,7 +27,7 @@ func FuzzForm(f *testing.F) {
 	})
 }
 
-// FuzzWorkflow: no workflow makes the parser or its conditions panic.
+// FuzzWorkflow checks that no workflow makes the parser or its conditions panic.
 func FuzzWorkflow(f *testing.F) {
 	f.Add("{issues: {types: [labeled]}}", "${{ contains(github.event.issue.labels.*.name, 'deploy') }}", "deploy")
 	f.Add("[pull_request]", "github.event.label.name != 'it''s' && !(fromJSON('[\"a\"]')[0] == 'b')", "a")
@@ -45,7 +45,7 @@ func FuzzWorkflow(f *testing.F) {
 	})
 }
 
-// FuzzRuns: no workflow makes the parser or the check against it panic.
+// FuzzRuns checks that no workflow makes the parser, or the check of rules against it, panic.
 func FuzzRuns(f *testing.F) {
 	f.Add("{issues: {types: [opened]}, schedule: [{cron: x}]}", "{issues: write}", "{config: foreman.yml, allow-close: true}")
 	f.Add("issues", "read-all", "{rules: \"a/*.yml\\nb.yml\", token: '${{ github.token }}'}")
@@ -73,7 +73,7 @@ func FuzzRuns(f *testing.F) {
 	})
 }
 
-// FuzzLabels: a file of labels gives labels or an error.
+// FuzzLabels checks that a file of labels gives either labels or an error.
 func FuzzLabels(f *testing.F) {
 	f.Add([]byte("- name: bug\n  color: red\n- docs\n"))
 	f.Add([]byte(`{"labels": [{"name": "a"}]}`))

@@ -13,17 +13,17 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// LabelFiles are the files from which tools make the labels of a repository.
+// LabelFiles returns the paths of the files from which common tools create a repository's labels.
 func LabelFiles() []string {
 	return []string{".github/labels.yml", ".github/labels.yaml", ".github/labels.json"}
 }
 
-const maxLabels = 2000 // of a file
+const maxLabels = 2000 // of a file; further labels are ignored
 
 var errNoLabels = errors.New("it is not a list of labels")
 
-// ReadLabelFile takes the labels from the first of [LabelFiles] that is there, for want of
-// those on GitHub.
+// ReadLabelFile reads the labels from the first of [LabelFiles] that exists. It is used when the
+// labels on GitHub are not available.
 func (r *Repository) ReadLabelFile(ctx context.Context, files config.Files) error {
 	for _, name := range LabelFiles() {
 		src, err := files.Read(ctx, name)
@@ -46,8 +46,8 @@ func (r *Repository) ReadLabelFile(ctx context.Context, files config.Files) erro
 	return nil
 }
 
-// ParseLabels reads a list of labels: of names, or of mappings with a name. The error, which may
-// be a [yamlfile.Problems], means that src is not a list of labels.
+// ParseLabels parses a list of labels: names, or mappings with a name. The error means that src is
+// not a list of labels; it may be a [yamlfile.Problems].
 func ParseLabels(name string, src []byte) ([]string, error) {
 	f, err := yamlfile.Parse(name, src)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// labels warns of labels that the repository does not have, unless they are created
-// when they are needed.
+// labels warns of labels that the repository does not have, unless they are created on demand.
 func (c *checker) labels() {
 	if c.repo.Labels == nil || c.config.Policy.CreateLabels {
 		return
@@ -52,7 +51,7 @@ func (g policyGlob) matches(label string) bool {
 	return policy.Labels{Allow: []string{g.glob}}.Allows(label)
 }
 
-// The advice about labels that start a workflow.
+// Advice in warnings about labels that start a workflow.
 const (
 	writes = "what GITHUB_TOKEN writes starts no workflow, what the token of an App or of a person writes does; "
 	advice = writes + "name it in policy.labels.deny when nothing here should start it"
@@ -77,7 +76,7 @@ func (c *checker) workflows() {
 	}
 }
 
-// couldBe describes a label as one of those that a rule may add.
+// couldBe returns an insertion for the message about a label that is only a glob.
 func couldBe(u rules.LabelUse) string {
 	if u.Glob {
 		return ", which this may be,"
@@ -85,9 +84,9 @@ func couldBe(u rules.LabelUse) string {
 	return ""
 }
 
-const maxWork = 5_000_000 // tokens of conditions
+const maxWork = 5_000_000 // tokens of conditions that are evaluated
 
-// named returns the labels that may be added and that the workflow asks for.
+// named returns the labels that may be added and that a condition of the workflow tests for.
 func (c *checker) named(w Workflow) []string {
 	names := append(w.Candidates(), c.repo.Labels...)
 	for _, u := range c.uses {
@@ -115,8 +114,9 @@ func (c *checker) named(w Workflow) []string {
 	return list
 }
 
-// agentStarts warns of workflows that labels of the agent may start. The warning is at the entry
-// of the policy that permits the label, or at the agent if no entry limits its labels.
+// agentStarts warns of workflows that the agent may start by adding a label. The warning is at the
+// entry of the policy that allows the label, or at the agent if the policy has no list of allowed
+// labels.
 func (c *checker) agentStarts(w Workflow, named []string) {
 	if c.config.Policy.Labels.Allow == nil {
 		switch {
@@ -135,13 +135,13 @@ func (c *checker) agentStarts(w Workflow, named []string) {
 		if i := slices.IndexFunc(named, g.matches); i >= 0 {
 			c.warn(g.place, "the agent may add the label %q, which starts the workflow %s: %s", cut(named[i]), w.File, advice)
 		} else if open && strings.ContainsAny(g.glob, "*?[") {
-			open = false // once is enough
+			open = false // one such warning is enough
 			c.warn(g.place, "the agent may add labels that match %q, and any label starts the workflow %s: %s", cut(g.glob), w.File, narrow)
 		}
 	}
 }
 
-// mayLabel reports whether the policy permits to add labels at all.
+// mayLabel reports whether the policy allows adding labels at all.
 func (c *checker) mayLabel() bool {
 	if may := c.config.Policy.AgentMay; may != nil && !slices.Contains(may, protocol.ActionAddLabel) && !slices.Contains(may, protocol.ActionAddLabels) {
 		return false

@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// Check returns the problems of a configuration in that repository, in no order;
-// files are those that the configuration was read from.
+// Check returns the problems of a configuration in the repository, unsorted. files are the files
+// that the configuration was read from.
 func Check(cfg *config.Config, files []*yamlfile.File, repo *Repository) yamlfile.Problems {
 	c := checker{config: cfg, repo: repo, found: repo.Warnings, seen: map[yamlfile.Problem]bool{}}
 	for _, f := range files {
@@ -34,12 +34,12 @@ type checker struct {
 	config *config.Config
 	repo   *Repository
 	uses   []rules.LabelUse
-	// globs are the label globs of the policy.
+	// globs are the globs in the policy's lists of labels.
 	globs []policyGlob
-	agent *yamlfile.Problem // the place of the agent's section; nil: there is none
+	agent *yamlfile.Problem // the place of the section agent; nil: there is none
 	found yamlfile.Problems
 	seen  map[yamlfile.Problem]bool
-	work  int // tokens of conditions that were read
+	work  int // tokens of conditions that were evaluated
 }
 
 // A policyGlob is an entry of policy.labels.
@@ -50,7 +50,7 @@ type policyGlob struct {
 
 const maxFound = 1000
 
-// report keeps a problem at a place, once.
+// report records a problem at a place, unless it is already recorded.
 func (c *checker) report(at yamlfile.Problem, warning bool, format string, args ...any) {
 	at.Msg, at.Warning = sanitize.Log(fmt.Sprintf(format, args...)), warning
 	if c.seen[at] || len(c.found) >= maxFound {
@@ -64,7 +64,7 @@ func (c *checker) warn(at yamlfile.Problem, format string, args ...any) {
 	c.report(at, true, format, args...)
 }
 
-// settings collects the labels of a file outside of its rules.
+// settings collects the labels that a file names outside of its rules.
 func (c *checker) settings(f *yamlfile.File) {
 	for _, labels := range []*yaml.Node{yamlfile.Child(f.Root(), "policy", "labels"), yamlfile.Child(f.Root(), "labels")} {
 		for _, list := range []string{"allow", "deny"} {
@@ -88,7 +88,7 @@ func (c *checker) settings(f *yamlfile.File) {
 	}
 }
 
-// nearest returns which known name was most likely meant.
+// nearest returns a hint with the known name that was probably meant.
 func nearest(name string, known []string) string {
 	if meant := yamlfile.Suggest(name, known); meant != "" {
 		return fmt.Sprintf("; did you mean %q?", cut(meant))
@@ -96,11 +96,11 @@ func nearest(name string, known []string) string {
 	return ""
 }
 
-const maxQuoted = 60 // characters of a foreign name in a message
+const maxQuoted = 60 // characters of an untrusted name in a message
 
 func cut(s string) string { return text.Shorten(s, maxQuoted) }
 
-// prefixes are the globs of the groups that labels stand in, such as kind/*.
+// prefixes returns globs for groups of labels with a common prefix, such as kind/*.
 func prefixes(labels []string) []string {
 	var list []string
 	for _, l := range labels {

@@ -22,8 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
-// TestGolden checks the foreman.yml of every archive in testdata against the files below
-// .github of the archive, and its labels when it has some, one a line.
+// TestGolden checks the foreman.yml of every archive in testdata. The repository consists of the
+// files below .github in the archive, and of its labels, one a line, if it lists any.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob("testdata/*.txtar")
@@ -107,7 +107,7 @@ func (a archive) Glob(_ context.Context, pattern string) ([]string, error) {
 	return list, nil
 }
 
-// TestTrouble ends a reading with the error of a file or of a folder.
+// TestTrouble checks that an error of a file or of a folder ends the reading.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -125,10 +125,10 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// broken is a place that cannot be reached.
+// broken is a file system that returns an error.
 type broken struct {
 	onGlob bool
-	folder string // the only one with files
+	folder string // the only folder with files
 }
 
 func (b broken) Read(context.Context, string) ([]byte, error) { return nil, fmt.Errorf("gone") }
@@ -143,7 +143,7 @@ func (b broken) Glob(_ context.Context, pattern string) ([]string, error) {
 	return nil, nil
 }
 
-// TestManyFiles reads the first hundred, and warns.
+// TestManyFiles checks that the first hundred files are read, and that there is a warning.
 func TestManyFiles(t *testing.T) {
 	t.Parallel()
 	ar := &txtar.Archive{}

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// A value is a text, a list of texts, or only how true it is. The zero value is
-// something that is not known.
+// A value is the value of an expression: a string, a list of strings, or only its truth. The zero
+// value is unknown.
 type value struct {
-	is   truth    // for a value that is neither
-	text string   // with known
+	is   truth    // truth of a value that is neither string nor list; valid if settled
+	text string   // valid if known
 	list []string // nil: it is not a list
-	// known and settled: text and is are valid.
+	// known and settled mean that text and is are valid.
 	known, settled bool
 }
 
@@ -34,8 +34,8 @@ func (v value) truth() truth {
 	return maybe
 }
 
-// A reader works an expression out while it reads it: it continues past unknown values as far
-// as possible.
+// A reader evaluates an expression while it parses it. It continues after unknown values as far as
+// possible.
 type reader struct {
 	tokens       []token
 	at, open     int
@@ -101,7 +101,7 @@ func (r *reader) negated() value {
 	return value{is: yes - r.negated().truth(), settled: true}
 }
 
-// one reads a text, a name, a call or an expression in brackets.
+// one evaluates a string, a name, a call or an expression in parentheses.
 func (r *reader) one() value {
 	if r.open++; r.open > maxOpen || r.at >= len(r.tokens) {
 		r.failed = true
@@ -124,7 +124,7 @@ func (r *reader) one() value {
 	case r.is("("):
 		return call(t.text, r.arguments())
 	case r.is("["):
-		// Another way to write a path, which is not needed for labels.
+		// Skip an index such as ['name'], which paths of labels do not need.
 		r.either()
 		r.failed = !r.is("]") || r.failed
 		return value{}

@@ -14,22 +14,22 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A Repository contains the data that rules are compared with.
+// A Repository contains the data of a repository that rules are compared with.
 type Repository struct {
-	Labels    []string // nil: they are not known
+	Labels    []string // nil: unknown
 	Forms     []Form
 	Workflows []Workflow
-	Runs      []Run // of Foreman, in any workflow
-	// LabelFile is the file that Labels are from; empty: the repository itself.
+	Runs      []Run // steps that run Foreman, in any workflow
+	// LabelFile is the file that Labels were read from; empty: the labels on GitHub.
 	LabelFile string
-	// Warnings name the files that were left out.
+	// Warnings name the files that could not be read.
 	Warnings yamlfile.Problems
-	// partial: a form is among them.
+	// partial is true if one of these files is a form.
 	partial bool
 }
 
-// ErrUnreadable is matched by the error of a file that is there and cannot be read:
-// it is left out. Any other error ends the reading.
+// ErrUnreadable marks an error of a file that exists but cannot be read. Such a file is skipped
+// with a warning. Any other error ends the reading.
 var ErrUnreadable = errors.New("it cannot be read")
 
 // The folders that are read.
@@ -40,8 +40,8 @@ const (
 
 const maxFiles = 100 // of a folder
 
-// Read reads the issue forms and the workflows of a repository. A folder that is not
-// there has none. The error is that of files.
+// Read reads the issue forms and the workflows of a repository. A missing folder counts as empty.
+// The error is that of files.
 func Read(ctx context.Context, files config.Files) (*Repository, error) {
 	r := &Repository{}
 	if err := r.ReadForms(ctx, files); err != nil {
@@ -65,7 +65,7 @@ func Read(ctx context.Context, files config.Files) (*Repository, error) {
 	return r, nil
 }
 
-// ReadForms adds issue forms that stand elsewhere, as those of an organisation.
+// ReadForms adds issue forms from other files, such as those of an organisation.
 func (r *Repository) ReadForms(ctx context.Context, files config.Files) error {
 	return r.each(ctx, files, FormFolder, func(name string, src []byte) error {
 		form, err := ParseForm(name, src)
@@ -77,7 +77,7 @@ func (r *Repository) ReadForms(ctx context.Context, files config.Files) error {
 	})
 }
 
-// each hands the files of a folder to parse, whose errors become warnings.
+// each passes the files of a folder to parse. Errors of parse become warnings.
 func (r *Repository) each(ctx context.Context, files config.Files, folder string, parse func(string, []byte) error) error {
 	names, err := files.Glob(ctx, folder+"/*")
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *Repository) each(ctx context.Context, files config.Files, folder string
 	names = slices.DeleteFunc(names, func(name string) bool {
 		ext := path.Ext(name)
 		if folder == FormFolder && (ext == ".md" || strings.TrimSuffix(path.Base(name), ext) == "config") {
-			return ext != ".md" // the file config configures the chooser, and is not a form
+			return ext != ".md" // the file config configures the template chooser; it is not a form
 		}
 		return ext != ".yml" && ext != ".yaml"
 	})

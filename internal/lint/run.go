@@ -12,27 +12,26 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A Run is a step of a workflow that runs Foreman, with its triggers.
+// A Run is a workflow step that runs Foreman, with the triggers of the workflow.
 type Run struct {
-	File string // the workflow
+	File string // the file of the workflow
 	Job  string
 
 	inputs map[string]string // by name
-	// events are those that start the workflow, with the activities that it lists; nil
-	// activities are the default ones.
+	// events maps the events that start the workflow to their listed activities; nil means the
+	// default activities.
 	events map[string][]string
-	// called means that other workflows start it, so that any event may.
+	// called is true if other workflows call this one. Then any event may start it.
 	called bool
-	// grants are the job's permissions with their levels, where "*" stands for all; nil:
-	// the workflow lists none, and the repository's settings decide.
+	// grants maps the job's permissions to their levels; "*" stands for all permissions. Nil: the
+	// workflow lists none, and the repository's settings decide.
 	grants map[string]string
 }
 
 // ownAction is in the "uses" of every step that runs Foreman.
 const ownAction = "/foreman-action@"
 
-// ParseRuns reads the steps of a workflow that run Foreman. The error is that of
-// [ParseWorkflow].
+// ParseRuns returns the steps of a workflow that run Foreman. The error is that of [ParseWorkflow].
 func ParseRuns(name string, src []byte) ([]Run, error) {
 	if !bytes.Contains(src, []byte(ownAction)) {
 		return nil, nil
@@ -85,7 +84,7 @@ func triggers(on *yaml.Node) map[string][]string {
 	return events
 }
 
-// texts reads a text, or a list of texts.
+// texts reads a string, or a list of strings.
 func texts(n *yaml.Node) []string {
 	if n == nil {
 		return nil
@@ -100,7 +99,7 @@ func texts(n *yaml.Node) []string {
 	return list
 }
 
-// grantsOf reads a permissions block; nil where there is none.
+// grantsOf reads a permissions block; nil if there is none.
 func grantsOf(n *yaml.Node) map[string]string {
 	if n == nil {
 		return nil
@@ -141,7 +140,7 @@ func (r Run) reads(name string) bool {
 	})
 }
 
-// startedBy reports whether an event, as "on" of a rule names it, starts the workflow.
+// startedBy reports whether an event starts the workflow. on is its name in "on" of a rule.
 func (r Run) startedBy(on string) bool {
 	if r.called {
 		return true
@@ -166,14 +165,14 @@ func (r Run) startedBy(on string) bool {
 	return false
 }
 
-// closes reports whether the step may permit closing by its input.
+// closes reports whether the step's input may allow closing.
 func (r Run) closes() bool {
 	value := r.inputs["allow-close"]
 	return strings.EqualFold(value, "true") || open(value)
 }
 
-// store returns the memory of the step under a configuration that names one, or none; empty:
-// it is known only when the workflow runs.
+// store returns the store of the step's memory. configured is the store in the configuration, or
+// empty. The result is empty if it is known only when the workflow runs.
 func (r Run) store(configured string) string {
 	input := r.inputs["memory"]
 	switch {
@@ -187,7 +186,7 @@ func (r Run) store(configured string) string {
 	return "artifact"
 }
 
-// lacks reports whether the step's token is certain not to have a permission.
+// lacks reports whether the step's token certainly lacks a permission.
 func (r Run) lacks(permission string) bool {
 	token := strings.Join(strings.Fields(r.inputs["token"]), "")
 	own := token == "" || strings.EqualFold(token, "${{github.token}}") || strings.EqualFold(token, "${{secrets.GITHUB_TOKEN}}")

@@ -12,12 +12,12 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// actionsRead lets a run find the memory of earlier ones.
+// actionsRead is the permission that a run needs to find the memory of earlier runs.
 const actionsRead = "actions: read"
 
-// checkRuns warns of requirements of the rules that the workflows which run them do not meet:
-// events, the permission to close, and that to read the memory. Without a workflow that reads
-// these files nothing is known.
+// checkRuns warns if the workflows that run the rules do not provide what the rules need: events,
+// the permission to close, and the permission to read the memory. It checks nothing if no workflow
+// reads these files.
 func checkRuns(c *checker, files []*yamlfile.File) {
 	var runs []Run
 	for _, r := range c.repo.Runs {
@@ -88,8 +88,8 @@ func (r ruleRuns) warnAt(n *yaml.Node, format string, args ...any) {
 	r.warn(r.f.At(n, 1, 1, ""), format, args...)
 }
 
-// events warns of each event that starts no workflow. A rule that names none listens to
-// several, of which one is enough.
+// events warns of each event in "on" that starts no workflow. A rule without "on" listens to
+// several default events; one of them is enough.
 func (r ruleRuns) events() {
 	on := yamlfile.Child(r.node, "on")
 	if on == nil {
@@ -109,7 +109,7 @@ func (r ruleRuns) events() {
 	}
 }
 
-// add returns where people add an event.
+// add returns advice on where to add an event.
 func (r ruleRuns) add(on string) string {
 	event, activity, _ := strings.Cut(on, ".")
 	names := []string{event}
@@ -135,7 +135,7 @@ func (r ruleRuns) add(on string) string {
 	return fmt.Sprintf("add %s with the type %s to on in %s", names[0], activity, r.files())
 }
 
-// files names the workflows that run the rules.
+// files returns the names of the workflows that run the rules.
 func (r ruleRuns) files() string {
 	var list []string
 	for _, run := range r.runs {
@@ -149,25 +149,26 @@ func (r ruleRuns) files() string {
 	return strings.Join(list, " or ")
 }
 
-// startedRuns returns the steps that an event of the rule starts.
+// startedRuns returns the steps that the rule's events start.
 func (r ruleRuns) startedRuns() []Run {
 	return slices.DeleteFunc(slices.Clone(r.runs), func(run Run) bool { return !slices.ContainsFunc(r.info.On, run.startedBy) })
 }
 
-// onlyPulls reports whether the rule is about pull requests alone, whose timeline shows its
-// earlier actions: artifacts of their runs belong to their branches.
+// onlyPulls reports whether the rule listens to pull requests only. Such a rule finds its earlier
+// actions in the timeline. It cannot find them in artifacts, because these belong to the branch of
+// each pull request.
 func (r ruleRuns) onlyPulls() bool {
 	return !slices.ContainsFunc(r.info.On, func(on string) bool { return !strings.HasPrefix(on, "pull_request.") })
 }
 
-// closing warns of an action that closes where closing is not allowed.
+// closing warns of an action that closes issues although closing is not allowed.
 func (r ruleRuns) closing(n *yaml.Node) {
 	if !r.config.Policy.AllowClose && !slices.ContainsFunc(r.runs, Run.closes) {
 		r.warnAt(n, "%s is always skipped: neither policy.allow_close nor the input allow-close of %s is true", n.Value, r.files())
 	}
 }
 
-// later warns of a closing to come that no run would find.
+// later warns of a scheduled close that no run would carry out.
 func (r ruleRuns) later(after *yaml.Node) {
 	due := func(run Run) bool { return run.startedBy("schedule") }
 	if !slices.ContainsFunc(r.runs, due) {
@@ -176,7 +177,7 @@ func (r ruleRuns) later(after *yaml.Node) {
 	r.recalls(after, "a scheduled run finds due actions in the memory", append(r.startedRuns(), slices.DeleteFunc(slices.Clone(r.runs), func(run Run) bool { return !due(run) })...))
 }
 
-// recalls warns of steps that cannot read the artifacts that the memory is in.
+// recalls warns of steps that keep the memory in artifacts but cannot read artifacts.
 func (r ruleRuns) recalls(n *yaml.Node, what string, runs []Run) {
 	for _, run := range runs {
 		if run.store(r.config.Memory.Store) == "artifact" && run.lacks(actionsRead) {

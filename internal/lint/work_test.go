@@ -8,8 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestWork ends with a warning what workflows and labels that were made for it would
-// make long.
+// TestWork checks that the check stops with a warning for workflows and labels that would make it
+// slow.
 func TestWork(t *testing.T) {
 	t.Parallel()
 	ar := txtar.Parse([]byte("-- foreman.yml --\nversion: 1\nrules: [{id: a, then: [{add_label: x}]}]\n"))

@@ -13,23 +13,23 @@ import (
 // A Workflow is a workflow that a label may start.
 type Workflow struct {
 	File   string
-	events []string // those by which a label starts it
+	events []string // label events that start it
 	jobs   []job
-	// own: it runs Foreman, which guards against itself.
+	// own is true if the workflow runs Foreman, which ignores its own changes.
 	own bool
 }
 
-// A job is a part of a workflow.
+// A job is a job of a workflow.
 type job struct {
 	when  *condition   // nil: always
-	steps []*condition // those that some steps have
+	steps []*condition // the conditions of steps that have one
 	needs bool         // it waits for another job
 }
 
 var errNoWorkflow = errors.New(`it is not a workflow: it has no "on" or no jobs`)
 
-// ParseWorkflow reads a workflow as far as labels matter to it. The error, which may be a
-// [yamlfile.Problems], means that src is not a workflow.
+// ParseWorkflow reads the parts of a workflow that concern labels. The error means that src is not
+// a workflow; it may be a [yamlfile.Problems].
 func ParseWorkflow(name string, src []byte) (Workflow, error) {
 	f, err := yamlfile.Parse(name, src)
 	if err != nil {
@@ -56,7 +56,7 @@ func ParseWorkflow(name string, src []byte) (Workflow, error) {
 	return w, nil
 }
 
-// labeledBy returns the events of "on" that a label causes.
+// labeledBy returns the events in "on" that adding a label causes.
 func labeledBy(on *yaml.Node) []string {
 	var list []string
 	for _, event := range []string{"issues", "pull_request", "pull_request_target"} {
@@ -67,11 +67,10 @@ func labeledBy(on *yaml.Node) []string {
 	return list
 }
 
-// activities returns the types of an event that a workflow listens to, as far as they
-// are about labels.
+// activities returns the activities of an event that a workflow listens to, if they concern labels.
 func activities(on *yaml.Node, event string) (types []string, listens bool) {
 	if event == "issues" {
-		types = []string{"labeled"} // when none are named, all are meant
+		types = []string{"labeled"} // without a list, all activities are meant
 	}
 	switch on.Kind {
 	case yaml.ScalarNode:
@@ -97,11 +96,11 @@ func activities(on *yaml.Node, event string) (types []string, listens bool) {
 	}
 }
 
-// noLabel is a text that is not a label's name.
+// noLabel is a text that cannot be the name of a label.
 const noLabel = "\x00"
 
-// Names reports whether a condition of the workflow asks for that label, so that it
-// does more for it than for others.
+// Names reports whether the workflow tests for that label: one of its conditions is more likely to
+// be true for it than for other labels.
 func (w Workflow) Names(label string) bool {
 	for _, event := range w.events {
 		for _, j := range w.jobs {
@@ -118,7 +117,7 @@ func (w Workflow) Names(label string) bool {
 	return false
 }
 
-// Any reports whether any label starts it: one of its jobs asks for none.
+// Any reports whether every label starts the workflow, because one of its jobs tests for no label.
 func (w Workflow) Any() bool {
 	for _, event := range w.events {
 		for _, j := range w.jobs {
@@ -130,7 +129,7 @@ func (w Workflow) Any() bool {
 	return false
 }
 
-// cost is how many tokens Names reads.
+// cost returns the number of tokens that Names reads.
 func (w Workflow) cost() int {
 	n := 1
 	for _, j := range w.jobs {
@@ -143,7 +142,7 @@ func (w Workflow) cost() int {
 	return n
 }
 
-// Candidates returns the texts in its conditions, some of which may be labels.
+// Candidates returns the strings in the workflow's conditions, some of which may be labels.
 func (w Workflow) Candidates() []string {
 	var list []string
 	for _, j := range w.jobs {

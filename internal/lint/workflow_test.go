@@ -8,7 +8,7 @@ import (
 	"github.com/org/foreman-action/internal/lint"
 )
 
-// workflow is one job on issues.labeled with a condition.
+// workflow returns a workflow on issues.labeled with one job that has the condition.
 func workflow(t *testing.T, condition string) lint.Workflow {
 	t.Helper()
 	src := fmt.Sprintf("on: {issues: {types: [labeled]}}\njobs:\n  a:\n    if: %q\n    runs-on: x\n", condition)
@@ -19,8 +19,8 @@ func workflow(t *testing.T, condition string) lint.Workflow {
 	return w
 }
 
-// TestConditions asks whether a condition names the label deploy, and whether any
-// label starts the job.
+// TestConditions checks whether a condition tests for the label deploy, and whether any label
+// starts the job.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	const event, list = "github.event.label.name", "github.event.issue.labels.*.name"
@@ -61,7 +61,7 @@ func TestConditions(t *testing.T) {
 		{"success() && contains(github.event, 'deploy')", false, true},
 		{"matrix(a, b)", false, true},
 		{"startsWith(vars.X, 'a')", false, true},
-		// Text that is not an expression may be true.
+		// A text that is not a valid expression may be true.
 		{event + " == 'deploy", true, false},
 		{event + " == ", false, true},
 		{"(" + event + " == 'deploy'", false, true},
@@ -84,7 +84,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestTriggers asks which forms of "on" a label starts.
+// TestTriggers checks for which forms of "on" a label starts the workflow.
 func TestTriggers(t *testing.T) {
 	t.Parallel()
 	for on, want := range map[string]bool{

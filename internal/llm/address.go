@@ -9,8 +9,8 @@ import (
 	"github.com/org/foreman-action/internal/address"
 )
 
-// parseBase returns a base URL that requests can be sent below. No error repeats any
-// part of raw: people paste keys into the wrong field.
+// parseBase parses a base URL, to which request paths can be appended. Errors repeat no part of
+// raw, because people may paste a key into the wrong field.
 func parseBase(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {

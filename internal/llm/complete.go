@@ -20,16 +20,19 @@ import (
 const (
 	maxBody  = 1 << 20          // bytes of an answer, decompressed
 	maxTries = 3                // requests for one prompt
-	maxWait  = 20 * time.Second // spent on waiting between them, all in all
+	maxWait  = 20 * time.Second // total waiting time between the requests
 )
 
-// Complete sends the prompt and returns the model's whole text, which is not blank.
-// When the service is busy (429, 503, 529) it is asked again, up to two times, after
-// the time that it asks for; a longer wait than 20 s is not made. Anything else is
-// asked once, and no redirect is followed. A text that is cut off, a refusal and a
-// call of a tool are errors. Errors name the provider, its host and the cause; they
-// hold nothing that was sent or received but numbers and the known names of errors.
-// errors.Is finds the context's error, and context.DeadlineExceeded for the timeout.
+// Complete sends the prompt and returns the model's complete text, which is never blank.
+//
+// If the service is busy (429, 503, 529), the request is repeated up to two times, after the delay
+// that the service asks for, or an increasing default. Complete fails if the delays would exceed 20
+// s in total. Other failures are not retried, and redirects are not followed. A truncated text, a
+// refusal and a tool call are errors.
+//
+// Errors contain the provider, its host and the cause. Of the request and the response they contain
+// only numbers and known error names. errors.Is finds the error of the context, and
+// context.DeadlineExceeded for the timeout.
 func (c *Client) Complete(ctx context.Context, p memory.Prompt) (string, error) {
 	text, err := c.complete(ctx, p)
 	if err != nil {
@@ -62,7 +65,7 @@ func (c *Client) complete(ctx context.Context, p memory.Prompt) (string, error) 
 	return "", fmt.Errorf("no answer: %w", ctx.Err())
 }
 
-// repeat sends the body until the service is not too busy to answer.
+// repeat sends the body until the service is no longer busy or the tries are used up.
 func (c *Client) repeat(ctx context.Context, body []byte) (string, error) {
 	var waited time.Duration
 	for try := 1; ; try++ {
@@ -95,7 +98,7 @@ func (c *Client) send(ctx context.Context, body []byte) (*http.Response, error) 
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.userAgent)
 	c.wire.authorize(req.Header, c.key())
-	// Not through http.Client: it follows redirects, with the headers.
+	// http.Client is not used, because it follows redirects and repeats the headers there.
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
 		return nil, fmt.Errorf("no answer: %s", reason(err))
@@ -103,7 +106,7 @@ func (c *Client) send(ctx context.Context, body []byte) (*http.Response, error) 
 	return resp, nil
 }
 
-// read returns the text of an answer, and closes it.
+// read returns the text of a response, and closes its body.
 func (c *Client) read(resp *http.Response) (string, error) {
 	defer func() { _ = resp.Body.Close() }()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
@@ -118,8 +121,8 @@ func (c *Client) read(resp *http.Response) (string, error) {
 	return c.wire.decode(data)
 }
 
-// reason returns why an exchange broke. Only errors of our own side are quoted: others may
-// contain the server's text.
+// reason describes why an exchange failed. It quotes only errors of our side of the connection,
+// because other errors may contain the server's text.
 func reason(err error) string {
 	if e, ok := errors.AsType[*net.OpError](err); ok && slices.Contains([]string{"dial", "read", "write", "remote error"}, e.Op) {
 		return e.Error()
@@ -130,11 +133,11 @@ func reason(err error) string {
 	return "the connection was cut off, or it is no HTTP"
 }
 
-// retryAfter returns the delay that the service asks for in Retry-After (RFC 9110, 10.2.3), in
-// seconds or as a date, or else the default.
+// retryAfter returns the delay in the header Retry-After (RFC 9110, 10.2.3), in seconds or as a
+// date. Without a valid header it returns the default.
 func (c *Client) retryAfter(h http.Header, otherwise time.Duration) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
-	// A number that is out of range is the largest one.
+	// ParseUint returns the largest number if the value is out of range.
 	if n, err := strconv.ParseUint(v, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(n) * time.Second
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A model rewrites a summary; if the model is unavailable, the summary stays as it is.
+// The model rewrites a summary. If the model is unavailable, the summary stays unchanged.
 func Example() {
 	client, err := llm.New(llm.Options{
 		Provider: llm.Anthropic,

@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/llm"
 )
 
-// seed adds the bodies of testdata/answers.
+// seed adds the bodies of testdata/answers to the corpus.
 func seed(f *testing.F, add func(status int, body string)) {
 	f.Helper()
 	files, err := filepath.Glob("testdata/answers/*.txtar")
@@ -31,8 +31,8 @@ func seed(f *testing.F, add func(status int, body string)) {
 	add(429, `{"error":{"type":"rate_limit_error","code":"insufficient_quota","details":{"error_code":[]}}}`)
 }
 
-// fuzzAnswer reads any body on one wire: a text that is not blank, or an error of one
-// line that repeats nothing of the body.
+// fuzzAnswer decodes any body with one provider's API. The result is a text that is not blank, or
+// an error of one line that repeats nothing from the body.
 func fuzzAnswer(f *testing.F, provider string) {
 	seed(f, func(status int, body string) { f.Add(status, body) })
 	f.Fuzz(func(t *testing.T, status int, body string) {
@@ -60,8 +60,8 @@ func FuzzAnthropic(f *testing.F) { fuzzAnswer(f, llm.Anthropic) }
 
 func FuzzOpenAI(f *testing.F) { fuzzAnswer(f, llm.OpenAI) }
 
-// FuzzBaseURL gives any base URL to a client with a key: the key goes to the host that
-// the URL names, and over plain http only to one that is near.
+// FuzzBaseURL gives any base URL to a client with a key. The key must be sent only to the host in
+// the URL, and over plain http only to a host on this machine or in a private network.
 func FuzzBaseURL(f *testing.F) {
 	for _, s := range []string{
 		"https://example.com", "http://localhost:11434/v1", "http://10.0.0.1", "http://8.8.8.8/", "http://[::1]:1/v1/",

@@ -35,13 +35,13 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-// TestAnswers compares what becomes of the answers in testdata/answers. An archive has
-// these parts:
+// TestAnswers compares the results for the responses in testdata/answers. An archive has these
+// parts:
 //
 //	options   lines as the function options reads them
 //	response  status line, headers, empty line, body; a body that is one word and a
 //	          number is repeated: "x*5"
-//	want      the text or the error, and how long was waited
+//	want      the text or the error, and the total waiting time
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	walk(t, "testdata/answers/*.txtar", func(t *testing.T, parts map[string]string) string {

@@ -23,15 +23,16 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
-// theKey is a key that must not be seen anywhere.
+// theKey is the key that must not appear in any output.
 const theKey = "sk-hunter2-hunter2-hunter2"
 
-// thePrompt holds what encoders like to change, and what must not be in an error.
+// thePrompt contains characters that encoders often escape, and text that must not appear in
+// errors.
 func thePrompt() memory.Prompt {
 	return memory.Prompt{System: "Say <hello> & \"no more\".", Text: "Issue #42: labelled 'é\u2028'.", MaxTokens: 1000}
 }
 
-// A canned transport gives the same bytes to every request.
+// A canned transport returns the same response for every request.
 type canned struct {
 	response []byte
 	requests []*http.Request
@@ -45,7 +46,7 @@ func (c *canned) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.ReadResponse(bufio.NewReader(bytes.NewReader(c.response)), req)
 }
 
-// A nap counts the waiting and does none.
+// A nap records the waiting times, and does not wait.
 type nap struct{ waits []time.Duration }
 
 func (n *nap) sleep(ctx context.Context, d time.Duration) error {
@@ -67,7 +68,7 @@ func newClient(tb testing.TB, o llm.Options) *llm.Client {
 	return c
 }
 
-// wantNone reports every secret that stands in text.
+// wantNone fails the test for every secret in text.
 func wantNone(tb testing.TB, text string) {
 	tb.Helper()
 	for _, s := range []string{"hunter2", "labelled", "hello"} {
@@ -77,7 +78,7 @@ func wantNone(tb testing.TB, text string) {
 	}
 }
 
-// walk runs test on the parts of each archive and compares its part "want".
+// walk runs test on each archive, and compares the result with the part "want".
 func walk(t *testing.T, pattern string, test func(t *testing.T, parts map[string]string) string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -113,7 +114,7 @@ func walk(t *testing.T, pattern string, test func(t *testing.T, parts map[string
 	}
 }
 
-// options reads lines "provider: openai" into options and a prompt.
+// options parses lines such as "provider: openai" into options and a prompt.
 func options(t *testing.T, text string) (llm.Options, memory.Prompt) {
 	t.Helper()
 	o, p := llm.Options{Provider: llm.Anthropic, Key: theKey}, thePrompt()
@@ -153,7 +154,7 @@ func number(t *testing.T, s string) int {
 	return n
 }
 
-// response returns an answer of a status, as it is on the wire.
+// response returns an HTTP response with a status and a body, as bytes.
 func response(status int, body string) []byte {
 	return fmt.Appendf(nil, "HTTP/1.1 %d X\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
 }

@@ -24,8 +24,8 @@ var _ memory.Model = (*Client)(nil)
 const (
 	Anthropic = "anthropic" // Messages API
 	OpenAI    = "openai"    // chat completions, with max_completion_tokens
-	// Ollama is chat completions with max_tokens: the form for most servers that are
-	// compatible with OpenAI's.
+	// Ollama selects chat completions with max_tokens, which most servers that are compatible with
+	// OpenAI's API accept.
 	Ollama = "ollama"
 )
 
@@ -37,45 +37,44 @@ const (
 
 const (
 	maxModel  = 200      // bytes of a model's name
-	maxHeader = 64 << 10 // bytes of an answer's headers, with the transport of our own
+	maxHeader = 64 << 10 // bytes of a response's headers; applies to our own transport only
 )
 
-// Options select the model, and configure its client.
+// Options select the model and configure its client.
 type Options struct {
 	Provider string // Anthropic, OpenAI or Ollama
-	Model    string // as the provider names it
-	// BaseURL is where the service is, http or https; empty means the provider's own address,
-	// and this machine for Ollama. For Anthropic it is the part before "/v1/messages", and may
-	// include "/v1"; for the others it is the part before "/chat/completions", and a URL
-	// without a path means "/v1".
+	Model    string // the provider's name of the model
+	// BaseURL is the address of the service, http or https. Empty means the provider's own address;
+	// for Ollama it is this machine. For Anthropic it is the part before "/v1/messages", with or
+	// without "/v1". For the others it is the part before "/chat/completions", where a URL without
+	// a path means "/v1".
 	BaseURL string
-	// Key is the API key. Anthropic and OpenAI need one at their own address; servers
-	// elsewhere, and Ollama, get one when there is one.
+	// Key is the API key. Anthropic and OpenAI require one at their own address. For other servers
+	// and for Ollama it is optional.
 	Key Key
-	// MaxTokens limits the cost of one answer; 0 means DefaultMaxTokens.
+	// MaxTokens limits the length, and so the cost, of one answer; 0 means DefaultMaxTokens.
 	MaxTokens int
-	// Timeout bounds one Complete, from connecting to the last byte, with all waiting
-	// and repeating in between; 0 means DefaultTimeout.
+	// Timeout limits one call of Complete, including all retries and waiting; 0 means
+	// DefaultTimeout.
 	Timeout time.Duration
-	// Transport carries the requests. nil means a clone of http.DefaultTransport that
-	// takes its proxy from the environment and opens one connection per request.
+	// Transport sends the requests. Nil means a clone of http.DefaultTransport that uses the proxy
+	// of the environment and opens one connection per request.
 	Transport http.RoundTripper
-	// UserAgent is the header of that name; empty means "foreman".
+	// UserAgent is the header User-Agent; empty means "foreman".
 	UserAgent string
-	// Now is the clock that dates in answers are compared with; nil means time.Now.
+	// Now is the clock that dates in Retry-After are compared with; nil means time.Now.
 	Now func() time.Time
-	// Sleep waits for d, or until ctx is done and returns its error then; nil means a
-	// timer.
+	// Sleep waits for d. If ctx ends first, it returns the error of ctx. Nil means a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// A Client asks one model. It is safe for concurrent use.
+// A Client sends prompts to one model. It is safe for concurrent use.
 type Client struct {
 	provider  string
 	model     string
 	wire      wire
 	url       *url.URL
-	key       func() string // a function, so that no way of printing a Client shows it
+	key       func() string // a function, because printing a Client must not show the key
 	maxTokens int
 	timeout   time.Duration
 	transport http.RoundTripper
@@ -84,10 +83,10 @@ type Client struct {
 	sleep     func(ctx context.Context, d time.Duration) error
 }
 
-// New checks the options and returns a Client; nothing is sent. All mistakes are
-// reported at once. A key is refused over plain http, unless the host is this machine,
-// a private or link-local IP address, or a name without a dot. No error repeats the
-// key or any part of the base URL.
+// New checks the options and returns a Client, without sending anything. The error lists all
+// mistakes. A key over plain http is refused, unless the host is this machine, a private or
+// link-local IP address, or a name without a dot. No error repeats the key or a part of the base
+// URL.
 func New(o Options) (*Client, error) {
 	p, ok := providerOf(o.Provider)
 	if !ok {
@@ -123,7 +122,8 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// check returns every mistake in the options. u is nil when the base URL is one.
+// check returns all mistakes in the options. u is nil if the base URL is invalid; then it is not
+// checked here.
 func (o Options) check(p provider, u *url.URL) error {
 	var list []error
 	wrong := func(bad bool, format string, args ...any) {
@@ -148,8 +148,8 @@ func printable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// newTransport returns the transport of a Client that was given none. One question is
-// all that most programs have: no connection is kept.
+// newTransport returns the transport for Options without one. It keeps no idle connections, because
+// most programs send only one prompt.
 func newTransport() *http.Transport {
 	t := roundtrip.New()
 	t.Proxy = http.ProxyFromEnvironment

@@ -123,7 +123,7 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
-// TestKeyIsHidden prints everything that holds a key in every way that there is.
+// TestKeyIsHidden prints every value that contains a key in every possible way.
 func TestKeyIsHidden(t *testing.T) {
 	t.Parallel()
 	o := llm.Options{Provider: llm.OpenAI, Model: "m", Key: theKey}
@@ -168,7 +168,7 @@ func TestPromptRefused(t *testing.T) {
 	}
 }
 
-// TestEnvironmentIsNotSent has keys in the environment that are not passed to the client.
+// TestEnvironmentIsNotSent checks that a client does not send keys from the environment.
 func TestEnvironmentIsNotSent(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "sk-hunter2")
 	t.Setenv("OPENAI_API_KEY", "sk-hunter2")

@@ -55,7 +55,7 @@ func (messages) decode(data []byte) (string, error) {
 		case "text":
 			text.WriteString(c.Text)
 		case "thinking", "redacted_thinking":
-			// Some models think unasked. That is not part of their answer.
+			// Some models send their reasoning without being asked. It is not part of the answer.
 		default:
 			return "", errors.New("the answer holds something besides text")
 		}

@@ -14,8 +14,8 @@ import (
 
 // A provider describes a kind of service.
 type provider struct {
-	base  string // its own address
-	keyed bool   // it wants a key there
+	base  string // its own base URL
+	keyed bool   // whether that address requires a key
 	wire  wire
 }
 
@@ -31,31 +31,31 @@ func providerOf(name string) (p provider, ok bool) {
 	return provider{}, false
 }
 
-// A wire is the form of questions and answers.
+// A wire is the format of one API's requests and responses.
 type wire interface {
-	// path returns where questions go, below the path of a base URL.
+	// path returns the path of requests, made from the path of the base URL.
 	path(base string) string
-	// authorize sets the headers that belong to the wire; key may be empty.
+	// authorize sets the API's own headers, and the key unless it is empty.
 	authorize(h http.Header, key string)
 	// encode returns the body of a request.
 	encode(q question) any
-	// decode returns the text of a whole answer. Its errors repeat nothing of it.
+	// decode returns the text of a complete response. Its errors repeat nothing from the response.
 	decode(data []byte) (string, error)
 }
 
-// A question is a prompt to one model.
+// A question is a prompt for one model.
 type question struct {
 	model, system, text string
 	maxTokens           int
 }
 
-// A message is one turn of a conversation, on both wires.
+// A message is one turn of a conversation. Both APIs use this form.
 type message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
 }
 
-// marshal returns v as compact JSON, with "<" as it is.
+// marshal returns v as compact JSON that does not escape '<', '>' and '&'.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -64,8 +64,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// unmarshal decodes one JSON value with nothing behind it. Its errors quote no data: a server
-// may echo the request.
+// unmarshal decodes one JSON value, with no further data after it. Its errors quote no data,
+// because a server may echo the request.
 func unmarshal(data []byte, v any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return errors.New("the answer is empty")
@@ -86,7 +86,7 @@ func unmarshal(data []byte, v any) error {
 	return nil
 }
 
-// whole returns the text of an answer if it is one.
+// whole returns text, or an error if it is blank.
 func whole(text string) (string, error) {
 	if strings.TrimSpace(text) == "" {
 		return "", errors.New("the answer holds no text")
@@ -94,7 +94,7 @@ func whole(text string) (string, error) {
 	return text, nil
 }
 
-// stopped returns why a model stopped early.
+// stopped returns the error for a model that stopped before its text was complete.
 func stopped(reason string) error {
 	switch reason {
 	case "":
@@ -109,8 +109,8 @@ func stopped(reason string) error {
 	return errors.New("the model stopped for an unknown reason")
 }
 
-// words returns the known error names in the body of an error, such as "overloaded_error". The
-// rest of it may echo our request, including the key.
+// words returns the known error names in an error response, such as "overloaded_error". Other parts
+// are dropped, because the service may echo our request, including the key.
 func words(data []byte) []string {
 	var e struct {
 		Error struct {
@@ -121,7 +121,7 @@ func words(data []byte) []string {
 			} `json:"details"`
 		} `json:"error"`
 	}
-	// A field of another type leaves the others readable.
+	// A field of a wrong type does not prevent the decoding of the others.
 	_ = unmarshal(data, &e)
 	var list []string
 	for _, v := range []any{e.Error.Type, e.Error.Code, e.Error.Details.Code} {
@@ -132,13 +132,13 @@ func words(data []byte) []string {
 	return list
 }
 
-// The names of errors that an error of ours repeats.
+// The error names that statusError may repeat.
 const (
 	known = "api_error authentication_error billing_error conflict_error context_length_exceeded invalid_api_key " +
 		"invalid_request_error model_not_found not_found_error overloaded_error permission_error rate_limit_error " +
 		"rate_limit_exceeded request_too_large requests server_error server_is_overloaded service_unavailable_error " +
 		"slow_down timeout_error tokens unsupported_parameter unsupported_value "
-	// spent are those that waiting does not help against: the money is gone.
+	// spent lists the errors for which a retry is useless: the money or the quota is used up.
 	spent = "credit_balance_exhausted enforced_spend_limit_reached insufficient_quota " +
 		"organization_spend_limit_exceeded organization_usage_limit_exceeded project_spend_limit_exceeded"
 )
@@ -160,7 +160,7 @@ func (e *statusError) Error() string {
 	return text
 }
 
-// busy reports whether the same question may get an answer later.
+// busy reports whether a retry of the same request may succeed.
 func (e *statusError) busy() bool {
 	lasting := slices.ContainsFunc(e.words, func(w string) bool { return slices.Contains(strings.Fields(spent), w) })
 	return !lasting && slices.Contains([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable, 529}, e.status)

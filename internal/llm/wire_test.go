@@ -28,8 +28,8 @@ func headerNames(h http.Header) string { return strings.Join(slices.Sorted(maps.
 
 func providers() []string { return []string{llm.Anthropic, llm.OpenAI, llm.Ollama} }
 
-// ask sends the prompt to a fake service and returns the text or the error, without the
-// service's address.
+// ask sends the prompt to a fake service. It returns the text or the error, without the address of
+// the service.
 func ask(ctx context.Context, t *testing.T, s *llmtest.Server, o llm.Options) (string, error) {
 	t.Helper()
 	o.BaseURL, o.Key = s.URL, llmtest.Key
@@ -48,7 +48,7 @@ func ask(ctx context.Context, t *testing.T, s *llmtest.Server, o llm.Options) (s
 	return text, err
 }
 
-// TestMisbehaviour sends every kind of answer over every wire.
+// TestMisbehaviour sends every kind of answer over every API.
 func TestMisbehaviour(t *testing.T) {
 	t.Parallel()
 	whole := llmtest.Say("All is well.")
@@ -111,8 +111,8 @@ func TestMisbehaviour(t *testing.T) {
 	}
 }
 
-// TestTooSlow ends a call by the client's timeout and by the caller, before and inside
-// of the answer, and while it waits to ask again.
+// TestTooSlow ends calls by the client's timeout and by the caller's context: before the response,
+// within the response, and while the client waits for a retry.
 func TestTooSlow(t *testing.T) {
 	t.Parallel()
 	never := make(chan struct{})
@@ -128,7 +128,7 @@ func TestTooSlow(t *testing.T) {
 			defer cancel()
 			var asked atomic.Int32
 			s := llmtest.New(t, llm.OpenAI, func(llmtest.Request) llmtest.Answer {
-				// The second call is ended by the caller.
+				// The second call is cancelled by the caller.
 				if asked.Add(1) == 2 {
 					cancel()
 				}
@@ -142,7 +142,8 @@ func TestTooSlow(t *testing.T) {
 			if got != "error: no answer within 50ms: context deadline exceeded" || !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("got %q", got)
 			}
-			// A call that the timeout ended before it came to the service does not count.
+			// The first request may have timed out before it reached the service, so the count is
+			// set to one.
 			asked.Store(1)
 			o.Timeout = time.Hour
 			got, err = ask(ctx, t, s, o)
@@ -153,7 +154,7 @@ func TestTooSlow(t *testing.T) {
 	}
 }
 
-// TestSleep lets a client wait for real: no time at all, or until it is canceled.
+// TestSleep uses the real timer, with a wait of zero and with a wait that the timeout ends.
 func TestSleep(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llm.Ollama, llmtest.InTurn(llmtest.Busy(429, 0), llmtest.Say("Yes."), llmtest.Busy(429, 20)))
@@ -166,7 +167,7 @@ func TestSleep(t *testing.T) {
 	}
 }
 
-// TestRedirect sends the client somewhere else, where it must not go.
+// TestRedirect checks that the client does not follow redirects.
 func TestRedirect(t *testing.T) {
 	t.Parallel()
 	elsewhere := llmtest.New(t, llm.Anthropic, nil)
@@ -183,7 +184,7 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// TestOwnTransport looks at what a client does that was given no transport.
+// TestOwnTransport checks the behaviour of a client without Options.Transport.
 func TestOwnTransport(t *testing.T) {
 	t.Parallel()
 	large := llmtest.Say("Yes.")
@@ -241,7 +242,8 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// TestSummarizer rewrites a summary over every wire, and falls back to the text of code.
+// TestSummarizer rewrites a summary over every API. If the model's text is not usable, it returns
+// the summary without the model.
 func TestSummarizer(t *testing.T) {
 	t.Parallel()
 	r := memory.Record{Repo: "org/repo", Issue: 42}

@@ -6,14 +6,13 @@ import (
 	"net/http"
 )
 
-// A Cut is where the connection of an answer is closed.
+// A Cut is the point at which the server closes the connection of an answer.
 type Cut int
 
-// The places.
 const (
 	NoCut         Cut = iota
 	BeforeHeaders     // the client gets no byte of the answer
-	InBody            // after the first half of the body
+	InBody            // the client receives the first half of the body
 )
 
 // An Answer is what a server sends back. The zero value is status 200 with an empty
@@ -22,8 +21,8 @@ type Answer struct {
 	Status int // 0: 200
 	Header http.Header
 	Body   []byte
-	// Hold and HoldBody hold back the whole answer, or the second half of its body,
-	// until the channel gives a value or is closed; nil: nothing is held back.
+	// Hold delays the whole answer, and HoldBody delays the second half of its body, until the
+	// channel delivers a value or is closed. nil: no delay.
 	Hold, HoldBody <-chan struct{}
 	Cut            Cut
 }

@@ -6,31 +6,32 @@ import (
 	"strings"
 )
 
-// A Fault goes wrong with some of the requests. The zero value of each field leaves
-// that part alone.
+// A Fault makes some of the requests fail. A zero field has no effect, unless its comment names
+// another meaning.
 type Fault struct {
 	Method string // the requests with this method; empty: all
 	Path   string // the requests whose escaped path matches this pattern of [path.Match]; empty: all
 	Query  string // the requests whose query has this name=value; empty: all
 
-	// Nth is the number of the first request that fails, from 1, among the matching requests since
-	// the fault was added. Times is the number of requests that fail from there on; negative: all.
-	// Both 0: every request fails. Only Times 0: the n-th alone. Only Nth 0: the first ones.
+	// Nth is the number of the first request that fails. Matching requests are counted from 1, from
+	// the moment the fault was added. Times is the number of requests that fail from there on;
+	// negative: all. Both 0: every request fails. Only Times 0: only the n-th request fails. Only Nth
+	// 0: the first requests fail.
 	Nth, Times int
 
-	// Status, when set, is answered instead of serving the request, with Header and
-	// Body.
+	// Status, if not 0, is the status of the answer, together with Header and Body. The handler is
+	// not called.
 	Status int
 	Header map[string]string
 	Body   string
 
-	CutBefore bool // close the connection, without serving the request
-	CutAfter  bool // serve the request, then close the connection without an answer
+	CutBefore bool // close the connection without calling the handler
+	CutAfter  bool // call the handler, then close the connection without an answer
 
-	// Reached, when set, gets a value when a request is hit; the request waits until it
-	// is received. Hold, when set, then stops it until the channel gives a value or is
-	// closed. Both end when the client hangs up or the server closes; the request is
-	// then not served.
+	// Reached, if not nil, receives a value when the fault hits a request. The request waits until
+	// the test reads this value. Hold, if not nil, then stops the request until the channel delivers
+	// a value or is closed. If the client hangs up or the server closes meanwhile, the waiting ends
+	// and the request is not served.
 	Reached chan<- struct{}
 	Hold    <-chan struct{}
 }
@@ -49,7 +50,7 @@ type fault struct {
 	seen int
 }
 
-// The faults of a server.
+// faults are the faults of a server.
 type faults struct {
 	list  []*fault
 	cutAt int // requests left to serve; negative: no limit
@@ -64,7 +65,7 @@ func (s *faults) meet(r *http.Request) Fault {
 	var hit Fault
 	found := false
 	for _, f := range s.list {
-		// Each counts its requests, also those that another one hits.
+		// Each fault counts every request that matches it, even when another fault hits the request.
 		if f.hits(r) && !found {
 			hit, found = f.Fault, true
 		}

@@ -17,7 +17,7 @@ import (
 
 const path = "/repos/o/r/comments"
 
-// A counter is a server whose POST requests count.
+// A counter is a server that counts its POST requests.
 type counter struct {
 	*loopback.Server
 	made atomic.Int32
@@ -36,8 +36,8 @@ func start(t *testing.T) *counter {
 	return c
 }
 
-// send sends a request such as "GET /x", on a connection of its own; status 0 means
-// that it was cut.
+// send sends a request such as "GET /x" on a new connection. It returns the status of the answer,
+// or 0 if the connection was closed.
 func (c *counter) send(t *testing.T, what string) int {
 	t.Helper()
 	method, path, _ := strings.Cut(what, " ")
@@ -73,7 +73,7 @@ func TestFaultsHitTheirCalls(t *testing.T) {
 		name  string
 		fault loopback.Fault
 		want  []int // statuses of five requests
-		made  int32 // served ones
+		made  int32 // number of served requests
 	}{
 		{"every one", loopback.Fault{Status: 500}, []int{500, 500, 500, 500, 500}, 0},
 		{"the third", loopback.Fault{Nth: 3, Status: 500}, []int{201, 201, 500, 201, 201}, 4},
@@ -151,7 +151,7 @@ func TestHold(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { s.send(t, "POST "+path) })
 	<-reached
-	// The others are served meanwhile, and nothing was done yet.
+	// Other requests are served meanwhile, and the POST request is not served yet.
 	if got := s.send(t, "GET "+path); got != 200 || s.made.Load() != 0 {
 		t.Errorf("while one is held: got %d and %d served, want 200 and none", got, s.made.Load())
 	}
@@ -186,7 +186,7 @@ func TestAnswers(t *testing.T) {
 	tests := []struct {
 		name   string
 		answer loopback.Answer
-		status int    // 0: none
+		status int    // 0: no answer
 		body   string // the part that can be read
 		broken bool
 	}{

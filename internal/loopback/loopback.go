@@ -1,6 +1,6 @@
-// Package loopback runs HTTP servers on 127.0.0.1 for tests. A server records its
-// requests in order, and injects faults: a status, an answer that is held back, a
-// connection that is closed before or in the middle of an answer.
+// Package loopback runs HTTP servers on 127.0.0.1 for tests. A server records its requests in
+// order. It injects faults: an error status, a delayed answer, or a connection that it closes
+// before or in the middle of an answer.
 package loopback
 
 import (
@@ -23,10 +23,10 @@ type Options struct {
 	Addr string
 	// MaxBody limits the body of a request, in bytes. 0: 32 MiB.
 	MaxBody int64
-	// Handler answers a request; the body is in c, and no longer in r. It may be called
-	// concurrently and must return: an [Answer], not the handler, holds bytes back.
+	// Handler answers a request. The body of the request is in c.Body; r.Body has been read. Handler
+	// may be called concurrently. It must not wait: to delay an answer, it sets Hold in the [Answer].
 	Handler func(r *http.Request, c Call) Answer
-	// OnFault answers a request that a fault with a status hits. Nil: the fault's
+	// OnFault answers a request that is hit by a fault with a status. Nil: the answer has the fault's
 	// Status, Header and Body.
 	OnFault func(r *http.Request, c Call, f Fault) Answer
 }
@@ -37,8 +37,8 @@ type Call struct {
 	URI    string // escaped path and query, as sent
 	Header http.Header
 	Body   []byte
-	Err    error // set when the body is too large: Body is its beginning
-	Status int   // of the answer; 0 as long as there is none
+	Err    error // set when the body is larger than MaxBody; Body is then its beginning
+	Status int   // of the answer; 0 before the answer
 	Cut    bool  // the connection was closed before the answer was complete
 }
 
@@ -51,7 +51,7 @@ type Server struct {
 	closed  chan struct{}
 	once    sync.Once
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	calls    []*Call
 	faults   faults
 	problems []string
@@ -79,7 +79,7 @@ func Start(o Options) (*Server, error) {
 	return s, nil
 }
 
-// New starts a server that lives as long as the test.
+// New starts a server and closes it at the end of the test.
 func New(tb testing.TB, o Options) *Server {
 	tb.Helper()
 	s, err := Start(o)
@@ -90,8 +90,8 @@ func New(tb testing.TB, o Options) *Server {
 	return s
 }
 
-// CloseAfter closes the server at the end of a test, and then fails the test for
-// each problem; name begins the messages.
+// CloseAfter closes the server at the end of a test, and then fails the test if there are
+// problems. Each message begins with name.
 func (s *Server) CloseAfter(tb testing.TB, name string) {
 	tb.Cleanup(func() {
 		s.Close()
@@ -101,7 +101,7 @@ func (s *Server) CloseAfter(tb testing.TB, name string) {
 	})
 }
 
-// Close stops the server. The connections of answers that are held back are closed.
+// Close stops the server. It closes the connections of delayed answers.
 func (s *Server) Close() {
 	s.once.Do(func() {
 		close(s.closed)
@@ -120,14 +120,14 @@ func (s *Server) Calls() []Call {
 	return list
 }
 
-// ResetCalls forgets the requests so far. Faults go on counting.
+// ResetCalls removes the recorded requests. Faults keep their counts.
 func (s *Server) ResetCalls() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls = nil
 }
 
-// Problem records a mistake of a client. It is for handlers.
+// Problem records a mistake of a client. Handlers call it.
 func (s *Server) Problem(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,15 +141,16 @@ func (s *Server) Problems() []string {
 	return slices.Clone(s.problems)
 }
 
-// Fault adds a fault. Of several that hit a request the first one added counts.
+// Fault adds a fault. If several faults hit a request, only the one that was added first takes
+// effect.
 func (s *Server) Fault(f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults.list = append(s.faults.list, &fault{Fault: f})
 }
 
-// CutAt serves n more requests and then closes the connection of each one, without
-// serving it: a crash after the n-th request. Negative: no limit.
+// CutAt serves n more requests. After them the server closes the connection of every request
+// without serving it, like a server that crashed after the n-th request. Negative: no limit.
 func (s *Server) CutAt(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +168,7 @@ func (s *Server) ClearFaults() {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); err != nil && !tooLarge {
-		return // the client hung up: there is no request
+		return // the client hung up before the request was complete
 	}
 	call := &Call{Method: r.Method, URI: r.URL.RequestURI(), Header: r.Header.Clone(), Body: body, Err: err}
 	f := s.arrive(r, call)
@@ -194,21 +195,21 @@ func (s *Server) arrive(r *http.Request, c *Call) Fault {
 	return s.faults.meet(r)
 }
 
-// finish records the outcome of a request.
+// finish records the status of the answer, and whether the connection was cut.
 func (s *Server) finish(c *Call, status int, cut bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.Status, c.Cut = status, cut
 }
 
-// abort closes the connection; it does not return.
+// abort closes the connection. It panics, so it does not return.
 func (s *Server) abort(c *Call, status int) {
 	s.finish(c, status, true)
 	panic(http.ErrAbortHandler)
 }
 
-// wait sends a value to reached, then waits for hold; nil channels are skipped. It
-// returns false when the client hangs up or the server closes first.
+// wait sends a value to reached, then waits for hold. A nil channel is skipped. wait returns false
+// if the client hangs up or the server closes first.
 func (s *Server) wait(r *http.Request, reached chan<- struct{}, hold <-chan struct{}) bool {
 	for reached != nil || hold != nil {
 		next := hold

@@ -6,20 +6,22 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
-// A cause is why ours makes more calls than the original on an event.
+// A cause is the reason why Foreman makes more API calls on an event than the original action.
 type cause string
 
 const (
-	// failure: the original fails before its first call, on every event. Ours reads the rules.
+	// failure: the original fails before its first call, on every event, while Foreman reads the
+	// rules.
 	failure cause = "the original fails before its first call"
-	// unknownCause is refused: where the original runs, ours never makes more calls.
+	// unknownCause makes the test fail: where the original runs, Foreman must never make more
+	// calls.
 	unknownCause cause = "any other reason"
 )
 
-// causes returns all causes of the table.
+// causes returns all causes for the columns of the table.
 func causes() []cause { return []cause{failure, unknownCause} }
 
-// A costlierEvent is an event on which ours makes more calls.
+// A costlierEvent is an event on which Foreman makes more calls than the original.
 type costlierEvent struct {
 	ID       string   `json:"id"`
 	Cause    cause    `json:"cause"`
@@ -27,7 +29,7 @@ type costlierEvent struct {
 	Ours     []string `json:"ours"`
 }
 
-// costlier returns the events on which ours makes more calls than the original, in order.
+// costlier returns the events on which Foreman makes more calls than the original, in order.
 func costlier(c *parityCase, calls map[string][]githubtest.Call) []costlierEvent {
 	var list []costlierEvent
 	for _, e := range c.events {
@@ -39,7 +41,7 @@ func costlier(c *parityCase, calls map[string][]githubtest.Call) []costlierEvent
 	return list
 }
 
-// causeOf returns the cause that alone explains all that is more.
+// causeOf returns the cause that explains all additional calls.
 func causeOf(original int, ours []githubtest.Call) cause {
 	if original == 0 && len(ours) == 1 && ours[0].Method == "GET" {
 		return failure
@@ -47,7 +49,7 @@ func causeOf(original int, ours []githubtest.Call) cause {
 	return unknownCause
 }
 
-// lines returns the calls without their common parts.
+// lines returns the calls as text, without the common start of their paths.
 func lines(repo string, calls []githubtest.Call) []string {
 	var list []string
 	for _, c := range calls {

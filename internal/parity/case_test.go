@@ -14,7 +14,8 @@ import (
 	"github.com/org/foreman-action/internal/importer"
 )
 
-// A parityCase is one configuration with its events, and what its original did.
+// A parityCase is one configuration with its events, and the recorded results of the original
+// action.
 type parityCase struct {
 	tool, name string
 	path       string
@@ -23,18 +24,18 @@ type parityCase struct {
 	source     importer.Source // the tool's configuration; for stale the workflow
 	workflow   importer.Source
 	events     []event
-	want       map[string]outcome // of the original, by the event's id
-	calls      map[string]int     // of the original, for each event that it heard
-	leftOut    []string           // the events that conditions of the original's workflow left out in the last play
+	want       map[string]outcome // results of the original, by the event's id
+	calls      map[string]int     // calls of the original, for each event that started it
+	leftOut    []string           // events that the conditions of the workflow excluded in the last play
 	known      []difference
 	more       []costlierEvent
 }
 
-// A difference explains why ours does something else on some events.
+// A difference explains why Foreman's result differs from the original's on some events.
 type difference struct {
 	Events []string `json:"events"`
-	// Reported is a part of the import's report, or of the notes in the imported file; empty
-	// when neither names the difference.
+	// Reported is a part of the import's report, or of the notes in the imported file, that names
+	// the difference. It is empty when neither does.
 	Reported string `json:"reported,omitempty"`
 	Reason   string `json:"reason"`
 }
@@ -109,7 +110,7 @@ func decodeLines[T any](t *testing.T, c *parityCase, f txtar.File) []T {
 	return list
 }
 
-// set replaces a part of the file by a line for each value, and writes the file.
+// set replaces a part of the file by one line for each value, and writes the file.
 func set[T any](t *testing.T, c *parityCase, name string, list []T) {
 	t.Helper()
 	var b bytes.Buffer
@@ -131,8 +132,8 @@ func set[T any](t *testing.T, c *parityCase, name string, list []T) {
 	}
 }
 
-// dropLeftOut takes the events that conditions of its workflow leave out of those that the
-// original ran on. It made no call there.
+// dropLeftOut removes the events that the workflow's conditions excluded from the recorded calls.
+// The original made no calls for them.
 func (c *parityCase) dropLeftOut(t *testing.T) {
 	t.Helper()
 	for _, id := range c.leftOut {
@@ -143,7 +144,7 @@ func (c *parityCase) dropLeftOut(t *testing.T) {
 	}
 }
 
-// repo is the repository of the case: conditions of workflows name it.
+// repo returns the name of the case's repository, which conditions of workflows use.
 func (c *parityCase) repo() string {
 	repo, _, _ := strings.Cut(c.header["Source"], " ")
 	return repo

@@ -62,10 +62,10 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// unexplained is the reason of new differences, which the test refuses.
+// unexplained is the reason of new differences. The test fails until somebody writes a real reason.
 const unexplained = "not explained yet"
 
-// relisted returns the differences of a case as they are now.
+// relisted returns the differences of a case, updated to the current results.
 func relisted(c *parityCase, got []outcome) []difference {
 	differs := map[string]bool{}
 	for _, o := range got {
@@ -93,7 +93,7 @@ func relisted(c *parityCase, got []outcome) []difference {
 	return list
 }
 
-// check compares our outcomes with those of the original.
+// check compares Foreman's outcomes with those of the original.
 func check(t *testing.T, c *parityCase, got []outcome, report string) row {
 	t.Helper()
 	if len(got) < 40 || len(got) != len(c.want) {
@@ -155,8 +155,8 @@ func compared(want, got []string) string {
 	return b.String()
 }
 
-// play runs one side on all events of a case. It returns the outcomes, and the calls for each
-// event that the side's workflow listens to.
+// play runs one side on all events of a case. It returns the outcomes, and the calls for each event
+// to which the side's workflow listens.
 func play(t *testing.T, c *parityCase, s side) ([]outcome, map[string][]githubtest.Call) {
 	t.Helper()
 	labels := labelsOf(t, c)
@@ -200,8 +200,8 @@ func play(t *testing.T, c *parityCase, s side) ([]outcome, map[string][]githubte
 	return list, calls
 }
 
-// observed returns the issues whose state counts after an event: after a scheduled run
-// all, else the one that it is about.
+// observed returns the issues whose state is recorded after an event: all issues after a scheduled
+// run, else the issue of the event.
 func observed(w *world, tool string, e event) []int {
 	if tool != "stale" {
 		return []int{e.number()}
@@ -216,8 +216,8 @@ func observed(w *world, tool string, e event) []int {
 	return list
 }
 
-// labelsOf returns the labels that the repository has: those of all events, and those that
-// the original put on.
+// labelsOf returns the labels that the repository has: those of all events, and those that the
+// configuration names.
 func labelsOf(t *testing.T, c *parityCase) []string {
 	seen := map[string]bool{}
 	for _, e := range c.events {

@@ -16,31 +16,31 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
-// An event is something that people do to an issue or a pull request. Of a scheduled run,
-// "scan", only Day counts.
+// An event is a change by people on an issue or a pull request, or a scheduled run ("scan"). A scan
+// has only a Day.
 type event struct {
 	ID string `json:"id"`
-	// World separates repositories; events of one world share one. Of the tools that answer
-	// events each world has one issue.
+	// World is the number of a repository; events with the same number share the repository. Except
+	// for scheduled tools such as stale, each world has one issue.
 	World  int     `json:"world"`
 	Day    float64 `json:"day,omitempty"`
 	On     string  `json:"on"`              // such as "issues.opened"
-	Number int     `json:"issue,omitempty"` // 0: 1
+	Number int     `json:"issue,omitempty"` // 0 means issue 1
 
-	// In the first event of an issue these are its values before the event; in later ones, its
-	// changes.
+	// In the first event of an issue, the following fields are its values before the event. In
+	// later events they are changes.
 	Title  string   `json:"title,omitempty"`
 	Body   string   `json:"body,omitempty"`
 	Author string   `json:"author,omitempty"` // empty: mona
 	Actor  string   `json:"actor,omitempty"`  // empty: the author
-	Label  string   `json:"label,omitempty"`  // of labeled and unlabeled
-	Labels []string `json:"labels,omitempty"` // there from the beginning
-	By     string   `json:"by,omitempty"`     // who put Labels on; empty: the author
+	Label  string   `json:"label,omitempty"`  // the label that is added or removed
+	Labels []string `json:"labels,omitempty"` // labels that it has from the start
+	By     string   `json:"by,omitempty"`     // who added Labels; empty: the author
 	Files  []string `json:"files,omitempty"`
 	Head   string   `json:"head,omitempty"`
 	Draft  bool     `json:"draft,omitempty"`
 	Merged bool     `json:"merged,omitempty"`
-	State  string   `json:"state,omitempty"` // "closed" and a reason
+	State  string   `json:"state,omitempty"` // "closed" with a reason
 	Lock   string   `json:"lock,omitempty"`  // a reason, or "none"
 
 	Assignee  string `json:"assignee,omitempty"`
@@ -56,7 +56,7 @@ func (e event) names() (string, string) {
 func (e event) number() int    { return max(e.Number, 1) }
 func (e event) author() string { return cmp.Or(e.Author, "mona") }
 
-// start is when the worlds begin.
+// start is the time at which each world begins.
 var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // A world is one side's repository on a fake GitHub.
@@ -69,32 +69,32 @@ type world struct {
 	tree   map[string][]byte
 	opened map[int]event // the first event of each issue
 	runs   int
-	job    *actionstest.Runner // of ours; nil: none has run yet
-	calls  []githubtest.Call   // of the program
+	job    *actionstest.Runner // of Foreman; nil: it has not run yet
+	calls  []githubtest.Call   // API calls of the program
 }
 
 const commit = "5bd3c4ff0e2a4a5d9f0b6d3f6a4d5e6f7a8b9c0d"
 
-// newWorld makes the repository of a case. All labels that the case names exist.
+// newWorld creates the repository of a case, with all labels that the case names.
 func newWorld(t *testing.T, c *parityCase, labels []string) *world {
 	t.Helper()
 	w := &world{t: t, name: c.repo(), at: start, tree: map[string][]byte{}, opened: map[int]event{}}
 	w.gh = githubtest.New(t, githubtest.Config{
 		Now:            func() time.Time { return w.at },
-		SkipValidation: true, // which tests of the client do; an original may send what GitHub takes and does not describe
+		SkipValidation: true, // tests of the client do; originals may send undocumented parameters
 	})
 	w.repo = w.gh.Repo(w.name).AddLabel(labels...).AddUser("maintainer", "helper")
 	return w
 }
 
-// addFile adds a file to the default branch, which is at one commit.
+// addFile adds a file to the only commit of the default branch.
 func (w *world) addFile(name string, data []byte) {
 	w.tree[name] = data
 	w.repo.AddFile(name, string(data)).AddFileAt(commit, name, string(data))
 }
 
-// happen carries out an event of people. It reports whether that was possible: an open issue
-// cannot be opened again, and either program may have done it before.
+// happen carries out an event of people. It reports whether that was possible. For example, an open
+// issue cannot be reopened, because the program may already have reopened it.
 func (w *world) happen(e event) bool {
 	w.t.Helper()
 	w.at = start.Add(time.Duration(e.Day * 24 * float64(time.Hour)))
@@ -140,7 +140,7 @@ func (w *world) happen(e event) bool {
 	return true
 }
 
-// open makes an issue as it was before the event.
+// open creates an issue in the state before the event.
 func (w *world) open(e event) {
 	name, action := e.names()
 	e.Labels = distinct(e.Labels)
@@ -170,7 +170,7 @@ func (w *world) open(e event) {
 	if state, reason, _ := strings.Cut(e.State, " "); state == "closed" {
 		w.repo.CloseAs("maintainer", e.number(), reason)
 	}
-	if in.PullRequest { // what it changes is none of our configuration
+	if in.PullRequest { // a pull request does not change the configuration
 		for name, data := range w.tree {
 			w.repo.AddFileAt(fmt.Sprintf("refs/pull/%d/head", e.number()), name, string(data))
 		}
@@ -180,7 +180,7 @@ func (w *world) open(e event) {
 	}
 }
 
-// distinct leaves out the labels that are others in another case.
+// distinct removes labels that differ from earlier ones only in case.
 func distinct(labels []string) []string {
 	var out []string
 	for _, l := range labels {
@@ -193,7 +193,7 @@ func distinct(labels []string) []string {
 
 func (w *world) issue(n int) githubtest.Issue { return w.gh.Issue(w.name, n) }
 
-// payload returns what GitHub sends with the event.
+// payload returns the payload that GitHub sends with the event.
 func (w *world) payload(e event) []byte {
 	w.t.Helper()
 	name, action := e.names()
@@ -232,7 +232,7 @@ func sender(login string) map[string]any {
 	return map[string]any{"login": login, "id": 583231, "type": kind}
 }
 
-// get reads something of the repository, apart from the calls that count.
+// get reads data of the repository. This request is not counted as a call of the program.
 func (w *world) get(path string) any {
 	w.t.Helper()
 	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.gh.URL+"/repos/"+w.name+path, nil)
@@ -261,7 +261,8 @@ type outcome struct {
 	After []string `json:"after"`
 }
 
-// state describes an issue: state, labels, lock and the comments of the token's owner.
+// state returns a text with the state of an issue, its labels, its lock and the comments of the
+// token's owner.
 func (w *world) state(n int) string {
 	i := w.issue(n)
 	labels := slices.Clone(i.Labels)
@@ -284,8 +285,8 @@ func (w *world) state(n int) string {
 	return strings.Join(parts, "; ")
 }
 
-// marker matches the hidden line by which Foreman recognizes its own comments.
+// marker matches the hidden marker by which Foreman recognizes its own comments.
 var marker = regexp.MustCompile(`<!-- foreman.*?-->`)
 
-// plain returns a comment without our marker.
+// plain returns a comment without Foreman's marker.
 func plain(body string) string { return strings.TrimSpace(marker.ReplaceAllString(body, "")) }

@@ -18,7 +18,7 @@ import (
 	"github.com/org/foreman-action/internal/importer"
 )
 
-// TestGenerate writes the events of each case anew: the same for the same case.
+// TestGenerate regenerates the events of each case. The result is the same each time.
 func TestGenerate(t *testing.T) { //nolint:paralleltest // it writes the cases
 	if !*generate {
 		t.Skip("needs -generate")
@@ -26,7 +26,7 @@ func TestGenerate(t *testing.T) { //nolint:paralleltest // it writes the cases
 	for _, tool := range importer.Tools() {
 		for _, c := range cases(t, tool) {
 			h := fnv.New64a()
-			_, _ = h.Write([]byte(tool + "/" + c.name)) // never fails
+			_, _ = h.Write([]byte(tool + "/" + c.name)) // never returns an error
 			g := &generator{rand.New(rand.NewPCG(h.Sum64(), 1)), t, c, nil}
 			switch tool {
 			case "labeler":
@@ -43,7 +43,7 @@ func TestGenerate(t *testing.T) { //nolint:paralleltest // it writes the cases
 	}
 }
 
-// A generator makes the events of one case.
+// A generator generates the events of one case.
 type generator struct {
 	*rand.Rand
 	t      *testing.T
@@ -58,7 +58,7 @@ func (g *generator) add(e event) {
 	g.events = append(g.events, e)
 }
 
-// chance reports true n times of 100.
+// chance returns true with a probability of n percent.
 func (g *generator) chance(n int) bool { return g.IntN(100) < n }
 
 func pick[T any](g *generator, list []T) T {
@@ -88,7 +88,7 @@ func (g *generator) pool(name string) []string {
 	return strings.Split(strings.TrimSpace(string(data)), "\n")
 }
 
-// paths returns real paths of the case's repository, and of others when it has none.
+// paths returns real paths of the case's repository, or of other repositories if none are recorded.
 func (g *generator) paths() []string {
 	var own, all []string
 	for _, line := range g.pool("paths.txt") {
@@ -104,7 +104,7 @@ func (g *generator) paths() []string {
 	return all
 }
 
-// pulls makes pull requests, some of which change again.
+// pulls generates pull requests, some of which get further changes.
 func (g *generator) pulls() {
 	globs, branches := patternsOf(g.c)
 	paths, titles, labels := g.paths(), g.pool("titles.txt"), configured(g.t, g.c)
@@ -156,7 +156,7 @@ func (g *generator) pulls() {
 	}
 }
 
-// texts makes issues whose texts match some of the expressions.
+// texts generates issues whose texts match some of the regular expressions.
 func (g *generator) texts() {
 	_, expressions := patternsOf(g.c)
 	titles, labels := g.pool("titles.txt"), configured(g.t, g.c)
@@ -211,7 +211,7 @@ func (g *generator) texts() {
 	}
 }
 
-// labelings makes issues and pull requests on which people put labels or take them off.
+// labelings generates issues and pull requests on which people add and remove labels.
 func (g *generator) labelings() {
 	labels, keys := configured(g.t, g.c), keysOf(g.c)
 	titles := g.pool("titles.txt")
@@ -250,7 +250,7 @@ func (g *generator) labelings() {
 	}
 }
 
-// stories makes issues and pull requests with what people do to them, and scheduled runs.
+// stories generates issues and pull requests with changes by people, and scheduled runs.
 func (g *generator) stories() {
 	titles, labels := g.pool("titles.txt"), append(configured(g.t, g.c), "bug", "help wanted")
 	for w := 1; w <= 6; w++ {
@@ -272,7 +272,7 @@ func (g *generator) stories() {
 	}
 }
 
-// story makes one issue of a world.
+// story generates the events of one issue of a world.
 func (g *generator) story(w, n int, titles, labels []string, scans []float64) []event {
 	kind := pick(g, []string{"issues", "issues", "pull_request"})
 	if w%2 == 1 {
@@ -330,7 +330,7 @@ func (g *generator) activity(kind string, labels []string) event {
 	return event{On: kind + ".reopened", Actor: "maintainer"}
 }
 
-// days returns an input in days for a kind, or what suits when there is none.
+// days returns an input of stale in days, such as days-before-issue-close, or its usual value.
 func (g *generator) days(what, kind string) float64 {
 	f := readFlow(g.t, g.c.workflow.Data, actionOf("stale"))
 	with := f.steps[0].with
@@ -342,7 +342,7 @@ func (g *generator) days(what, kind string) float64 {
 	return map[string]float64{"stale": 60, "close": 7}[what]
 }
 
-// keysOf returns the labels that a configuration has entries for, as they are written.
+// keysOf returns the labels that are keys of a configuration, as written.
 func keysOf(c *parityCase) []string {
 	var n yaml.Node
 	if yaml.Unmarshal(c.source.Data, &n) != nil || len(n.Content) == 0 {
@@ -456,7 +456,7 @@ func patternsOf(c *parityCase) (globs, expressions []string) {
 	return globs, expressions
 }
 
-// scalarValues returns the scalars below a node that are not keys.
+// scalarValues returns the scalars below a node, except keys.
 func scalarValues(n *yaml.Node) []string {
 	switch n.Kind {
 	case yaml.ScalarNode:

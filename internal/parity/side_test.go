@@ -25,16 +25,16 @@ import (
 
 func urlPath(s string) string { return url.PathEscape(s) }
 
-// A side runs one of the two programs on an event that happened.
+// A side runs one of the two programs on an event that has happened.
 type side interface {
-	// files are added to the repository before anything happens.
+	// files returns the files that are added to the repository at the start.
 	files() map[string][]byte
-	// run runs the program; it reports whether its workflow listens to the event.
+	// run runs the program. It reports whether the program's workflow listens to the event.
 	run(w *world, e event) bool
 }
 
-// ours is the imported configuration under Foreman, in a workflow that listens to the events
-// which the rules name.
+// ours runs Foreman with the imported configuration, in a workflow that listens to the events that
+// the rules name.
 type ours struct {
 	config []byte
 	rules  *rules.Set
@@ -44,7 +44,8 @@ func (o ours) files() map[string][]byte {
 	return map[string][]byte{".github/foreman.yml": o.config}
 }
 
-// newOurs imports a case's configuration, and returns the report with the notes of the file.
+// newOurs imports a case's configuration. It also returns the import's report with the notes in the
+// imported file.
 func newOurs(t *testing.T, c *parityCase) (ours, string) {
 	t.Helper()
 	r := importer.Request{Tool: c.tool, File: c.source}
@@ -99,16 +100,16 @@ func (o ours) run(w *world, e event) bool {
 	return true
 }
 
-// original is the published action under node.
+// original runs the published action under node.
 type original struct {
 	action string
 	flow   flow
 	source importer.Source
-	main   string            // the program
-	inputs map[string]string // the defaults of the action
+	main   string            // path of the program
+	inputs map[string]string // default inputs of the action
 }
 
-// newOriginal finds the action of a case below dir/TOOL/VERSION.
+// newOriginal finds the action of a case in dir/TOOL/VERSION.
 func newOriginal(t *testing.T, c *parityCase, dir string) original {
 	t.Helper()
 	o := original{action: actionOf(c.tool), source: c.source, inputs: map[string]string{}}
@@ -143,7 +144,7 @@ func (o original) files() map[string][]byte {
 	return map[string][]byte{o.source.Name: o.source.Data}
 }
 
-// run runs the steps of the workflow whose conditions hold, when it hears the event.
+// run runs the steps whose conditions are true, if the workflow listens to the event.
 func (o original) run(w *world, e event) bool {
 	w.t.Helper()
 	heard, x := o.flow.hearing(w, e)
@@ -160,8 +161,8 @@ func (o original) run(w *world, e event) bool {
 	return true
 }
 
-// hearing returns the name under which the workflow gets an event, empty when it does not, and
-// the values of its expressions.
+// hearing returns the name under which the workflow gets an event, or "" if it does not, and the
+// values of its expressions.
 func (f flow) hearing(w *world, e event) (string, expressions) {
 	name, act := e.names()
 	if name == "scan" {
@@ -174,13 +175,13 @@ func (f flow) hearing(w *world, e event) (string, expressions) {
 	return heard, contexts(w, e, heard, f.env)
 }
 
-// leavesOut reports whether the workflow gets an event and its conditions leave all steps out.
+// leavesOut reports whether the workflow gets an event but its conditions exclude all steps.
 func (f flow) leavesOut(w *world, e event) bool {
 	heard, x := f.hearing(w, e)
 	return heard != "" && !slices.ContainsFunc(f.steps, func(s flowStep) bool { return s.runs(w.t, x) })
 }
 
-// contexts are the values that expressions of workflows use.
+// contexts returns the values that expressions of workflows use.
 func contexts(w *world, e event, heard string, env map[string]string) expressions {
 	owner, _, _ := strings.Cut(w.name, "/")
 	_, act := e.names()
@@ -224,7 +225,7 @@ func (o original) step(w *world, e event, c call) {
 	r.Setenv("PATH", os.Getenv("PATH"))
 	r.Setenv("PARITY_NOW", w.at.Format(time.RFC3339))
 	r.SetEvent(c.heard, c.payload)
-	r.SetInput("repo-token", "ghs_test") // the cases leave it out
+	r.SetInput("repo-token", "ghs_test") // the cases do not contain it
 	for name, value := range o.inputs {
 		if value != "" {
 			r.SetInput(name, expand(w.t, value, c.x))

@@ -11,16 +11,16 @@ import (
 	"testing"
 )
 
-// A row is the comparison of one case.
+// A row contains the comparison of one case.
 type row struct {
 	c                              *parityCase
 	events, same, reported, silent int
 
 	theirs int           // calls of the original
-	calls  int           // ours on the events that its workflow listens to
-	more   int           // events on which ours are more
-	beside int           // ours on other events
-	causes map[cause]int // of more
+	calls  int           // Foreman's calls on the events that the original's workflow gets
+	more   int           // events on which Foreman makes more calls
+	beside int           // Foreman's calls on other events
+	causes map[cause]int // causes of these, with their numbers
 }
 
 // count counts the calls of both sides.
@@ -74,7 +74,7 @@ func (l *rowList) write(t *testing.T, path string) {
 	}
 }
 
-// markdown renders the rows by tool, each tool with its sum.
+// markdown renders the rows grouped by tool, with a sum for each tool.
 func (l *rowList) markdown() string {
 	slices.SortFunc(l.rows, func(a, b row) int { return cmp.Compare(a.c.tool+"/"+a.c.name, b.c.tool+"/"+b.c.name) })
 	var b strings.Builder

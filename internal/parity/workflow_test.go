@@ -12,18 +12,18 @@ import (
 // A flow is the part of a workflow that a test needs: its triggers, and the steps that use the
 // tool.
 type flow struct {
-	on    map[string][]string // event to its types; nil types: GitHub's choice
+	on    map[string][]string // types by event; nil: GitHub's default types
 	env   map[string]string
 	steps []flowStep
 }
 
-// A flowStep is a step that uses the tool, with the conditions of it and of its job.
+// A flowStep is a step that uses the tool, with its conditions and those of its job.
 type flowStep struct {
 	conditions []string
 	with       map[string]string
 }
 
-// runs reports whether the conditions of the step and of its job hold.
+// runs reports whether the conditions of the step and of its job are true.
 func (s flowStep) runs(t *testing.T, x expressions) bool {
 	t.Helper()
 	return x.holds(t, s.conditions[0]) && x.holds(t, s.conditions[1])
@@ -74,7 +74,7 @@ func readFlow(t *testing.T, src []byte, action string) flow {
 	return f
 }
 
-// typesOf returns the types of an event, nil when none are given.
+// typesOf returns the types of an event; nil when the workflow lists none.
 func typesOf(n *yaml.Node) []string {
 	if n.Kind != yaml.MappingNode {
 		return nil
@@ -93,7 +93,7 @@ func typesOf(n *yaml.Node) []string {
 	return list
 }
 
-// hears returns the name under which the workflow gets an event; empty when it does not.
+// hears returns the name under which the workflow gets an event; "" when it does not.
 func (f flow) hears(event, action string) string {
 	names := []string{event}
 	if event == "pull_request" {
@@ -113,7 +113,7 @@ func (f flow) hears(event, action string) string {
 
 var inExpression = regexp.MustCompile(`\$\{\{\s*(.*?)\s*\}\}`)
 
-// expand replaces the expressions of an input.
+// expand replaces the expressions in an input by their values.
 func expand(t *testing.T, text string, x expressions) string {
 	t.Helper()
 	return inExpression.ReplaceAllStringFunc(text, func(m string) string {
@@ -121,12 +121,12 @@ func expand(t *testing.T, text string, x expressions) string {
 	})
 }
 
-// An expressions evaluates the expressions that the workflows of the cases use: paths,
-// texts, ==, !=, &&, ||, !, contains and startsWith. Texts are the only values; false and
-// null are "".
+// expressions maps the paths that expressions use to their values. It evaluates paths, string
+// literals, ==, !=, &&, ||, !, contains and startsWith. All values are strings; false and null are
+// "".
 type expressions map[string]string
 
-// holds reports whether a condition of a job or a step holds; an empty one does.
+// holds reports whether a condition of a job or a step is true. An empty condition is true.
 func (x expressions) holds(t *testing.T, condition string) bool {
 	t.Helper()
 	condition = strings.TrimSpace(condition)
@@ -148,7 +148,7 @@ func (x expressions) eval(t *testing.T, text string) string {
 	return v
 }
 
-// An expression is one under evaluation.
+// An expression is an expression during its evaluation.
 type expression struct {
 	t      *testing.T
 	text   string

@@ -1,4 +1,4 @@
 package playground
 
-// Unwritten is the response when no other can be written.
+// Unwritten exports unwritten for tests.
 const Unwritten = unwritten

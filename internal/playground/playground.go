@@ -1,5 +1,6 @@
-// Package playground answers for the page that tries rules: one file of rules and one event to the
-// documents that foreman prints for them. It reaches no file, no network and no clock but its own.
+// Package playground answers requests of the page on which people try rules. It takes a rule file
+// and an event, and returns the documents that foreman would print for them. It uses no files, no
+// network, and no clock except the one it is given.
 package playground
 
 import (
@@ -28,21 +29,22 @@ const (
 	MaxEvent = 1 << 20
 )
 
-// An Engine answers requests. Both fields must be set.
+// An Engine answers requests. Both fields are required.
 type Engine struct {
 	Now    func() time.Time
-	Random io.Reader // of the ids of tasks
+	Random io.Reader // source of random bytes for task ids
 }
 
-// A Request is a file of rules with an event: a payload, or an issue that is described.
+// A Request is a rule file with an event. The event is either a payload, or an issue described by
+// its fields.
 type Request struct {
 	Rules   string `json:"rules"`
-	Event   string `json:"event"`   // its name, such as issues.opened; empty: by the payload
+	Event   string `json:"event"`   // such as issues.opened; empty: derived from the payload
 	Payload string `json:"payload"` // as GitHub sends it; empty: the event is on Issue
 	Issue   Issue  `json:"issue"`
 }
 
-// An Issue is one that is nowhere yet.
+// An Issue describes an issue that does not exist on GitHub.
 type Issue struct {
 	Title       string   `json:"title"`
 	Body        string   `json:"body"`
@@ -51,23 +53,23 @@ type Issue struct {
 	Association string   `json:"association"` // of the author; empty: NONE
 }
 
-// A Response is the answer to a request. Documents that a mistake prevents are nil.
+// A Response is the answer to a request. A document is nil if a mistake prevents it.
 type Response struct {
-	Version  int               `json:"version"`  // of this form
-	Error    string            `json:"error"`    // of the event, or of the request; else empty
-	Problems document.Problems `json:"problems"` // as foreman rules check --format json
-	// Report is the plan, as foreman triage --json prints it.
+	Version  int               `json:"version"`  // version of this format
+	Error    string            `json:"error"`    // in the event or the request; else empty
+	Problems document.Problems `json:"problems"` // as printed by foreman rules check --format json
+	// Report is the plan, as printed by foreman triage --json.
 	Report *document.Report `json:"report"`
-	// Explanation has the rules part by part, as foreman rules explain --json.
+	// Explanation explains the rules part by part, as printed by foreman rules explain --json.
 	Explanation *document.Explanation `json:"explanation"`
-	// Tests are the results of the tests beside the rules, as foreman rules test --json.
+	// Tests are the results of the tests in the rule file, as printed by foreman rules test --json.
 	Tests *document.Tests `json:"tests"`
 }
 
-// unwritten is the response when no other can be written: it has all keys of a [Response].
+// unwritten is the response when a response cannot be encoded. It has all keys of a [Response].
 const unwritten = `{"version":1,"error":"the response cannot be written","problems":{"version":1,"problems":[],"notes":[]},"report":null,"explanation":null,"tests":null}`
 
-// AnswerJSON is [Engine.Answer] with the JSON of a request and of its response.
+// AnswerJSON is [Engine.Answer] for a request in JSON. The response is JSON, too.
 func (e Engine) AnswerJSON(ctx context.Context, request string) string {
 	var in Request
 	out := Response{Version: 1, Problems: document.ProblemsOf(nil)}
@@ -136,7 +138,7 @@ func (in Request) check() error {
 	return nil
 }
 
-// load loads the rules with their tests. The configuration is nil where there are mistakes.
+// load loads the rules with their tests. The configuration is nil if there are mistakes.
 func load(ctx context.Context, rules string) (*config.Config, yamlfile.Problems, error) {
 	c, err := config.Load(ctx, file(rules), config.Spec{Path: config.DefaultPath, Tests: true, Getenv: config.AnyVariable(nil)})
 	if ps, ok := errors.AsType[yamlfile.Problems](err); ok {
@@ -148,7 +150,7 @@ func load(ctx context.Context, rules string) (*config.Config, yamlfile.Problems,
 	return c, c.Warnings, nil
 }
 
-// file is the only file that there is: the configuration file.
+// file implements [config.Files] with a single file, the configuration file.
 type file string
 
 // Read implements [config.Files].
@@ -162,7 +164,7 @@ func (f file) Read(_ context.Context, path string) ([]byte, error) {
 // Glob implements [config.Files].
 func (file) Glob(context.Context, string) ([]string, error) { return nil, nil }
 
-// delivery parses the payload, or makes one of the issue.
+// delivery parses the payload, or creates a delivery for the described issue.
 func (in Request) delivery(now time.Time) (triage.Delivery, error) {
 	if err := draft.CheckName(in.Event); err != nil {
 		return triage.Delivery{}, err
@@ -190,7 +192,8 @@ func (in Request) delivery(now time.Time) (triage.Delivery, error) {
 	return d, nil
 }
 
-// decide adds the plan and the explanation of the rules. A failure of the rules is in the report.
+// decide adds the plan and the explanation of the rules to the response. A failure of the rules is
+// reported in the plan.
 func (e Engine) decide(ctx context.Context, c *config.Config, d triage.Delivery, out *Response) error {
 	var warnings []string
 	for _, w := range c.Warnings {

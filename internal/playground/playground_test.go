@@ -34,7 +34,7 @@ tests:
     expect: {fired: [crash]}
 `
 
-// TestAnswer decides on a described issue: the explanation, the plan and the tests.
+// TestAnswer checks the explanation, the plan and the tests for a described issue.
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	got := engine().Answer(t.Context(), playground.Request{Rules: rules, Issue: playground.Issue{Title: "panic at boot"}})
@@ -56,7 +56,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestAnswerMistakes names mistakes in each part of a request, and answers the others.
+// TestAnswerMistakes checks that a mistake in one part of a request is reported, and that the other
+// parts are answered.
 func TestAnswerMistakes(t *testing.T) {
 	t.Parallel()
 	opened, err := os.ReadFile("../../testdata/events/issues/opened.payload.json")
@@ -66,9 +67,9 @@ func TestAnswerMistakes(t *testing.T) {
 	tests := []struct {
 		name    string
 		request playground.Request
-		error   string // of the response
-		problem string // the first one
-		tests   bool   // they were run
+		error   string // want in the response
+		problem string // want as the first problem
+		tests   bool   // want the tests to run
 	}{
 		{"rules too long", playground.Request{Rules: strings.Repeat("#", playground.MaxRules+1)}, "the rules have 262145 bytes; the playground takes 262144", "", false},
 		{"payload too long", playground.Request{Rules: rules, Payload: strings.Repeat(" ", playground.MaxEvent+1)}, "the event has 1048577 bytes", "", false},
@@ -104,7 +105,7 @@ func TestAnswerMistakes(t *testing.T) {
 	}
 }
 
-// TestAnswerFails keeps the report and the explanation of a rule that fails.
+// TestAnswerFails checks that a failing rule leaves the report and the explanation in the response.
 func TestAnswerFails(t *testing.T) {
 	t.Parallel()
 	got := engine().Answer(t.Context(), playground.Request{
@@ -132,8 +133,8 @@ func FuzzAnswerJSON(f *testing.F) {
 	})
 }
 
-// TestAnswerHostile keeps the limits of the engine: one hostile condition is refused, either when
-// it is compiled or when its work is too much.
+// TestAnswerHostile checks that the engine keeps its limits. A hostile condition is rejected when
+// it is compiled, or when it exceeds its budget.
 func TestAnswerHostile(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("a", playground.MaxEvent-1)
@@ -157,7 +158,8 @@ func TestAnswerHostile(t *testing.T) {
 	}
 }
 
-// TestUnwritten compares the response for want of any other with the form of a response.
+// TestUnwritten checks that the response for encoding failures has the form of a
+// [playground.Response].
 func TestUnwritten(t *testing.T) {
 	t.Parallel()
 	d := json.NewDecoder(strings.NewReader(playground.Unwritten))

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// Write writes a program, with the folders above it. No other process is started meanwhile: it
-// would inherit the open file, and the system refuses to run a program that is open for writing
-// ("text file busy"), however soon after the writing.
+// Write writes an executable program, and makes the folders above it. It blocks the start of other
+// processes meanwhile, because a new process would inherit the open file. The system refuses to
+// run a program that any process has open for writing ("text file busy").
 func Write(path, content string) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

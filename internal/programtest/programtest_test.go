@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/programtest"
 )
 
-// TestWrite runs programs that were just written while other processes are started.
+// TestWrite writes programs and runs each at once, while other processes are started.
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/bin/sh"); err != nil {

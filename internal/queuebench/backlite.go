@@ -9,7 +9,7 @@ import (
 	"github.com/mikestefanello/backlite"
 )
 
-// peerWorkers is how many workers peers get: with fewer they are slower.
+// peerWorkers is how many workers the other queues get. With fewer workers they are slower.
 const peerWorkers = 100
 
 // backliteTask is a task of backlite's.
@@ -44,7 +44,7 @@ func backliteCycles(ctx context.Context, db *sql.DB, l load) (sample, error) {
 	})
 }
 
-// silent discards the log of backlite.
+// silent discards backlite's log.
 type silent struct{}
 
 // Info implements backlite.Logger.

@@ -10,17 +10,18 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	_ "modernc.org/sqlite" // the driver of every SQLite subject
+	_ "modernc.org/sqlite" // the driver of backlite and River, and of our store
 
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/postgres"
 	"github.com/org/foreman-action/store/sqlite"
 )
 
-// connections limits the connections of each subject to PostgreSQL.
+// connections is the most connections to PostgreSQL that each queue may open.
 const connections = 16
 
-// A database calls f with a handle of an empty database, and removes it afterwards.
+// A database creates an empty database, calls f with a handle to it, and removes the database
+// afterwards.
 type database[T any] func(ctx context.Context, f func(handle T) error) error
 
 // sqliteQueue is our queue on SQLite.
@@ -49,7 +50,8 @@ func postgresQueue(url string) database[queue.Queue] {
 	}
 }
 
-// sqliteDB is SQLite as peers recommend to open it, safe against power cuts.
+// sqliteDB is a SQLite database, opened as backlite and River recommend, but safe against power
+// cuts.
 func sqliteDB(dir string, connections int) database[*sql.DB] {
 	return func(_ context.Context, f func(*sql.DB) error) error {
 		return inFolder(dir, func(folder string) error {
@@ -63,7 +65,7 @@ func sqliteDB(dir string, connections int) database[*sql.DB] {
 	}
 }
 
-// postgresPool is PostgreSQL for peers.
+// postgresPool is a PostgreSQL database for River.
 func postgresPool(url string) database[*pgxpool.Pool] {
 	return func(ctx context.Context, f func(*pgxpool.Pool) error) error {
 		return inSchema(ctx, url, "queuebench_peer", func(url string) error {

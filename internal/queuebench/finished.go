@@ -12,8 +12,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// besideFinished compares cycles on PostgreSQL with River's, on tables that have many
-// finished tasks.
+// besideFinished compares cycles of our queue on PostgreSQL with cycles of River. The tables of
+// each contain many finished tasks.
 func besideFinished(ctx context.Context, s settings, r *results) error {
 	return postgresQueue(s.postgres)(ctx, func(q queue.Queue) error {
 		return postgresPool(s.postgres)(ctx, func(pool *pgxpool.Pool) error {
@@ -39,7 +39,7 @@ func addFinished(ctx context.Context, pool *pgxpool.Pool, n int) error {
 	defer conn.Release()
 	for _, statement := range []string{
 		"SELECT set_config('search_path', 'queuebench, queuebench_peer', false)",
-		"ALTER TABLE task DISABLE TRIGGER USER", // they take far longer for many rows in one transaction
+		"ALTER TABLE task DISABLE TRIGGER USER", // the triggers are slow for many rows in one transaction
 		`INSERT INTO task (task_id, agent, repo, issue, lane, state, priority, joinable, attempt, claims, epoch, created_at, claimed_at, completed_at, ended_at)
 SELECT gen_random_uuid(), '` + benchAgent + `', 'octo/bench', n, 'octo/bench#' || n, 4, 0, 0, 1, 1, 1, t, t, t, t
 FROM generate_series(1, $1::int) n, (SELECT (extract(epoch from now()) * 1000)::bigint AS t) now`,
@@ -60,5 +60,5 @@ SELECT jsonb_build_object('Text', '` + payload + `'::text), 'bench', 'completed'
 		}
 	}
 	_, err = conn.Exec(ctx, "VACUUM ANALYZE")
-	return errors.Join(err, conn.Conn().Close(ctx)) // its search path is of no further use
+	return errors.Join(err, conn.Conn().Close(ctx)) // its search path is changed
 }

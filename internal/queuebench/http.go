@@ -16,9 +16,9 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// overHTTP measures claims through the server beside a bare handler, which reads no JSON and
-// stores nothing. Both get the same requests from the same clients, and their answers have
-// the same size.
+// overHTTP compares claims through our HTTP server with requests to a bare handler, which parses
+// no JSON and stores nothing. They receive the same requests from the same clients, and their
+// answers have the same size.
 func overHTTP(ctx context.Context, s settings, r *results) error {
 	return sqliteQueue(s.dir)(ctx, func(q queue.Queue) error {
 		handler, err := api.New(api.Options{Queue: q, Lease: lease})
@@ -66,14 +66,15 @@ func posts(client *http.Client, url string) workload {
 	}
 }
 
-// processorTime returns the processor time of this process until now: clients and server.
+// processorTime returns the processor time that this process has used, by clients and server
+// together.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // it cannot fail for the process itself
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// post claims a task, and copies the answer.
+// post claims a task, and copies the body of the response to answer.
 func post(ctx context.Context, client *http.Client, url string, answer io.Writer) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/queue/next", strings.NewReader(`{"agent_url":"`+benchAgent+`"}`))
 	if err != nil {

@@ -1,11 +1,11 @@
-// Command queuebench measures the queue beside others on the same machine, in one run, and
-// prints medians. Subjects that are compared take turns in each round, so that a busy moment
-// slows all of them.
+// Command queuebench compares our queue with other queues on the same machine, in one run, and
+// prints medians. The compared queues take turns in each round, so that a busy moment slows all of
+// them.
 //
 //	queuebench [-n ROUNDS] [-dir FOLDER] [-postgres URL] [-out FILE] [-only PART] [-quick] [-check]
 //
-// SQLite runs with journal_mode=WAL and synchronous=FULL for every subject: an answer means
-// that the data is on the disk.
+// SQLite runs with journal_mode=WAL and synchronous=FULL for every queue, so a call returns only
+// when its data is on the disk.
 package main
 
 import (

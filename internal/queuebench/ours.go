@@ -15,22 +15,22 @@ import (
 const (
 	benchAgent = "http://agent.example:9001" // of all tasks
 	lease      = time.Hour
-	manyTasks  = 100_000 // pending
-	fewTasks   = 1_000   // pending
+	manyTasks  = 100_000 // number of pending tasks
+	fewTasks   = 1_000   // number of pending tasks
 )
 
-// payload is the data that every subject stores for a task: 1 KiB of JSON.
+// payload is the data that every queue stores for a task: about 1 KiB of JSON.
 var payload = `{"task_id":"00000000-0000-4000-8000-000000000000","text":"` + strings.Repeat("x", 960) + `"}`
 
-// cycles takes tasks through all their states: enqueue, claim, complete, lease of the
-// decision, done. Each step has an answer of its own, and is durable.
+// cycles takes tasks through all their states: enqueue, claim, complete, lease of the decision,
+// done. Each step is a separate call, and its result is on the disk when the call returns.
 func cycles(ctx context.Context, q queue.Queue, l load) (sample, error) {
 	s, err := measure(ctx, l, func(ctx context.Context, i int) error {
 		if _, err := enqueue(ctx, q, i); err != nil {
 			return err
 		}
 		c, err := claim(ctx, q)
-		for errors.Is(err, queue.ErrEmpty) { // there are as many tasks as clients
+		for errors.Is(err, queue.ErrEmpty) { // there are only as many tasks as clients
 			c, err = claim(ctx, q)
 		}
 		if err != nil {
@@ -62,8 +62,9 @@ type verb struct {
 	call func(ctx context.Context, i int) error
 }
 
-// verbs returns the calls of a queue with n pending tasks or more, to be made in this order:
-// later ones use the tasks that earlier ones claimed and added. In the end as many tasks are pending.
+// verbs returns calls of a queue with at least n pending tasks. The order matters, because later
+// calls use the tasks that earlier calls added and claimed. At the end, the number of pending
+// tasks is the same as before.
 func verbs(q queue.Queue, n int) []verb {
 	var mu sync.Mutex
 	claimed, added := make([]queue.Claim, 0, n), make([]string, n)
@@ -102,7 +103,7 @@ func fill(ctx context.Context, q queue.Queue, n int) error {
 	return err
 }
 
-// enqueue adds the i-th task, of an issue of its own, and returns its ID.
+// enqueue adds the i-th task and returns its ID. Each task belongs to another issue.
 func enqueue(ctx context.Context, q queue.Queue, i int) (string, error) {
 	id, err := protocol.NewTaskID(rand.Reader)
 	if err != nil {
@@ -124,7 +125,7 @@ func complete(ctx context.Context, q queue.Queue, c queue.Claim) error {
 	return err
 }
 
-// finish leases the next decision, as soon as there is one, and marks its task as done.
+// finish waits for the next decision, leases it, and marks its task as done.
 func finish(ctx context.Context, q queue.Queue) error {
 	for {
 		list, err := q.LeaseDecisions(ctx, queue.DrainOptions{Owner: "bench", Lease: lease, Limit: 1})

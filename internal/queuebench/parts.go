@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// The rows that targets use, and the floor of most rows.
+// The names of the rows that targets compare. rowDisk is the floor of most rows.
 const (
 	rowDisk      = "floor: append 4 KiB + fsync"
 	rowCycles    = "cycles: ours on SQLite, 8 clients"
@@ -25,21 +25,21 @@ const (
 	rowPostgresRiver  = "cycles: River on PostgreSQL, 8 clients"
 	rowManyCycles     = "cycles: ours on PostgreSQL, 64 clients"
 	rowManyRiver      = "cycles: River on PostgreSQL, 64 clients"
-	beside100000      = ", 100000 finished" // ends the rows of tables that have many finished tasks
+	beside100000      = ", 100000 finished" // suffix of rows on tables with many finished tasks
 )
 
-// clientCounts are how many clients work at once.
+// clientCounts are the numbers of concurrent clients that are measured.
 var clientCounts = []int{1, 8, 64}
 
-// settings are where to measure, and how much.
+// settings define where and how much to measure.
 type settings struct {
 	dir      string // for databases
 	postgres string // URL; empty: PostgreSQL is not measured
-	quick    bool   // a tenth of the calls, one turn
+	quick    bool   // a tenth of the calls (at least 64), one turn
 }
 
-// calls returns the number of calls of a load of n, and the number of tasks that the queue has
-// before.
+// calls returns n, or with quick a tenth of it. It is used for numbers of calls and for numbers of
+// tasks to prepare.
 func (s settings) calls(n int) int {
 	if s.quick {
 		return max(n/10, 64)
@@ -47,7 +47,7 @@ func (s settings) calls(n int) int {
 	return n
 }
 
-// turns returns how many of n turns are taken in a round.
+// turns returns the number of turns in a round: n, or 1 with quick.
 func (s settings) turns(n int) int {
 	if s.quick {
 		return 1
@@ -55,9 +55,9 @@ func (s settings) turns(n int) int {
 	return n
 }
 
-// A part is a group of measurements, made once a round.
+// A part is a group of measurements. Each round runs it once.
 type part struct {
-	name string // for -only
+	name string // value of the flag -only
 	run  func(ctx context.Context, s settings, r *results) error
 }
 
@@ -65,7 +65,7 @@ func parts() []part {
 	return []part{{"fsync", disk}, {"cycles", cyclesOnSQLite}, {"verbs", verbsOnSQLite}, {"http", overHTTP}, {"postgres-cycles", cyclesOnPostgres}, {"postgres", onPostgres}}
 }
 
-// disk measures how many blocks of 4 KiB a second this disk stores durably.
+// disk measures how many blocks of 4 KiB a second this disk can append and sync.
 func disk(ctx context.Context, s settings, r *results) error {
 	f, err := os.Create(filepath.Join(s.dir, "floor"))
 	if err != nil {
@@ -83,7 +83,8 @@ func disk(ctx context.Context, s settings, r *results) error {
 	}})
 }
 
-// cyclesOnSQLite measures whole cycles, with 8 clients beside peers.
+// cyclesOnSQLite measures cycles with 1, 8 and 64 clients. With 8 clients it compares them with
+// backlite and River.
 func cyclesOnSQLite(ctx context.Context, s settings, r *results) error {
 	ours := with(sqliteQueue(s.dir), cycles)
 	err := r.takeTurns(ctx, s.turns(5),
@@ -102,7 +103,7 @@ func verbsOnSQLite(ctx context.Context, s settings, r *results) error {
 	return verbsOn(ctx, s, r, "SQLite", sqliteQueue(s.dir))
 }
 
-// onPostgres measures verbs on PostgreSQL, and single claims beside River.
+// onPostgres measures each kind of call on PostgreSQL, and compares single claims with River.
 func onPostgres(ctx context.Context, s settings, r *results) error {
 	if s.postgres == "" {
 		return nil
@@ -117,8 +118,8 @@ func onPostgres(ctx context.Context, s settings, r *results) error {
 	return verbsOn(ctx, s, r, "PostgreSQL", ours)
 }
 
-// cyclesOnPostgres measures whole cycles on PostgreSQL beside River: with 8 clients and with 64
-// on new tables, and with 8 on some with many finished tasks.
+// cyclesOnPostgres compares cycles on PostgreSQL with River: with 8 and 64 clients on new tables,
+// and with 8 clients on tables with many finished tasks.
 func cyclesOnPostgres(ctx context.Context, s settings, r *results) error {
 	if s.postgres == "" {
 		return nil
@@ -142,7 +143,7 @@ func cyclesOnPostgres(ctx context.Context, s settings, r *results) error {
 	return r.once(ctx, measurement{"cycles: ours on PostgreSQL, 1 clients", rowDisk, load{1, s.calls(2000)}, ours})
 }
 
-// verbsOn measures the calls of our queue one by one, with few and with many pending tasks.
+// verbsOn measures each kind of call of our queue, with 1,000 and with 100,000 pending tasks.
 func verbsOn(ctx context.Context, s settings, r *results, engine string, db database[queue.Queue]) error {
 	for _, pending := range []int{fewTasks, manyTasks} {
 		err := db(ctx, func(q queue.Queue) error {

@@ -9,12 +9,12 @@ import (
 
 // The targets.
 const (
-	wantCycles = 2.0              // times the best of the peers on SQLite, 8 clients
-	goqiteRate = 1431             // cycles a second at FULL, measured before: it cannot be had from here
+	wantCycles = 2.0              // times the rate of the fastest other queue on SQLite, 8 clients
+	goqiteRate = 1431             // cycles a second at FULL, measured earlier; goqite is not run here
 	wantClaim  = time.Millisecond // p99 of a claim, one client, 100,000 pending
-	wantHTTP   = 0.4              // of the bare handler's rate, 64 clients
-	wantFetch  = 1.0              // of River's single fetches on PostgreSQL
-	wantPeer   = 1.0              // times River's cycles on PostgreSQL, 8 clients
+	wantHTTP   = 0.4              // times the rate of the bare handler, 64 clients
+	wantFetch  = 1.0              // times the rate of River's single fetches on PostgreSQL
+	wantPeer   = 1.0              // times the rate of River's cycles on PostgreSQL
 )
 
 // report renders the medians and the targets.
@@ -36,7 +36,7 @@ func report(r *results, rounds int) string {
 	return out.String()
 }
 
-// cell formats a value that was measured; empty for 0.
+// cell formats a measured value. It returns an empty text for 0, which means not measured.
 func cell(format string, value float64) string {
 	if value == 0 {
 		return ""
@@ -44,8 +44,8 @@ func cell(format string, value float64) string {
 	return fmt.Sprintf(format, value)
 }
 
-// ofFloor returns a row's rate as a share of its floor's; 0 if that was not measured. Clients
-// at once share a commit, and can exceed the disk's floor.
+// ofFloor returns the rate of a row divided by the rate of its floor; 0 if the floor was not
+// measured. The quotient can exceed 1, because several clients share one commit to the disk.
 func ofFloor(r *results, row, floor string) float64 {
 	if ratios := r.ratio(row, floor); ratios != nil {
 		return quantile(ratios, 0.5)
@@ -56,13 +56,13 @@ func ofFloor(r *results, row, floor string) float64 {
 	return 0
 }
 
-// A target is a figure to reach.
+// A target is a wanted result, with the measured one.
 type target struct {
 	what, want, got string
 	reached         bool
 }
 
-// targets returns those of the parts that were measured.
+// targets returns the targets whose rows were measured.
 func targets(r *results) []target {
 	var list []target
 	add := func(what, want, got string, reached bool) { list = append(list, target{what, want, got, reached}) }
@@ -101,7 +101,7 @@ func targets(r *results) []target {
 	return list
 }
 
-// spread formats the median of ratios, and the range of the middle half of them.
+// spread formats the median of ratios, and their lower and upper quartiles.
 func spread(ratios []float64) string {
 	return fmt.Sprintf("%.2f times, half of %d from %.2f to %.2f", quantile(ratios, 0.5), len(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75))
 }

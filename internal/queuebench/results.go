@@ -26,7 +26,7 @@ type row struct {
 	samples     []sample
 }
 
-// median returns the median of a value of the samples.
+// median returns the median of value over the samples.
 func (r *row) median(value func(sample) float64) float64 {
 	values := make([]float64, len(r.samples))
 	for i, s := range r.samples {
@@ -35,7 +35,7 @@ func (r *row) median(value func(sample) float64) float64 {
 	return quantile(values, 0.5)
 }
 
-// row returns the row of a name; one without samples if it was not measured.
+// row returns the row with that name. If it was not measured, it returns a row without samples.
 func (r *results) row(name string) *row {
 	for _, known := range r.rows {
 		if known.name == name {
@@ -50,8 +50,8 @@ func (r *results) rate(name string) float64 {
 	return r.row(name).median(func(s sample) float64 { return s.rate })
 }
 
-// ratio returns how many times the rate of another row a row's rate was, turn by turn; nil
-// if the two did not take turns.
+// ratio returns the rate of row divided by the rate of other, for each turn. It is nil if the two
+// rows did not take turns.
 func (r *results) ratio(row, other string) []float64 { return r.ratios[[2]string{row, other}] }
 
 // once runs measurements one after the other.
@@ -64,9 +64,9 @@ func (r *results) once(ctx context.Context, list ...measurement) error {
 	return nil
 }
 
-// takeTurns runs measurements in turns, each of a second or less, and another one begins
-// each turn. The speed of a machine changes within seconds, by more than subjects differ:
-// so they are compared by the ratios of the rates within one turn.
+// takeTurns runs each measurement once a turn, in at most about a second. Each turn begins with
+// another measurement. The speed of a machine changes within seconds by more than the queues
+// differ. So their rates are compared within one turn.
 func (r *results) takeTurns(ctx context.Context, turns int, list ...measurement) error {
 	for turn := range turns {
 		rates := map[string]float64{}
@@ -105,8 +105,8 @@ func (r *results) addRatios(rates map[string]float64) {
 	}
 }
 
-// quantile returns the value that a share p of the values does not exceed, between the two
-// nearest values where it falls between them; 0 without values.
+// quantile returns the p-quantile of the values, interpolated between the two nearest values; 0
+// without values. quantile(values, 0.5) is the median.
 func quantile(values []float64, p float64) float64 {
 	if len(values) == 0 {
 		return 0

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A workload carries out a load on one subject, which it prepares before and removes
-// afterwards; neither is measured.
+// A workload runs a load on one queue. It prepares the queue before and removes it afterwards; the
+// time for this is not measured.
 type workload func(ctx context.Context, l load) (sample, error)
 
 // with returns a workload that runs on an empty database.
@@ -23,13 +23,13 @@ func with[T any](db database[T], run func(ctx context.Context, handle T, l load)
 	}
 }
 
-// A load is n calls by several clients at once.
+// A load is n calls, made by several concurrent clients.
 type load struct{ clients, n int }
 
 // A sample is the result of one load.
 type sample struct {
 	rate     float64       // calls a second
-	p50, p99 time.Duration // of the time of a call; 0: calls were not timed one by one
+	p50, p99 time.Duration // time of a call; 0: the calls were not timed one by one
 	cpu      time.Duration // processor time of this process for each call; 0: not measured
 }
 
@@ -63,8 +63,8 @@ func measure(ctx context.Context, l load, call func(ctx context.Context, i int) 
 	return sample{rate: float64(l.n) / took.Seconds(), p50: at(0.5), p99: at(0.99)}, nil
 }
 
-// measureWorkers adds the tasks of a load while the workers of a peer process them. The
-// workers report each processed task to done.
+// measureWorkers adds the tasks of a load while the workers of another queue process them. The
+// workers call done.Done for each processed task.
 func measureWorkers(ctx context.Context, l load, done *sync.WaitGroup, add func(ctx context.Context) error) (sample, error) {
 	done.Add(l.n)
 	start := time.Now()

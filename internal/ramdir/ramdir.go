@@ -7,12 +7,13 @@ import (
 	"os"
 )
 
-// needed is how much memory must be free: more than the tests of all packages use at a time.
+// needed is how much memory must be free, in bytes: more than the tests of all packages use at the
+// same time.
 const needed = 2 << 30
 
-// Use makes a file system in memory the place of temporary files of this process and its children,
-// where there is one, by os.Setenv. A TMPDIR that is set to another folder than /tmp stays. TestMain
-// calls it before the tests.
+// Use makes a file system in memory, if there is one, the place of temporary files for this process
+// and its children. It sets TMPDIR by setenv, which is os.Setenv or t.Setenv. It does not change a
+// TMPDIR other than /tmp. TestMain calls it before the tests.
 func Use(setenv func(name, value string) error) error {
 	if os.TempDir() != "/tmp" || !usable(memory) {
 		return nil

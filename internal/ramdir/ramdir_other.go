@@ -2,7 +2,7 @@
 
 package ramdir
 
-// memory is empty: there is no such folder on every system of this kind.
+// memory is empty, because these systems have no common folder in memory.
 const memory = ""
 
 func usable(string) bool { return false }

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/ramdir"
 )
 
-// set returns t.Setenv in the form of os.Setenv.
+// set returns t.Setenv with the signature of os.Setenv.
 func set(t *testing.T) func(name, value string) error {
 	t.Helper()
 	return func(name, value string) error {
@@ -19,7 +19,7 @@ func set(t *testing.T) func(name, value string) error {
 	}
 }
 
-// TestUse runs a program in a temporary folder where Use found a place for one.
+// TestUse runs a program in a temporary folder, which is in memory where that is possible.
 func TestUse(t *testing.T) {
 	t.Setenv("TMPDIR", "/tmp")
 	if err := ramdir.Use(set(t)); err != nil {
@@ -42,7 +42,7 @@ func TestUse(t *testing.T) {
 	}
 }
 
-// TestUseKeeps keeps the place that the user chose.
+// TestUseKeeps checks that a folder chosen by the user does not change.
 func TestUseKeeps(t *testing.T) {
 	chosen := t.TempDir()
 	t.Setenv("TMPDIR", chosen)

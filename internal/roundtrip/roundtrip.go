@@ -3,8 +3,9 @@ package roundtrip
 
 import "net/http"
 
-// New returns a copy of [http.DefaultTransport], which the caller may change: it uses the proxies
-// of the environment. A program that put something else in that place gets one that is new.
+// New returns a copy of [http.DefaultTransport], which the caller may change. It uses the proxies
+// of the environment. If the program replaced the default transport by another type, New returns a
+// new transport.
 func New() *http.Transport {
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {
 		return t.Clone()

@@ -19,33 +19,34 @@ import (
 
 // A Command is one command in a container of its own.
 type Command struct {
-	Line  string   // for the container's sh -c; empty: Args
+	Line  string   // passed to sh -c in the container; empty: Args is used
 	Args  []string // a program and its arguments, without a shell
 	Image string
-	Dir   string // in the workspace, with slashes; empty: its root
-	// Network lets the command use the network, unless the settings forbid it: for setup.
+	Dir   string // folder in the workspace, with slashes; empty: its root
+	// Network lets the command use the network, for setup. [Settings.Network] can forbid it.
 	Network bool
-	// Env are further variables, as NAME=value. Their values are in no argument, which other
-	// users of the machine could see.
+	// Env are additional variables, as NAME=value. The values are not among docker's arguments,
+	// because other users of the machine can see arguments.
 	Env   []string
 	Stdin io.Reader // nil: empty
-	// Output receives both streams as they are written, whole and with any secret in them,
-	// from one goroutine at a time; an error of it ends the command. nil: dropped.
+	// Output receives stdout and stderr as they are written, unlimited and with any secret in them.
+	// It is called from one goroutine at a time. An error of Output ends the command. nil: the output
+	// is only kept for the [Result].
 	Output io.Writer
-	// Timeout is in the place of [Settings.CommandTimeout]; 0: that one.
+	// Timeout replaces [Settings.CommandTimeout]; 0: that setting applies.
 	Timeout time.Duration
-	// Idle is how long it may be silent; 0: for ever.
+	// Idle is how long the command may print nothing; 0: no limit.
 	Idle time.Duration
 }
 
-// CodeTimeout is the exit code of commands that ran out of time.
+// CodeTimeout is the exit code in a [Result] of a command that was killed because of a time limit.
 const CodeTimeout = 124
 
 // A Result is how a command ended.
 type Result struct {
-	ExitCode int  // of the command; [CodeTimeout] where it ran out of time
-	TimedOut bool // the command was killed: it or all of them took too long
-	Idle     bool // the command was killed: it wrote nothing for too long
+	ExitCode int  // exit code of the command; [CodeTimeout] if a time limit ended it
+	TimedOut bool // killed because this command, or all commands together, took too long
+	Idle     bool // killed because it printed nothing for too long
 	// Reason describes the end in a few words, such as "exit code 1".
 	Reason         string
 	Duration       time.Duration
@@ -55,21 +56,21 @@ type Result struct {
 // OK reports whether the command ended by itself with exit code 0.
 func (r Result) OK() bool { return !r.TimedOut && !r.Idle && r.ExitCode == 0 }
 
-// The causes for which a container is killed.
+// The reasons for killing a container.
 var (
 	errTimeout = errors.New("it took too long")
 	errTotal   = errors.New("all commands together took too long")
 	errIdle    = errors.New("it printed nothing for too long")
 )
 
-// Where volumes are in containers.
+// The paths of the volumes in containers.
 const (
 	workspacePath = "/workspace"
 	cachePath     = "/cache"
 )
 
-// caches returns the variables that make tools use the volume for caches. They cannot write
-// elsewhere, because the root file system is read-only.
+// caches returns the variables that make tools write to the cache volume. The root file system is
+// read-only, so tools cannot use their default folders.
 func caches() []string {
 	return []string{
 		"CI=1",
@@ -86,13 +87,13 @@ func caches() []string {
 		"PIP_CACHE_DIR=" + cachePath + "/pip",
 		"UV_CACHE_DIR=" + cachePath + "/uv",
 		"GRADLE_USER_HOME=" + cachePath + "/gradle",
-		// Java takes the home folder from the list of users, in which ours is missing.
+		// Java looks the home folder up in /etc/passwd, which has no entry for our user.
 		"MAVEN_OPTS=-Duser.home=" + cachePath + "/home -Dmaven.repo.local=" + cachePath + "/m2",
 	}
 }
 
-// Run runs a command, and waits until its container is gone. A command that fails or runs out of
-// time is not an error; an error is a container that could not be run: [ErrUnavailable],
+// Run runs a command, and waits until its container is removed. A command that fails or exceeds a
+// time limit is not an error. An error means that the container could not run: [ErrUnavailable],
 // [ErrImage], or the cause of ctx.
 func (s *Session) Run(ctx context.Context, c Command) (Result, error) {
 	if s.workspace == "" {
@@ -157,7 +158,7 @@ func (s *Session) job(c Command) (job, error) {
 		"--workdir", path.Join(workspacePath, c.Dir))
 	if !c.Network || s.o.Settings.Network == NoNetwork {
 		j.args = append(j.args, "--network", "none")
-		// Docker adds the proxies of its own configuration, and they may have passwords.
+		// Docker would add the proxies of its own configuration, whose URLs may contain passwords.
 		for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY"} {
 			j.args = append(j.args, "--env", name+"=", "--env", strings.ToLower(name)+"=")
 		}
@@ -170,7 +171,8 @@ func (s *Session) job(c Command) (job, error) {
 		if !ok || name == "" || name == "PATH" {
 			return job{}, fmt.Errorf("the variable %q cannot be passed to a container", name)
 		}
-		// A proxy may be the same for both.
+		// Docker passes variables on by name, so docker itself sees this value. A variable that docker
+		// reads is accepted only if docker already has the same value.
 		if len(environment([]string{variable})) > 0 && !slices.Contains(s.docker.env, variable) {
 			return job{}, fmt.Errorf("the variable %q cannot be passed to a container: docker itself reads another value of it", name)
 		}
@@ -179,7 +181,7 @@ func (s *Session) job(c Command) (job, error) {
 	return j, nil
 }
 
-// limits returns the arguments that bound a container of a user.
+// limits returns the docker arguments that restrict a container, whose processes run as user.
 func (s *Session) limits(user string) []string {
 	set := s.o.Settings
 	args := []string{
@@ -207,23 +209,23 @@ func (s *serial) Write(p []byte) (int, error) {
 
 // A job is one container from its start to its end.
 type job struct {
-	what           string // what docker is asked to do, for errors
+	what           string // the docker command, for error messages
 	args           []string
 	env            []string // of the docker program
 	image          string
 	command        []string
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	idle           time.Duration // 0: none
+	idle           time.Duration // how long the container may print nothing; 0: no limit
 }
 
 const (
 	killTime = 10 * time.Second // for docker kill
-	exitTime = 10 * time.Second // for docker run to see that its container was killed
+	exitTime = 10 * time.Second // for docker run to exit after its container was killed
 )
 
-// container runs a container, and returns the exit code of its command. Where ctx ends, it
-// kills the container by its name and returns the cause.
+// container runs a container, and returns the exit code of its command. When ctx ends, it kills
+// the container by its name and returns the cause.
 func (s *Session) container(ctx context.Context, j job) (int, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -245,7 +247,7 @@ func (s *Session) container(ctx context.Context, j job) (int, error) {
 	defer activity.stop()
 	cmd.Stdin = j.stdin
 	cmd.Stdout, cmd.Stderr = &watched{j.stdout, activity, cancel}, &watched{io.MultiWriter(problem, j.stderr), activity, cancel}
-	// A second kill is for a container that was still being made when the first one came.
+	// If the container does not exist yet, this kill fails; discard below removes the container.
 	cmd.Cancel = func() error { s.kill(name); return nil }
 	cmd.WaitDelay = exitTime
 	err := cmd.Run()
@@ -254,7 +256,7 @@ func (s *Session) container(ctx context.Context, j job) (int, error) {
 		return 0, context.Cause(ctx)
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {
-		err = nil // the rest is the copy of an input that was not read
+		err = nil // the command succeeded; only the copy of its unread input was still running
 	}
 	const fromDocker = 125
 	exit, ok := errors.AsType[*exec.ExitError](err)
@@ -268,7 +270,8 @@ func (s *Session) container(ctx context.Context, j job) (int, error) {
 			s.discard(name)
 			return 0, dockerError(j.what, problem.String(), err)
 		}
-		// The command ended so itself, or the way to the daemon was lost.
+		// Either the command itself exited with 125, or docker lost the connection to its daemon. The
+		// next call fails only in the second case.
 		if _, err := s.docker.output(ctx, "version", "--format", "{{.Server.Version}}"); err != nil {
 			return 0, err
 		}
@@ -276,7 +279,7 @@ func (s *Session) container(ctx context.Context, j job) (int, error) {
 	return exit.ExitCode(), nil
 }
 
-// kill kills a container.
+// kill kills the container with that name.
 func (s *Session) kill(name string) {
 	ctx, cancel := context.WithTimeout(context.Background(), killTime)
 	defer cancel()
@@ -285,7 +288,7 @@ func (s *Session) kill(name string) {
 	}
 }
 
-// discard removes a container that did not end by itself, where there is one.
+// discard removes a container that did not end by itself. The container may not exist.
 func (s *Session) discard(name string) {
 	ctx, cancel := context.WithTimeout(context.Background(), killTime)
 	defer cancel()
@@ -296,7 +299,7 @@ func (s *Session) discard(name string) {
 
 // An activity ends a container that is silent for some time.
 type activity struct {
-	timer *time.Timer // nil: for ever
+	timer *time.Timer // nil: no limit
 	idle  time.Duration
 }
 
@@ -319,7 +322,7 @@ func (a *activity) stop() {
 	}
 }
 
-// A watched forwards the output of a container, and kills the container when that fails.
+// A watched forwards the output of a container. If forwarding fails, it kills the container.
 type watched struct {
 	to       io.Writer
 	activity *activity

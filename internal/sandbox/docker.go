@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// A docker is the command line of Docker.
+// A docker runs the docker program.
 type docker struct {
 	program string
 	env     []string
 }
 
-// environment returns the variables that docker gets of the surrounding ones: where its
-// daemon, its configuration and the way there are.
+// environment returns the variables of environ that docker receives: they name its daemon, its
+// configuration and the proxies.
 func environment(environ []string) []string {
 	keep := []string{
 		"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TMP", "TEMP", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK",
@@ -33,11 +33,11 @@ func environment(environ []string) []string {
 	return env
 }
 
-// maxAnswer bounds the stored output of docker itself, in bytes.
+// maxAnswer is the most bytes that are stored of the output of a docker command other than run.
 const maxAnswer = 4 << 20
 
-// output runs a command of docker that is not a container's, and returns its output. The
-// error is [ErrUnavailable] where docker or its daemon is missing.
+// output runs a docker command other than run, and returns its output. The error is
+// [ErrUnavailable] if docker or its daemon is missing.
 func (d docker) output(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, d.program, args...) //nolint:gosec // the caller chooses the program, this package the arguments
 	cmd.Env = d.env
@@ -53,10 +53,10 @@ func (d docker) output(ctx context.Context, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// maxProblem is how much of docker's own error messages is kept.
+// maxProblem is the most bytes that are kept of docker's error messages.
 const maxProblem = 2 << 10
 
-// dockerError describes a command of docker that failed.
+// dockerError returns the error for a docker command that failed.
 func dockerError(command, stderr string, err error) error {
 	problem := strings.Join(strings.Fields(stderr), " ")
 	switch {
@@ -75,7 +75,8 @@ func isExit(err error) bool {
 	return ok
 }
 
-// unreachable reports whether an error message of docker is about the way to its daemon.
+// unreachable reports whether an error message of docker means that it cannot connect to its
+// daemon.
 func unreachable(problem string) bool {
 	problem = strings.ToLower(problem)
 	return slices.ContainsFunc([]string{

@@ -17,11 +17,11 @@ import (
 	"github.com/org/foreman-action/internal/workdir"
 )
 
-// maxRepositories is how many repositories may lie in a workspace.
+// maxRepositories is the most git repositories that a workspace may contain.
 const maxRepositories = 1000
 
-// list returns the files of a workspace, by their paths with slashes, sorted. The error is
-// [ErrTooLarge] where they have more bytes than the limit.
+// list returns the sorted paths of the files in a workspace, with slashes. The error is
+// [ErrTooLarge] if the files have more bytes than the limit.
 func list(ctx context.Context, w Workspace, limit int64) ([]string, error) {
 	files, err := openTree(w.Dir)
 	if err != nil {
@@ -56,7 +56,7 @@ func list(ctx context.Context, w Workspace, limit int64) ([]string, error) {
 	return names, nil
 }
 
-// all returns every file and link but those in the .git of the tree.
+// all returns every file and link of the tree, without the .git at its root.
 func (t *tree) all() ([]string, error) {
 	var names []string
 	err := fs.WalkDir(t.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
@@ -91,7 +91,7 @@ func (t *tree) listed(ctx context.Context, w Workspace) ([]string, error) {
 			if name == "" {
 				continue
 			}
-			name = path.Join(at, name) // without the slash after a repository that git does not track
+			name = path.Join(at, name) // Join removes git's slash after an untracked repository
 			info, err := t.lstat(name)
 			if err != nil {
 				return nil, err
@@ -106,7 +106,7 @@ func (t *tree) listed(ctx context.Context, w Workspace) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			if marker != nil { // a submodule that is checked out, for example
+			if marker != nil { // a repository, such as a submodule
 				repositories = append(repositories, name)
 			}
 		}
@@ -114,7 +114,7 @@ func (t *tree) listed(ctx context.Context, w Workspace) ([]string, error) {
 	return names, nil
 }
 
-// tooLarge is the error for the file that is above a limit.
+// tooLarge returns the error for the file with which a workspace exceeds the limit.
 func tooLarge(name string, size, limit int64) error {
 	return fmt.Errorf("%w: with %q, a file of %d bytes, it has more than %d bytes; ignore or remove files that are not needed", ErrTooLarge, name, size, limit)
 }
@@ -130,8 +130,8 @@ func openTree(dir string) (*tree, error) {
 	return &tree{root, map[string]bool{".": true}}, err
 }
 
-// lstat describes the file at a path; nil: there is none. Paths below a link count as missing, as
-// for git: the files that it tracks there are deleted ones.
+// lstat describes the file at a path; nil means that it does not exist. A path below a symbolic
+// link counts as missing, as in git: git reports a tracked file there as deleted.
 func (t *tree) lstat(name string) (fs.FileInfo, error) {
 	if folder := path.Dir(name); !t.folders[folder] {
 		info, err := t.lstat(folder)
@@ -150,9 +150,9 @@ func (t *tree) lstat(name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// shallow makes a repository with the commits from the base of a workspace to its HEAD. It
-// takes the objects from where they lie: fetching would start a git in the workspace that
-// refuses a repository of another user.
+// shallow makes a repository with the commits from the base of a workspace to its HEAD. It reads
+// the objects through an alternates file. A fetch would start git in the workspace, and git
+// refuses a repository that another user owns.
 func shallow(ctx context.Context, w Workspace, dir string) error {
 	source := git.Repo{Dir: w.Dir, Environ: w.Environ}
 	head, err := source.Resolve(ctx, "HEAD")
@@ -201,8 +201,8 @@ func shallow(ctx context.Context, w Workspace, dir string) error {
 	return errors.Join(os.Remove(alternates), exclude(ctx, source, dir))
 }
 
-// ends returns the commits at which a history from a base to a head is cut off, a line for each:
-// their parents are not part of it.
+// ends returns the commits at which the copied history from base to head begins, one a line. The
+// parents of these commits are not copied.
 func ends(ctx context.Context, source git.Repo, base, head string) (string, error) {
 	out, err := source.Run(ctx, "rev-list", "--boundary", "--end-of-options", base+".."+head)
 	if err != nil {
@@ -215,7 +215,7 @@ func ends(ctx context.Context, source git.Repo, base, head string) (string, erro
 		last[commit] = last[commit] || ok
 		commits[commit] = true
 	}
-	// A workspace that is shallow itself has no parents of its first commits.
+	// If the workspace is a shallow clone, the parents of its first commits are missing, too.
 	name, err := source.Run(ctx, "rev-parse", "--path-format=absolute", "--git-path", "shallow")
 	if err != nil {
 		return "", err
@@ -240,7 +240,7 @@ func ends(ctx context.Context, source git.Repo, base, head string) (string, erro
 // maxExclude is the most bytes of a repository's own list of ignored files.
 const maxExclude = 1 << 20
 
-// exclude copies the list of files that git ignores in one repository alone.
+// exclude copies info/exclude, the list of files that git ignores in this repository only.
 func exclude(ctx context.Context, source git.Repo, dir string) error {
 	out, err := source.Run(ctx, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
 	if err != nil {

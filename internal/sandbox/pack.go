@@ -13,15 +13,16 @@ import (
 	"time"
 )
 
-// A packer writes a workspace as a tar archive in GNU's format, which GNU tar and busybox
-// both read with names of any length and any bytes.
+// A packer writes a workspace as a tar archive. It uses GNU's format, because GNU tar and busybox
+// can read it with names of any length and any bytes.
 type packer struct {
 	tar         *tar.Writer
 	left, limit int64
-	folders     map[string]bool // those in the archive
+	folders     map[string]bool // folders that are already in the archive
 }
 
-// ownerID is the user and the group of files in the workspace, and of commands.
+// ownerID is the ID of the user and of the group that own the files in the workspace and run the
+// commands.
 const ownerID = 1000
 
 func (p *packer) pack(dir string, files []string, history string) error {
@@ -35,7 +36,7 @@ func (p *packer) pack(dir string, files []string, history string) error {
 			return err
 		}
 	}
-	// Links come last, so that no file is unpacked through one.
+	// Links come last, so that tar never writes a file through a link.
 	var links []string
 	for _, name := range files {
 		link, err := p.file(from, name, workspacePath[1:]+"/"+name)
@@ -78,7 +79,7 @@ func (p *packer) tree(dir, as string) error {
 	})
 }
 
-// folder writes a folder that has not been written.
+// folder writes a folder, unless the archive already has it.
 func (p *packer) folder(name string) error {
 	if p.folders[name] {
 		return nil
@@ -87,7 +88,7 @@ func (p *packer) folder(name string) error {
 	return p.header(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755})
 }
 
-// above writes the folders above a file, so that they belong to its owner.
+// above writes the folders above a file. Without them, tar would make the folders as root.
 func (p *packer) above(name string) error {
 	folder := path.Dir(name)
 	if folder == "." || p.folders[folder] {
@@ -99,8 +100,8 @@ func (p *packer) above(name string) error {
 	return p.folder(folder)
 }
 
-// file writes a regular file, and reports whether it is a link instead. A file that is gone
-// is left out.
+// file writes a regular file. If the path is a link, it writes nothing and reports true. A file
+// that no longer exists is skipped.
 func (p *packer) file(from *tree, name, as string) (link bool, err error) {
 	info, err := from.lstat(name)
 	switch {
@@ -119,7 +120,8 @@ func (p *packer) file(from *tree, name, as string) (link bool, err error) {
 	if err := p.above(as); err != nil {
 		return false, err
 	}
-	// A pipe that takes the file's place meanwhile must not be waited for.
+	// If a named pipe has replaced the file meanwhile, O_NONBLOCK keeps the open from waiting for a
+	// writer.
 	file, err := from.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return false, err
@@ -144,7 +146,7 @@ func (p *packer) file(from *tree, name, as string) (link bool, err error) {
 	return false, err
 }
 
-// kind names the type of a file that is not a regular one.
+// kind names the type of a file that is neither a regular file nor a folder nor a link.
 func kind(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeNamedPipe != 0:

@@ -16,12 +16,12 @@ import (
 	"github.com/org/foreman-action/internal/filelock"
 )
 
-// A registry is a directory with a lock for each live run, and an id of its own. Containers
-// and volumes on the engine have the id as a label: an engine may serve other machines and
-// users, whose locks cannot be seen from here.
+// A registry is a directory with an ID and a lock for each live run. Containers and volumes have
+// this ID as a label, because an engine may serve several machines and users. The locks of other
+// machines and users are not in this directory.
 type registry struct {
 	root   *os.Root
-	name   string // of the labels
+	name   string // first part of the labels
 	owner  string
 	docker docker
 }
@@ -45,7 +45,8 @@ func openRegistry(dir, name string, d docker) (*registry, error) {
 	return r, nil
 }
 
-// owner returns the id of a directory. Of programs that make it at the same time one wins.
+// owner returns the ID of a directory. If several programs create it at the same time, all return
+// the same ID.
 func owner(root *os.Root) (string, error) {
 	id, err := root.ReadFile(ownerFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,8 +72,9 @@ func owner(root *os.Root) (string, error) {
 	return placed(string(id), root.Name())
 }
 
-// placed binds an id to the machine and the path of its directory: a copy of the directory has
-// the same file and other locks, and must not take live runs of the original for dead ones.
+// placed combines an ID with the host name and the path of its directory. A copy of the directory
+// has the same file with the ID but not the same locks. With the same ID, it would treat live runs
+// of the original as dead.
 func placed(id, dir string) (string, error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -91,8 +93,8 @@ func (r *registry) close() { r.root.Close() }
 
 func lockFile(run string) string { return run + ".lock" }
 
-// register locks a run for as long as this process lives, or until unlock, and makes a
-// folder for its files.
+// register locks a run until unlock is called or this process ends. It makes a folder for the
+// files of the run.
 func (r *registry) register(run string) (unlock func(), err error) {
 	unlock, err = filelock.Try(r.root, lockFile(run))
 	if err != nil {
@@ -105,7 +107,7 @@ func (r *registry) register(run string) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// forget removes the files of a run without containers or volumes.
+// forget removes the folder and the lock file of a run whose containers and volumes are removed.
 func (r *registry) forget(run string) error {
 	err := errors.Join(r.root.RemoveAll(run), r.root.Remove(lockFile(run)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,7 +117,7 @@ func (r *registry) forget(run string) error {
 }
 
 // removeDead removes the containers and volumes of dead runs. It returns an error if the engine
-// does not answer; those that cannot be removed are only logged.
+// does not answer. If it cannot remove a run's containers or volumes, it only logs a warning.
 func (r *registry) removeDead(ctx context.Context, self string, log *slog.Logger) error {
 	dead := map[string]bool{}
 	label := r.name + ".run"
@@ -134,7 +136,7 @@ func (r *registry) removeDead(ctx context.Context, self string, log *slog.Logger
 	for run := range dead {
 		unlock, err := filelock.Try(r.root, lockFile(run))
 		if errors.Is(err, filelock.ErrLocked) {
-			continue // it lives
+			continue // the run is live
 		}
 		if err == nil {
 			err = r.remove(ctx, run)
@@ -156,8 +158,8 @@ func (r *registry) removeDead(ctx context.Context, self string, log *slog.Logger
 func (r *registry) remove(ctx context.Context, run string) error {
 	filters := []string{"--filter", "label=" + r.name + ".run=" + run, "--filter", "label=" + r.name + ".owner=" + r.owner, "--quiet"}
 	var err error
-	// A container that was being made while its run was killed may appear late, and holds
-	// the volumes.
+	// Docker may still create a container after its run was killed, and such a container keeps the
+	// volumes in use. So removing is tried three times.
 	for range 3 {
 		if err = r.removeAll(ctx, append([]string{"ps", "--all"}, filters...), []string{"rm", "--force", "--volumes"}); err == nil {
 			err = r.removeAll(ctx, append([]string{"volume", "ls"}, filters...), []string{"volume", "rm", "--force"})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOwner copies a directory of locks: the copy is another owner, also with the same file.
+// TestOwner copies a directory of locks with its ID file. The copy must have another owner.
 func TestOwner(t *testing.T) {
 	t.Parallel()
 	id := func(dir string) string {

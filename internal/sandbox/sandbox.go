@@ -1,20 +1,20 @@
-// Package sandbox runs untrusted commands in Docker containers, through the docker command
-// line, with its contexts and DOCKER_HOST.
+// Package sandbox runs untrusted commands in Docker containers, through the docker command line,
+// with its contexts and DOCKER_HOST.
 //
-// A [Session] copies a git working tree into a volume; nothing of the host is mounted. Each
-// command gets a container of its own with that volume as /workspace and a second volume for
-// caches: no network unless the command may use it, no capabilities, a read-only root file
-// system, limits on processors, memory and processes, an ordinary user, and no variable of
-// the host. Nothing that a command does changes the working tree; [Session.Export] copies the
-// files out into another directory, through checks.
+// A [Session] copies a git working tree into a volume; no folder of the host is mounted. Each
+// command runs in its own container, with that volume as /workspace and a second volume for
+// caches. The container has no network unless the command may use it, no capabilities, a read-only
+// root file system, and no variable of the host. Processors, memory and processes are limited, and
+// the user is not root. Commands cannot change the working tree; [Session.Export] checks the files
+// and copies them into another directory.
 //
-// Containers and volumes have two labels: the run they belong to and the directory of locks
-// that the run is registered in. [Session.Close] removes them. Those of a run that was killed
-// are removed by the next [Open] with the same directory, which takes the dead run's lock
-// first: the kernel gives up a lock when its holder ends, however it ends.
+// Containers and volumes have two labels: their run, and the directory with the lock of this run.
+// [Session.Close] removes the containers and volumes. If a run was killed, the next [Open] with
+// the same directory removes them. It first takes the lock of the dead run, which the kernel
+// released when that process ended.
 //
-// A limit on disk space is missing, because Docker's volumes have none; only the workspace
-// that is copied in and out is bounded.
+// Disk space is not limited, because Docker's volumes have no limit. Only the size of the
+// workspace is limited when it is copied in and out.
 package sandbox
 
 import (
@@ -30,12 +30,12 @@ import (
 	"time"
 )
 
-// Reasons why commands cannot run, which are not about the commands.
+// The reasons why the sandbox cannot run any command.
 var (
 	// ErrUnavailable means that the docker program is missing, or that its daemon does not
 	// answer.
 	ErrUnavailable = errors.New("docker is not available")
-	// ErrImage means that an image is neither there nor can it be pulled.
+	// ErrImage means that an image is missing and cannot be pulled.
 	ErrImage = errors.New("the image is not available")
 	// ErrTooLarge means that a workspace has more bytes than [Settings.MaxBytes].
 	ErrTooLarge = errors.New("the workspace is too large for the sandbox")
@@ -43,10 +43,10 @@ var (
 	ErrChanged = errors.New("the workspace changed while it was copied; try again")
 )
 
-// A Network is which commands may use the network.
+// A Network decides which commands may use the network.
 type Network string
 
-// The networks.
+// The values of [Network].
 const (
 	SetupOnly Network = "setup-only" // commands with [Command.Network]
 	NoNetwork Network = "none"       // no command
@@ -54,17 +54,18 @@ const (
 
 // Settings are the limits of a session. A field that is zero has its default.
 type Settings struct {
-	Network        Network       // setup-only
-	CPUs           float64       // 2, at most as many as the engine has; infinite: all
-	Memory         string        // of one container, without swap: 4g
-	PIDs           int           // processes of one container: 512
-	Temp           string        // size of /tmp, which counts as memory: 1g
-	CommandTimeout time.Duration // 10m
-	TotalTimeout   time.Duration // of all commands, from Open on: 30m
-	MaxBytes       int64         // of the workspace, copied in or out: 1 GiB
+	Network        Network       // default: setup-only
+	CPUs           float64       // default: 2, at most as many as the engine has; infinite: all
+	Memory         string        // of one container, without swap; default: 4g
+	PIDs           int           // processes of one container; default: 512
+	Temp           string        // size of /tmp, which counts as memory; default: 1g
+	CommandTimeout time.Duration // default: 10m
+	TotalTimeout   time.Duration // of all commands, counted from Open; default: 30m
+	MaxBytes       int64         // of the workspace, copied in or out; default: 1 GiB
 }
 
-// complete returns the settings with the defaults, or the first field that is wrong.
+// complete returns the settings with defaults in place of zero fields. The error names the first
+// invalid field.
 func (s Settings) complete() (Settings, error) {
 	defaults := Settings{SetupOnly, 2, "4g", 512, "1g", 10 * time.Minute, 30 * time.Minute, 1 << 30}
 	s.Network = orElse(s.Network, defaults.Network)
@@ -108,8 +109,8 @@ var (
 	word  = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 )
 
-// CheckImage reports why a text is not the name of an image, so that it could be taken for
-// an option of docker for example.
+// CheckImage returns an error for a text that is not an image name. Docker could interpret some of
+// these texts as an option.
 func CheckImage(name string) error {
 	if !image.MatchString(name) {
 		return fmt.Errorf("want the name of an image, such as golang:1.26-bookworm, not %q", name)
@@ -120,45 +121,45 @@ func CheckImage(name string) error {
 // Options configure a session.
 type Options struct {
 	Docker  string   // the program; empty: docker, found in PATH
-	Environ []string // of the program; docker gets the variables for its daemon, commands get none
+	Environ []string // docker receives the variables for its daemon; commands receive none
 	// Name begins the names of containers and volumes. Their labels are Name.run and
 	// Name.owner.
 	Name string
-	// RunID is the value of the label Name.run: lower-case letters, digits, dots, dashes and
-	// underscores, used once. Empty: random.
+	// RunID is the value of the label Name.run. It consists of lower-case letters, digits, dots,
+	// dashes and underscores, and is used only once. Empty: a random ID.
 	RunID string
-	// Locks is a directory for the locks of live runs, made when it is missing. Runs that
-	// share it remove the containers and volumes of dead ones.
+	// Locks is a directory for the locks of live runs. Open makes it when it is missing. Runs that
+	// share the directory remove the containers and volumes of dead runs.
 	Locks    string
 	Settings Settings
-	// Redact takes secrets out of output before it becomes part of a [Result]. It gets a few
-	// thousand bytes more than are kept, so that it sees a secret at the cut as a whole. nil:
-	// output stays as it is.
+	// Redact removes secrets from output before it becomes part of a [Result]. Its input begins a few
+	// thousand bytes before the text that is kept, so that a secret at the start of that text is
+	// complete. nil: output is not changed.
 	Redact func(string) string
 	Now    func() time.Time
-	Log    *slog.Logger // nil: dropped
+	Log    *slog.Logger // nil: no log
 }
 
-// A Session is a workspace in volumes, and the containers of its commands. Its methods are
-// not for concurrent use.
+// A Session is a workspace in a volume, and the containers of its commands. Its methods are not
+// safe for concurrent use.
 type Session struct {
 	o        Options
 	docker   docker
-	run      string // the id
+	run      string // the ID of the run
 	labels   []string
 	scratch  string // a directory of the host for files of the run
 	deadline time.Time
 	unlock   func()
 
 	image     string          // whose tar unpacks and packs the workspace
-	images    map[string]bool // those that are there
-	loads     int             // how often a workspace was loaded
-	workspace string          // its volume; empty: none is loaded
-	started   int             // containers
+	images    map[string]bool // images that the engine has
+	loads     int             // number of workspaces loaded so far
+	workspace string          // name of the workspace's volume; empty: no workspace is loaded
+	started   int             // number of containers started so far
 }
 
-// Open prepares a session, and removes the remains of dead runs. The error is
-// [ErrUnavailable] where no engine answers. The caller closes the session.
+// Open prepares a session, and removes the containers and volumes of dead runs. The error is
+// [ErrUnavailable] if no engine answers. The caller closes the session.
 func Open(ctx context.Context, o Options) (*Session, error) {
 	var err error
 	if o.Settings, err = o.Settings.complete(); err != nil {
@@ -199,10 +200,10 @@ func (s *Session) open(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		// No engine has answered so far, so every error counts as unavailable.
+		// The engine has not answered any call so far, so every error means that it is unavailable.
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	// More processors than there are is an error for the engine.
+	// The engine refuses a container that asks for more processors than the engine has.
 	if out, err := s.docker.output(ctx, "info", "--format", "{{.NCPU}}"); err == nil {
 		if n, err := strconv.Atoi(strings.TrimSpace(out)); err == nil && n > 0 {
 			s.o.Settings.CPUs = min(s.o.Settings.CPUs, float64(n))
@@ -212,11 +213,11 @@ func (s *Session) open(ctx context.Context) error {
 	return nil
 }
 
-// closing is how long the removal of containers and volumes may take.
+// closing limits the time for removing containers and volumes.
 const closing = 2 * time.Minute
 
-// Close removes the session's containers and volumes, also after the context of its commands
-// has ended. A later [Open] removes the rest.
+// Close removes the session's containers and volumes, even if the context of its commands has
+// ended. If Close fails, a later [Open] removes what is left.
 func (s *Session) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closing)
 	defer cancel()
@@ -241,8 +242,8 @@ func (s *Session) volume(ctx context.Context, name string) error {
 	return err
 }
 
-// have makes sure that an image is there, so that no time of a command is spent on it and
-// none of its output is about it.
+// have pulls an image if it is missing. It runs before the command, so that the pull does not
+// count towards the command's time limit and prints nothing to its output.
 func (s *Session) have(ctx context.Context, image string) error {
 	if err := CheckImage(image); err != nil {
 		return err
@@ -260,5 +261,5 @@ func (s *Session) have(ctx context.Context, image string) error {
 	return err
 }
 
-// cache is the name of the volume for caches.
+// cache returns the name of the volume for caches.
 func (s *Session) cache() string { return s.o.Name + "-" + s.run + "-cache" }

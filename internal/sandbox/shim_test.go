@@ -30,9 +30,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// shim is a docker that records its arguments and its environment, and is controlled
-// by files beside it: fail-NAME makes a command of docker fail with this standard error, and
-// run is the program that replaces the containers of commands. Copies go from and to tar files.
+// shim is a shell script in place of docker. It records its arguments and its environment. Files
+// beside it control it: if fail-NAME exists, the docker command NAME fails and prints the file to
+// stderr. The script run replaces the command of a container. The workspace is copied to and from
+// tar files.
 const shim = `#!/bin/sh
 here=${0%/*}
 { printf '%s\037' "$@"; printf '\036'; } >>"$here/argv"
@@ -57,7 +58,7 @@ export cid here
 exec sh "$here/run"
 `
 
-// An engine is a docker that is played by a script.
+// An engine is a folder with the docker script shim.
 type engine struct{ dir string }
 
 func newEngine(t *testing.T, run string) engine {
@@ -84,7 +85,7 @@ func (e engine) read(t *testing.T, name string) string {
 	return string(content)
 }
 
-// calls returns the arguments of each call, on a line each.
+// calls returns the arguments of all calls, one call a line.
 func (e engine) calls(t *testing.T) string {
 	t.Helper()
 	calls := strings.NewReplacer("\x1f\x1e", "\n", "\x1f", " ", "\n", "\\n").Replace(e.read(t, "argv"))
@@ -115,7 +116,7 @@ func (e engine) loaded(t *testing.T, o sandbox.Options) *sandbox.Session {
 	return s
 }
 
-// repository is a git repository with files that are not committed.
+// repository makes a git repository with files that are not committed.
 func repository(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -195,7 +196,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestNoNetwork forbids the network to setup as well.
+// TestNoNetwork forbids the network also for setup commands.
 func TestNoNetwork(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "")
@@ -211,7 +212,7 @@ func TestNoNetwork(t *testing.T) {
 	}
 }
 
-// TestProcessors asks for no more processors than the engine has.
+// TestProcessors checks that a container asks for at most as many processors as the engine has.
 func TestProcessors(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "")
@@ -231,7 +232,8 @@ func TestProcessors(t *testing.T) {
 	}
 }
 
-// TestTimeout kills the container by its name, and ends docker itself when that does not help.
+// TestTimeout kills the container by its name. If that does not end docker run, docker run is
+// killed.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	const until = `echo before; while [ ! -e "$here/killed" ]; do sleep 0.01; done; exit 137`
@@ -282,7 +284,7 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// TestUnavailable loses the engine at each step.
+// TestUnavailable makes the engine unavailable at each step.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	const problem = "Cannot connect to the Docker daemon at tcp://engine:2375. Is the docker daemon running?\n"
@@ -342,7 +344,8 @@ func TestUnavailable(t *testing.T) {
 	})
 }
 
-// TestExitCode125 tells a command's own exit code from docker's.
+// TestExitCode125 distinguishes a command that exits with 125 from a failure of docker, which has
+// the same exit code.
 func TestExitCode125(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "exit 125")
@@ -365,7 +368,8 @@ func TestExitCode125(t *testing.T) {
 	}
 }
 
-// TestOutput keeps the end of long output, and no secret, wherever the output is cut.
+// TestOutput keeps the end of long output. It contains no secret, even where the output is cut
+// within one.
 func TestOutput(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, `head -c 300000 /dev/zero | tr '\0' x; i=0; while [ $i -lt 3000 ]; do echo "ghs_secret é"; i=$((i+1)); done; printf 'a\377b' >&2`)
@@ -423,7 +427,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLeftovers removes the containers and volumes of dead runs, and none of a live run.
+// TestLeftovers removes the containers and volumes of dead runs, but not those of a live run.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "")
@@ -634,7 +638,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// A writer is a function as an io.Writer.
+// A writer makes an io.Writer of a function.
 type writer func([]byte) error
 
 func (w writer) Write(p []byte) (int, error) { return len(p), w(p) }

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// A tail keeps the end of its input, in at most twice its limit of memory.
+// A tail keeps the end of its input. It uses at most twice limit bytes of memory.
 type tail struct {
 	data  []byte
 	limit int // bytes
@@ -25,21 +25,21 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// String returns the end, at most as many bytes as the limit.
+// String returns the end of the input, at most limit bytes.
 func (t *tail) String() string { return string(t.data[max(0, len(t.data)-t.limit):]) }
 
 const (
-	// maxOutput is how many characters of a stream a result has.
+	// maxOutput is the most characters that a result contains of each stream.
 	maxOutput = 20_000
-	// maxSecret is the length in bytes up to which a secret is recognized wherever the output
-	// is cut.
+	// maxSecret is the most bytes of a secret that is always recognized, even if the output is cut
+	// within it.
 	maxSecret = 4 << 10
-	// tailBytes is the size of a buffer for that many characters of any length, and for a secret
-	// that begins before them.
+	// tailBytes is the size of a buffer for maxOutput characters of any length, and for a secret that
+	// begins before them.
 	tailBytes = maxOutput*utf8.UTFMax + 2*maxSecret
 )
 
-// output returns the last characters that were written, without secrets.
+// output returns the last maxOutput characters of the input, without secrets.
 func (t *tail) output(redact func(string) string) string {
 	cut := t.cut || len(t.data) > t.limit
 	text := t.String()
@@ -47,7 +47,8 @@ func (t *tail) output(redact func(string) string) string {
 		text = redact(text)
 	}
 	if cut {
-		// It may begin within a secret, and of that the rest is not a secret for redact.
+		// The text may begin within a secret. redact does not recognize the rest of this secret, so
+		// output drops the first maxSecret bytes.
 		text = text[min(len(text), maxSecret):]
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")

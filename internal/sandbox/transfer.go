@@ -15,19 +15,19 @@ import (
 // A Workspace is the input of a session: a git working tree.
 type Workspace struct {
 	Dir   string // the root of a git working tree
-	Image string // any with a tar, GNU's or busybox's; no command of the workspace runs in that container
-	// Base is a commit's hash. The copy has a .git with the commits from there to HEAD, and
-	// neither the configuration nor the hooks of the original. Empty: there is no .git.
+	Image string // has GNU's or busybox's tar; its container runs no other command
+	// Base is a commit's hash. The copy has a .git with the commits from Base to HEAD, without the
+	// configuration and hooks of the original. Empty: the copy has no .git.
 	Base string
-	// All copies every file of Dir but its .git, also those that git ignores.
+	// All copies every file of Dir, also files that git ignores, but not .git.
 	All     bool
-	Environ []string // the surrounding environment, for git
+	Environ []string // environment for git
 }
 
-// Load copies a workspace in: the files that git tracks and those that it does not ignore,
-// or all, as they are in the working tree. Links are copied as links, wherever they lead. A second
-// workspace takes the place of the first one; caches stay. The error is [ErrTooLarge],
-// [ErrChanged], [ErrImage] or [ErrUnavailable] for those reasons.
+// Load copies a workspace into a volume, in the state of the working tree: the files that git
+// tracks or does not ignore, or with All every file. Links are copied as links, even if they lead
+// out of the workspace. A second workspace replaces the first; the caches stay. The error is
+// [ErrTooLarge], [ErrChanged], [ErrImage] or [ErrUnavailable] in these cases.
 func (s *Session) Load(ctx context.Context, w Workspace) error {
 	if err := s.load(ctx, w); err != nil {
 		return fmt.Errorf("copy the workspace into the sandbox: %w", err)
@@ -46,7 +46,7 @@ func (s *Session) load(ctx context.Context, w Workspace) error {
 		if err := shallow(ctx, w, history); err != nil {
 			return fmt.Errorf("copy its history: %w", err)
 		}
-		defer os.RemoveAll(history) // if it stays, it is removed with the run
+		defer os.RemoveAll(history) // if this fails, the folder is removed with the files of the run
 	}
 	if err := s.have(ctx, w.Image); err != nil {
 		return err
@@ -73,8 +73,8 @@ func (s *Session) load(ctx context.Context, w Workspace) error {
 	return err
 }
 
-// fill unpacks the workspace in a container that the workspace has no part in, as root: a
-// new volume belongs to root, and commands do not run as root.
+// fill unpacks the workspace in a container that runs only tar. It runs as root, because a new
+// volume belongs to root; commands do not run as root.
 func (s *Session) fill(ctx context.Context, dir string, files []string, history string) error {
 	const mount = "/load"
 	read, write := io.Pipe()
@@ -82,7 +82,7 @@ func (s *Session) fill(ctx context.Context, dir string, files []string, history 
 	go func() {
 		p := &packer{tar: tar.NewWriter(write), left: s.o.Settings.MaxBytes, limit: s.o.Settings.MaxBytes, folders: map[string]bool{}}
 		err := p.pack(dir, files, history)
-		_ = write.CloseWithError(err) // it never fails
+		_ = write.CloseWithError(err) // the result is always nil
 		packed <- err
 	}()
 	problem := &tail{limit: maxProblem}
@@ -95,9 +95,9 @@ func (s *Session) fill(ctx context.Context, dir string, files []string, history 
 			"--workdir", mount),
 	}
 	code, err := s.container(ctx, unpack)
-	_ = read.Close() // so that the packer ends; it never fails
+	_ = read.Close() // so that the packer ends; the result is always nil
 	if packErr := <-packed; packErr != nil && !errors.Is(packErr, io.ErrClosedPipe) {
-		return packErr // which tar only sees as an input that ends too early
+		return packErr // the cause; tar only reports that its input ended too early
 	}
 	if err == nil && code != 0 {
 		err = fmt.Errorf("tar in the image %s ended with exit code %d: %s", s.image, code, strings.TrimSpace(problem.String()))
@@ -105,10 +105,10 @@ func (s *Session) fill(ctx context.Context, dir string, files []string, history 
 	return err
 }
 
-// Export copies the files of the workspace out into a directory, which is empty: files,
-// folders and links, without the .git of the workspace. It never writes outside of the
-// directory. Links may lead anywhere: the caller has to check them. Devices, pipes and sockets
-// are left out. The error is [ErrTooLarge] for a workspace that has grown above the limit.
+// Export copies files, folders and links of the workspace into dir, which must be empty. It skips
+// every .git folder, devices, pipes and sockets. It never writes outside dir. A link may lead
+// anywhere, so the caller has to check the links. The error is [ErrTooLarge] if the workspace
+// exceeds the limit.
 func (s *Session) Export(ctx context.Context, dir string) error {
 	if err := s.export(ctx, dir); err != nil {
 		return fmt.Errorf("copy the workspace out of the sandbox: %w", err)
@@ -130,24 +130,24 @@ func (s *Session) export(ctx context.Context, dir string) error {
 	go func() {
 		err := unpack(read, root, s.o.Settings.MaxBytes)
 		if err == nil {
-			_, err = io.Copy(io.Discard, read) // tar fills the last block up
+			_, err = io.Copy(io.Discard, read) // tar pads the last block with zeros
 		}
-		_ = read.CloseWithError(err) // it never fails
+		_ = read.CloseWithError(err) // the result is always nil
 		unpacked <- err
 	}()
 	problem := &tail{limit: maxProblem}
 	pack := job{
 		what: "run (the step that copies files out)", image: s.image, stdout: write, stderr: problem,
 		command: []string{"tar", "-c", "-f", "-", "-C", workspacePath, "."},
-		// A file may be unreadable even for its owner.
+		// Even the owner of a file may lack the permission to read it.
 		args: append(s.limits("0:0"), "--network", "none", "--cap-add", "DAC_READ_SEARCH",
 			"--mount", "type=volume,source="+s.workspace+",target="+workspacePath+",readonly", "--workdir", workspacePath),
 	}
 	code, err := s.container(ctx, pack)
-	_ = write.Close() // so that the other side ends; it never fails
+	_ = write.Close() // so that unpack ends; the result is always nil
 	unpackErr := <-unpacked
 	switch {
-	case err != nil: // among them that of unpacking, which ends the container
+	case err != nil: // includes an error of unpack, which ends the container
 		return err
 	case code != 0:
 		return fmt.Errorf("tar in the image %s ended with exit code %d: %s", s.image, code, strings.TrimSpace(problem.String()))

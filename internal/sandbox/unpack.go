@@ -20,13 +20,13 @@ const maxEntries = 1 << 20
 type unpacker struct {
 	root  *os.Root
 	limit int64
-	left  int64             // of the limit
-	links map[string]string // by their names, where they lead
+	left  int64             // bytes that may still be written
+	links map[string]string // the target of each link, by the link's name
 }
 
-// unpack writes the files, folders and links of a tar archive into a directory, at most so
-// many bytes, and skips the folder .git at its root. An archive with a
-// name that leads out of the directory, or twice the same name, is an error.
+// unpack writes the files, folders and links of a tar archive into a directory, at most limit
+// bytes. It skips every .git folder. It returns an error if a name leads out of the directory or
+// occurs twice.
 func unpack(archive io.Reader, root *os.Root, limit int64) error {
 	u := &unpacker{root: root, limit: limit, left: limit, links: map[string]string{}}
 	reader := tar.NewReader(archive)
@@ -80,11 +80,12 @@ func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 		}
 		u.links[name] = header.Linkname
 	}
-	return nil // devices and pipes are skipped
+	return nil // devices, pipes and sockets are skipped
 }
 
-// ofGit reports whether a path leads into a folder of git, at any depth: git runs programs that
-// the configuration of a repository names, also of one inside of another.
+// ofGit reports whether a path contains an element .git, at any depth. Such folders are dangerous
+// because git runs programs that a repository's configuration names, also of a repository inside
+// another one.
 func ofGit(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return strings.EqualFold(part, ".git") })
 }
@@ -120,14 +121,14 @@ func (u *unpacker) file(name string, mode fs.FileMode, content io.Reader) error 
 	return nil
 }
 
-// hardLink copies a file of the archive that has another name.
+// hardLink writes a hard link as a copy of the file to which it leads.
 func (u *unpacker) hardLink(name, to string) error {
 	target, err := local(to)
 	if err != nil {
 		return err
 	}
 	if ofGit(target) {
-		return nil // it is left out, too
+		return nil // the original was skipped, so the link is skipped, too
 	}
 	if to, ok := u.links[target]; ok {
 		if _, twice := u.links[name]; twice {

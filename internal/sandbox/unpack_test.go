@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// archived is a tar archive; files contain their own names.
+// archived returns a tar archive. The content of each file is its name.
 func archived(t testing.TB, headers ...tar.Header) []byte {
 	t.Helper()
 	var buf bytes.Buffer
@@ -145,7 +145,7 @@ func content(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-// FuzzUnpack never writes beside the directory, nor more than the limit.
+// FuzzUnpack checks that unpack never writes outside the directory or more than the limit.
 func FuzzUnpack(f *testing.F) {
 	f.Add(archived(f, folder("a/"), file("a/b"), link("c", "/"), hard("d", "a/b")))
 	f.Add(archived(f, link("a", ".."), file("a/b"), file("../x")))
@@ -162,7 +162,7 @@ func FuzzUnpack(f *testing.F) {
 		}
 		defer root.Close()
 		const limit = 100_000
-		_ = unpack(bytes.NewReader(archive), root, limit) // any error will do
+		_ = unpack(bytes.NewReader(archive), root, limit) // any error is accepted
 		if beside, err := os.ReadDir(above); err != nil || len(beside) != 1 {
 			t.Errorf("beside the directory: %v %v", beside, err)
 		}
@@ -179,7 +179,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// TestChangedWhileCopied changes a file between the look at it and its copy.
+// TestChangedWhileCopied changes a file between reading its size and copying its content.
 func TestChangedWhileCopied(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -217,7 +217,7 @@ func TestChangedWhileCopied(t *testing.T) {
 	}
 }
 
-// writing is a writer that calls a function first.
+// writing is an io.Writer that calls a function and drops the bytes.
 type writing func() error
 
 func (w writing) Write(p []byte) (int, error) { return len(p), w() }
@@ -231,7 +231,7 @@ func TestTail(t *testing.T) {
 	if got := small.output(nil); got != "äbäbäb" {
 		t.Errorf("got %q", got)
 	}
-	// The cut is in the middle of the secret, which redact then does not find.
+	// The output is cut in the middle of the secret, so redact does not recognize the rest of it.
 	long := &tail{limit: tailBytes}
 	_, _ = long.Write([]byte("TOP-SECRET" + strings.Repeat("x", tailBytes-5)))
 	got := long.output(func(s string) string { return strings.ReplaceAll(s, strings.Repeat("x", tailBytes-5), "y") })

@@ -2,41 +2,41 @@ package sanitize
 
 import "strings"
 
-// maxDepth bounds how deep quotes and lists are followed, so that hostile nesting
-// costs no time.
+// maxDepth limits how deep nested quotes and lists are tracked, so that hostile nesting costs no
+// time.
 const maxDepth = 100
 
-// blocks follows the block structure of a Markdown text line by line, as CommonMark
-// describes it, far enough to know which lines are in a fence and where HTML blocks
-// begin. The zero value stands before the first line.
+// blocks tracks the block structure of a Markdown text line by line, by the rules of CommonMark. It
+// tracks just enough to know which lines are in a fence and where HTML blocks begin. The zero value
+// is the state before the first line.
 type blocks struct {
 	open []container // quotes and list items, the outermost first
-	leaf leaf        // the block of text within the innermost container
+	leaf leaf        // the open block in the innermost container
 
 	last lastLine
 }
 
-// lastLine describes the last line, such as whether it is in an HTML block.
+// lastLine describes the last line that next has read.
 type lastLine struct {
 	html   bool
-	begins bool // the block begins with this line
+	begins bool // the HTML block begins with this line
 }
 
 // container is a block quote, or a list item.
 type container struct {
-	indent int  // columns that the content of an item is indented by; 0: a quote
-	empty  bool // an item whose first line has no content yet
+	indent int  // number of columns before the content of a list item; 0: a quote
+	empty  bool // a list item without any content so far
 }
 
-// leaf is an open block that holds lines of text. The zero value is none, or one
-// that the next line cannot continue.
+// leaf is an open block with lines of text. The zero value means that there is none, or that the
+// next line cannot continue it.
 type leaf struct {
 	paragraph bool
-	fence     string // the opening run of a fence
+	fence     string // the run of signs that opened a fence
 	html      *html  // an HTML block
 }
 
-// inFence reports whether line, when it comes next, is content of a fence.
+// inFence reports whether line would be content of a fence if it were the next line.
 func (b *blocks) inFence(line string) bool {
 	if b.leaf.fence == "" {
 		return false
@@ -45,7 +45,7 @@ func (b *blocks) inFence(line string) bool {
 	return n == len(b.open) && !closes(rest, b.leaf.fence)
 }
 
-// next takes in the next line.
+// next reads the next line.
 func (b *blocks) next(line string) {
 	n, rest := b.match(expandTabs(line))
 	all := n == len(b.open)
@@ -66,8 +66,8 @@ func (b *blocks) next(line string) {
 	b.start(n, rest)
 }
 
-// match finds how many of the open containers the line continues, and what remains
-// of it within them.
+// match returns how many of the open containers the line continues, and the rest of the line after
+// their marks.
 func (b *blocks) match(line string) (int, string) {
 	for i, c := range b.open {
 		indent, blank := indentOf(line)
@@ -91,11 +91,11 @@ func (b *blocks) match(line string) (int, string) {
 	return len(b.open), line
 }
 
-// start opens the blocks that begin on a line, of which n containers continue.
+// start opens the blocks that begin on a line. The line continues n of the open containers.
 func (b *blocks) start(n int, line string) {
-	lazy := b.leaf.paragraph                               // the line may go on with a paragraph without its containers' marks
-	inside := lazy && n == len(b.open)                     // it stands in the paragraph itself
-	shut := func() { b.open, b.leaf = b.open[:n], leaf{} } // nothing that was open goes on
+	lazy := b.leaf.paragraph                               // the line may continue a paragraph without the marks of its containers
+	inside := lazy && n == len(b.open)                     // the line has all these marks
+	shut := func() { b.open, b.leaf = b.open[:n], leaf{} } // closes all blocks that the line does not continue
 	for {
 		indent, blank := indentOf(line)
 		if blank {
@@ -143,7 +143,7 @@ func (b *blocks) start(n int, line string) {
 	b.leaf.paragraph = true
 }
 
-// filled notes that the open items have content.
+// filled records that all open list items have content.
 func (b *blocks) filled() {
 	for i := range b.open {
 		b.open[i].empty = false

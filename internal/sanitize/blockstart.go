@@ -25,7 +25,7 @@ func containerStart(s string, inParagraph bool) (container, string, bool) {
 	return container{indent: width + spaces}, rest[spaces:], true
 }
 
-// listMark is the width of the list mark that s begins with; 0: there is none.
+// listMark returns the width of the list mark at the start of s; 0: there is none.
 func listMark(s string) int {
 	n := 0
 	if !strings.ContainsRune("-+*", rune(s[0])) {
@@ -43,8 +43,8 @@ func listMark(s string) int {
 	return n
 }
 
-// leafStart recognises a block that begins with s and is not a paragraph. The zero
-// leaf is one that ends with its line; an HTML block may do so, too.
+// leafStart recognises a block that begins with s and is not a paragraph. The zero leaf means that
+// the block ends with its line. An HTML block may also end with its line.
 func leafStart(s string, inParagraph bool) (leaf, bool) {
 	if run := fenceRun(s); run != "" {
 		return leaf{fence: run}, true
@@ -55,7 +55,7 @@ func leafStart(s string, inParagraph bool) (leaf, bool) {
 	return leaf{}, isHeading(s) || isRule(s) || inParagraph && isUnderline(s)
 }
 
-// fenceRun returns the run of a fence that s opens, "" when it opens none.
+// fenceRun returns the run of backticks or tildes with which s opens a fence; "" if it opens none.
 func fenceRun(s string) string {
 	n := len(s) - len(strings.TrimLeft(s, "`"))
 	if n >= 3 && !strings.Contains(s[n:], "`") {
@@ -68,7 +68,7 @@ func fenceRun(s string) string {
 	return ""
 }
 
-// closes reports whether line ends a fence that run opened.
+// closes reports whether line closes a fence that was opened by run.
 func closes(line, run string) bool {
 	indent, blank := indentOf(line)
 	if blank || indent > 3 {
@@ -78,14 +78,14 @@ func closes(line, run string) bool {
 	return len(s) >= len(run) && strings.Trim(s, run[:1]) == ""
 }
 
-// isHeading recognises a heading with number signs.
+// isHeading recognises a heading that begins with number signs.
 func isHeading(s string) bool {
 	rest := strings.TrimLeft(s, "#")
 	n := len(s) - len(rest)
 	return 0 < n && n <= 6 && (rest == "" || rest[0] == ' ')
 }
 
-// isRule recognises a thematic break.
+// isRule recognises a thematic break such as "---".
 func isRule(s string) bool {
 	if s == "" || strings.IndexByte("-_*", s[0]) < 0 {
 		return false
@@ -93,7 +93,7 @@ func isRule(s string) bool {
 	return strings.Trim(s, s[:1]+" ") == "" && strings.Count(s, s[:1]) >= 3
 }
 
-// isUnderline recognises the line that makes a heading of the paragraph above it.
+// isUnderline recognises the line under a paragraph that makes the paragraph a heading.
 func isUnderline(s string) bool {
 	s = strings.TrimRight(s, " ")
 	return strings.Trim(s, "=") == "" || strings.Trim(s, "-") == ""
@@ -125,7 +125,7 @@ func expandTabs(line string) string {
 	return b.String()
 }
 
-// character is a byte of UTF-8 or a code point: for ASCII it makes no difference.
+// character is a byte or a rune. For ASCII characters these are equal.
 type character interface{ byte | rune }
 
 func isDigit[C character](c C) bool { return '0' <= c && c <= '9' }
@@ -134,7 +134,7 @@ func isLetter[C character](c C) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isAlnum[C character](c C) bool { return isDigit(c) || isLetter(c) }
 
-// word matches the letters and digits of ASCII, and the other characters given.
+// word returns a function that matches ASCII letters and digits, and the characters in others.
 func word(others string) func(rune) bool {
 	return func(r rune) bool { return isAlnum(r) || strings.ContainsRune(others, r) }
 }

@@ -8,8 +8,8 @@ import (
 // code lists the places of a text that are certainly code on GitHub. The package comment
 // explains each condition.
 type code struct {
-	fenced []bool // by line: content of a fence
-	inline bool   // paired backticks on other lines are code too
+	fenced []bool // by line: whether it is content of a fence
+	inline bool   // text between paired backticks on the other lines is code, too
 }
 
 // certain finds the places that are certainly code in the lines of a text.
@@ -53,7 +53,7 @@ func opensMarkup(line string) bool {
 	return false
 }
 
-// indentedFence reports whether line looks like a fence behind one to three spaces.
+// indentedFence reports whether line looks like a fence after one to three spaces.
 func indentedFence(line string) bool {
 	indent, _ := indentOf(line)
 	text := line[indent:]
@@ -66,19 +66,20 @@ func plainInfo(info string) bool {
 	return strings.TrimFunc(info, word("+#._-")) == "" && !strings.EqualFold(info, "math")
 }
 
-// pairsUp reports whether every run of backticks on a line pairs up, and nothing on
-// it is read before code spans are, or cuts them.
+// pairsUp reports whether every run of backticks on a line has a partner. It returns false if the
+// line contains anything that GitHub may read before code spans, or that may cut a code span.
 func pairsUp(line string) bool {
 	spans, left := codeSpans(line)
 	if left || strings.Contains(line, "|") || !simpleLinks(line) {
 		return false
 	}
-	end, token, seen := 0, 0, 0 // where the last span ends, its word begins, and its word was read to
+	end, token, seen := 0, 0, 0 // end of the last span; start of the word before the span; end of the part of it that was checked
 	for _, s := range spans {
 		if space := strings.LastIndexAny(line[seen:s.start], " \t"); space >= 0 {
 			token = seen + space + 1
 		}
-		// The text before contains no address, and addresses end at a backtick.
+		// Only the part of the word that is not checked yet can contain the start of an address,
+		// because addresses end at a backtick.
 		fresh := line[max(token, seen):s.start]
 		if strings.Contains(line[end:s.start], "$") || strings.Contains(fresh, "://") || containsFold(fresh, "www.") {
 			return false
@@ -88,8 +89,8 @@ func pairsUp(line string) bool {
 	return !strings.Contains(line[end:], "$")
 }
 
-// simpleLinks reports whether every link on a line is of the form [text](word): a title, a
-// reference or its definition may hold a backtick that is not code.
+// simpleLinks reports whether every link on a line is of the form [text](word). A title, a
+// reference and its definition may contain a backtick that is not code.
 func simpleLinks(line string) bool {
 	if strings.Contains(line, "][") || strings.Contains(line, "]:") {
 		return false
@@ -109,8 +110,8 @@ func simpleLinks(line string) bool {
 // span is a code span with its backticks, as offsets in its line.
 type span struct{ start, end int }
 
-// codeSpans pairs the runs of backticks on a line from left to right, and reports
-// whether one was left over.
+// codeSpans pairs the runs of backticks on a line from left to right, and reports whether a run has
+// no partner.
 func codeSpans(line string) (spans []span, left bool) {
 	runs := backtickRuns(line)
 	partner := partners(runs)
@@ -129,7 +130,7 @@ func codeSpans(line string) (spans []span, left bool) {
 // partners returns for each run the index of the next run with the same length; 0: none.
 func partners(runs []span) []int {
 	found := make([]int, len(runs))
-	next := map[int]int{} // by length
+	next := map[int]int{} // index of the next run, by length
 	for i, r := range slices.Backward(runs) {
 		length := r.end - r.start
 		found[i], next[length] = next[length], i

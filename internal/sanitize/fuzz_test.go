@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// seed adds the input of every case in testdata, whichever function it is for.
+// seed adds the input of every case in testdata, regardless of the function that the case is for.
 func seed(f *testing.F) {
 	f.Helper()
 	files, err := filepath.Glob("testdata/*/*.txtar")
@@ -23,7 +23,7 @@ func seed(f *testing.F) {
 	f.Add("\xff@\xffoctocat\x00\r\n")
 }
 
-// FuzzComment checks the promises of Comment, without the code of package sanitize.
+// FuzzComment checks the promises of Comment without using the code of package sanitize.
 func FuzzComment(f *testing.F) {
 	seed(f)
 	own := func(host string) bool { return host == "example.com" }
@@ -44,7 +44,7 @@ func FuzzComment(f *testing.F) {
 	})
 }
 
-// FuzzTrusted checks that the line after a maintainer's text stays its own.
+// FuzzTrusted checks that a maintainer's text does not change the line after it.
 func FuzzTrusted(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, s string) {
@@ -56,7 +56,7 @@ func FuzzTrusted(f *testing.F) {
 	})
 }
 
-// FuzzValue puts a value where it could do harm.
+// FuzzValue puts a value into texts where it could do harm.
 func FuzzValue(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, s string) {
@@ -79,7 +79,7 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// FuzzLog runs sanitized text through a reader that is as lenient as the runner.
+// FuzzLog looks for commands in sanitized text with a parser that is as lenient as the runner.
 func FuzzLog(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, s string) {
@@ -120,7 +120,7 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// checkPosted checks a text that is posted.
+// checkPosted checks a text that is ready to be posted.
 func checkPosted(t *testing.T, in, got string) {
 	t.Helper()
 	checkText(t, in, got)
@@ -144,7 +144,7 @@ func checkText(t *testing.T, in, got string) {
 }
 
 var (
-	// noCode matches texts after which no code span of a line is certain.
+	// noCode matches sequences that make code spans uncertain, so that nothing counts as code.
 	noCode = regexp.MustCompile("<[A-Za-z/!?]|\\\\`|\\$\\$")
 	acting = []*regexp.Regexp{
 		regexp.MustCompile(`(?:^|[^A-Za-z0-9])@[A-Za-z0-9]`),
@@ -169,8 +169,8 @@ func alive(s string) []string {
 	return found
 }
 
-// withoutCode drops fences that begin in the first column, and all between the first
-// and the last backtick of a line: more than is code.
+// withoutCode drops fences that begin in the first column, and everything between the first and the
+// last backtick of a line, which is at least all code.
 func withoutCode(s string) string {
 	var kept []string
 	fence := ""
@@ -200,9 +200,8 @@ func checkLinks(t *testing.T, s string) {
 	}
 }
 
-// commands finds the lines that GitHub's runner acts upon: "::" after white space, and
-// "##[" anywhere. It overlooks what has no width, as a comparison by the rules of a
-// language does.
+// commands returns the lines that GitHub's runner would execute: "::" after white space, and "##["
+// anywhere. It ignores characters without width, because a culture-aware comparison ignores them.
 func commands(s string) []string {
 	var found []string
 	for _, line := range regexp.MustCompile(`\r\n|\r|\n`).Split(s, -1) {
@@ -234,7 +233,7 @@ func checkEscaped(t *testing.T, s string) {
 	}
 }
 
-// unescape undoes the escapes of one line.
+// unescape reverses the escapes in one line.
 func unescape(s string) string {
 	s = strings.ReplaceAll(s, zwsp, "")
 	s = regexp.MustCompile(`\\([[:punct:]])`).ReplaceAllString(s, "$1")

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of the files in testdata")
 
-// functions are the folders of testdata, and what the cases in each run.
+// functions maps each folder of testdata to the function that its cases test.
 func functions(c golden) map[string]func(string) string {
 	return map[string]func(string) string{
 		"blocks":   followed,
@@ -36,8 +36,8 @@ func functions(c golden) map[string]func(string) string {
 	}
 }
 
-// followed marks the lines of a text, and one in the first column after it, that are content of
-// a fence or stand in an HTML block.
+// followed marks the lines of a text that are content of a fence or part of an HTML block. It
+// appends one more line in the first column and marks that, too.
 func followed(s string) string {
 	var out strings.Builder
 	var b blocks
@@ -55,9 +55,9 @@ func followed(s string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// TestGolden runs every file in testdata: the part "in" through the function that its
-// folder names must give the part "out". Invisible and control characters are written
-// as ⟦200B⟧; "key: value" lines before the parts are settings.
+// TestGolden runs every file in testdata. The folder names a function, which must turn the part
+// "in" into the part "out". Invisible and control characters are written as ⟦200B⟧. Lines
+// "key: value" before the parts are settings.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*/*.txtar")
@@ -84,7 +84,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// golden is one case.
+// golden is one case of testdata.
 type golden struct {
 	archive  *txtar.Archive
 	settings map[string]string
@@ -105,7 +105,7 @@ func readGolden(t *testing.T, file string) golden {
 	return c
 }
 
-// part returns a part without the line break at its end.
+// part returns the part with a name, without the line break at its end.
 func (c golden) part(name string) string {
 	for _, f := range c.archive.Files {
 		if f.Name == name {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// hostile are texts that, repeated, once took or could take time that grows faster
-// than the text.
+// hostile are texts that are repeated. For each, the time once grew faster than the length of the
+// text, or could do so.
 var hostile = []string{
 	"`", "``a`", "`a`b", "<", "<!--", "<a ", "<a b='", "<pre ", "</pre>", "<http://x>", "@", "@a/b", "a@b.c", "#1",
 	"/x ", " /", "//", "[a](", "](", "]: ", "www.", "a.", "http://", "a://x ", "a://)", "a+", "&#", "&a", "::", "##[",
@@ -17,8 +17,8 @@ var hostile = []string{
 	"👩\u200d💻", "🏴\U000E0067\U000E0062", "GH-1 ", "o/r#1 ", "/pull/1", "\x1b]", "\x1b[", "\xff", "\r",
 }
 
-// lengths are runs of backticks of which no two have the same length, and then many of
-// one backtick.
+// lengths returns runs of backticks that all have different lengths, followed by many runs of one
+// backtick.
 func lengths(size int) string {
 	var b strings.Builder
 	for n := 2; b.Len() < size/2; n++ {
@@ -27,7 +27,7 @@ func lengths(size int) string {
 	return b.String() + strings.Repeat("`a", (size-b.Len())/2)
 }
 
-// everything is each function with the settings that take the most work.
+// everything returns each function, with the settings that take the most work.
 func everything() map[string]func(string) string {
 	all := functions(golden{settings: map[string]string{"max": "80", "links": "none", "mentions": "x a/b"}})
 	delete(all, "blocks")
@@ -60,8 +60,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// BenchmarkHostile reads each hostile text by every function. The speed in MB/s must
-// be about the same for both sizes.
+// BenchmarkHostile runs every function on each hostile text. The speed in MB/s must be about the
+// same for both sizes.
 func BenchmarkHostile(b *testing.B) {
 	all := everything()
 	for _, size := range []int{64 << 10, 256 << 10} {

@@ -7,7 +7,7 @@ import (
 
 // html is an open HTML block.
 type html struct {
-	marks []string // in lower case; the line that holds one of them is the last; none: a blank line ends it
+	marks []string // in lower case; the block ends with the line that contains one of them; none: with a blank line
 }
 
 // ends reports whether line is the last one of the block.
@@ -22,7 +22,7 @@ func (h *html) ends(line string) bool {
 // rawTags are the elements whose content is not Markdown.
 var rawTags = []string{"pre", "script", "style", "textarea"}
 
-// blockTags begin an HTML block anywhere, in a paragraph too.
+// blockTags begin an HTML block anywhere, even in a paragraph.
 var blockTags = strings.Fields(`address article aside base basefont blockquote body caption center col colgroup
 	dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head
 	header hr html iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section
@@ -58,8 +58,8 @@ func htmlStart(s string, inParagraph bool) *html {
 	return nil
 }
 
-// tagName returns the name, in lower case, of the tag that s begins, and what
-// follows it.
+// tagName returns the name of the tag at the start of s, in lower case, and the rest of s after the
+// name.
 func tagName(s string) (name, after string) {
 	s = strings.TrimPrefix(s[1:], "/")
 	n := 0
@@ -77,7 +77,7 @@ type tag struct {
 	bare    bool // without attributes
 }
 
-// tagAt reads the tag that s begins with and that ends on the same line.
+// tagAt reads the tag at the start of s. The tag must end on the same line.
 func tagAt(s string) tag {
 	t := tag{closing: strings.HasPrefix(s, "</"), bare: true}
 	name, rest := tagName(s)
@@ -102,8 +102,7 @@ func tagAt(s string) tag {
 	return t
 }
 
-// cutAttribute returns what follows the attribute, and the space before it, that s
-// begins with.
+// cutAttribute removes a space and the attribute after it from the start of s.
 func cutAttribute(s string) (string, bool) {
 	rest := strings.TrimLeft(s, " \t")
 	if rest == s || rest == "" || !isLetter(rest[0]) && rest[0] != '_' && rest[0] != ':' {
@@ -126,8 +125,8 @@ func cutAttribute(s string) (string, bool) {
 	return value[n:], n > 0
 }
 
-// shownTags are the elements that GitHub shows in a comment. Others vanish there, so
-// Comment shows them as typed: "List<String>" stays readable.
+// shownTags are the elements that GitHub shows in a comment. GitHub drops other tags, so Comment
+// breaks them and they are shown as typed: "List<String>" stays readable.
 var shownTags = strings.Fields(`a abbr b bdo blockquote br caption cite code dd del details dfn div dl dt em figcaption
 	figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p picture pre q rp rt ruby s samp small source span strike
 	strong sub summary sup table tbody td tfoot th thead tr tt ul var wbr`)

@@ -8,19 +8,19 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// longest is how far an address or a tag is read, so that many of them in a line take
+// longest is how many bytes of an address or a tag are read, so that many of them in one line cost
 // no time.
 const longest = 1024
 
-// address is one that a text begins with, as GitHub would link it.
+// address is an address at the start of a text, as GitHub would link it.
 type address struct {
-	scheme string // "https://"; "" for one that begins with "www."
-	host   string // in its ASCII form (IDNA), without port; "" when it has none
+	scheme string // such as "https://"; "" if the address begins with "www."
+	host   string // in its ASCII form (IDNA), without port; "" if it is not certain
 	length int    // in bytes; 0: there is no address
 }
 
-// addressAt reads the address that s begins with: up to a space, an angle bracket, a
-// backtick, a quote or a bar, less the punctuation that ends a sentence.
+// addressAt reads the address at the start of s. It ends before a space, an angle bracket, a
+// backtick, a double quote or a bar. Punctuation that ends a sentence is not part of it.
 func addressAt(s string) address {
 	var a address
 	if n := schemeLen(s); n > 0 {
@@ -32,7 +32,7 @@ func addressAt(s string) address {
 	if cut {
 		s = strings.ToValidUTF8(s[:longest], "")
 	}
-	whole := s // as far as GitHub may link it, or read the destination of a link
+	whole := s // the longest text that GitHub may link, or read as the destination of a link
 	if end := strings.IndexAny(s, " \t\n"); end >= 0 {
 		whole, cut = s[:end], false
 	}
@@ -60,10 +60,10 @@ func endsAddress(r rune) bool {
 	return unicode.IsSpace(r)
 }
 
-// longestScheme is what CommonMark allows a scheme to have, in bytes.
+// longestScheme is the length that CommonMark allows for a scheme, in bytes.
 const longestScheme = 32
 
-// schemeLen is the length of the scheme and the "://" that s begins with.
+// schemeLen returns the length of the scheme and "://" at the start of s.
 func schemeLen(s string) int {
 	n := 0
 	for n < min(len(s), longestScheme+1) && (isLetter(s[n]) || n > 0 && (isDigit(s[n]) || strings.IndexByte("+.-", s[n]) >= 0)) {
@@ -75,8 +75,8 @@ func schemeLen(s string) int {
 	return n + len("://")
 }
 
-// trimSentence drops the punctuation after an address, and what follows a bracket
-// that was not opened within it.
+// trimSentence removes the punctuation after an address, and everything from a closing bracket
+// without an opening one.
 func trimSentence(s string) string {
 	depth := 0
 	for i := range len(s) {
@@ -94,9 +94,9 @@ func trimSentence(s string) string {
 	return strings.TrimRight(s, ".,:;!?'*_~]")
 }
 
-// hostOf returns the host of what follows a scheme, in its ASCII form. It is "" when the
-// authority holds anything but a name, a port and the punctuation that ends the text: user
-// information, escapes, entities and quotes may hide the host that a browser would go to.
+// hostOf returns the host at the start of s, the text after a scheme, in its ASCII form. It returns
+// "" if the authority contains anything but a name, a port and the punctuation that ends the text.
+// User information, escapes, entities and quotes could hide the host that a browser would open.
 func hostOf(s string) string {
 	if end := strings.IndexAny(s, "/?#"); end >= 0 {
 		s = s[:end]
@@ -111,10 +111,10 @@ func hostOf(s string) string {
 	return Host(host)
 }
 
-// Host returns the name of a host as a browser looks it up: in ASCII and lower case, with
-// letters beyond ASCII in Punycode (RFC 5891, UTS 46). It is "" for an invalid name. Hosts must
-// be compared in this form: "ı" and "K" look like ASCII letters, and folding their case would
-// make them so.
+// Host returns the name of a host as a browser looks it up: in ASCII and lower case, with letters
+// beyond ASCII in Punycode (RFC 5891, UTS 46). It returns "" for an invalid name. Hosts must be
+// compared in this form. The letter "ı" (U+0131) and the Kelvin sign (U+212A) look like ASCII
+// letters, and folding their case would make them equal to these.
 func Host(name string) string {
 	ascii, err := idna.Lookup.ToASCII(name)
 	if err != nil {
@@ -123,7 +123,7 @@ func Host(name string) string {
 	return ascii
 }
 
-// permits reports whether the policy keeps an address a link.
+// permits reports whether the policy allows an address to stay a link.
 func (a address) permits(allow func(string) bool) bool {
 	web := a.scheme == "" || strings.EqualFold(a.scheme, "https://") || strings.EqualFold(a.scheme, "http://")
 	return web && a.host != "" && allow(a.host)
@@ -134,8 +134,8 @@ const passes = 8
 
 // defuseLinks shows every address whose host is not allowed as code, without its scheme. It reads
 // the text again until nothing changes, because a replacement can start or end a code span or a
-// fenced code block. If the text still changes after several passes, zero width spaces break the
-// remaining addresses.
+// fenced code block. If the text still changes after several passes, spaces break the remaining
+// addresses.
 func defuseLinks(s string, allow func(string) bool) string {
 	for range passes {
 		lines := strings.Split(s, "\n")
@@ -156,7 +156,7 @@ func defuseLinks(s string, allow func(string) bool) string {
 	return partLinks(s, allow)
 }
 
-// partLinks puts a space into every address whose host is not allowed, in code too.
+// partLinks inserts a space into every address whose host is not allowed, even in code.
 func partLinks(s string, allow func(string) bool) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -176,8 +176,8 @@ func partLinks(s string, allow func(string) bool) string {
 	return b.String()
 }
 
-// defuseLine defuses the addresses of one line that stand in text. Those without a
-// scheme are left to the writer.
+// defuseLine defuses the addresses of one line that are not in code. It leaves addresses without a
+// scheme to the writer.
 func defuseLine(s string, trusted func(int) trust, allow func(string) bool) string {
 	if !strings.Contains(s, "://") {
 		return s
@@ -207,8 +207,8 @@ func defuseLine(s string, trusted func(int) trust, allow func(string) bool) stri
 	return string(out)
 }
 
-// apart keeps the code that comes next apart from what stands before it: a link, whose
-// destination it would be, other backticks, a backslash.
+// apart returns s so that code can be appended: it inserts a space if the code would otherwise join
+// with the start of a link's destination, with other backticks, or with a backslash.
 func apart(s []byte) []byte {
 	switch {
 	case bytes.HasSuffix(s, []byte("](")):
@@ -219,8 +219,8 @@ func apart(s []byte) []byte {
 	return s
 }
 
-// refused reports whether the character at i belongs to an address that is not
-// allowed and is still live: the colon before "//", or the last letter of "www".
+// refused reports whether the character at i must be broken because its address is not allowed: the
+// colon before "//", or the last letter of "www".
 func (w writer) refused(s string, i int) bool {
 	if w.options.AllowLink == nil {
 		return false
@@ -245,8 +245,8 @@ func (w writer) refused(s string, i int) bool {
 	return !addressAt(s[start:]).permits(w.options.AllowLink)
 }
 
-// refusedMail reports whether the "@" at i stands in an email address whose host is not
-// allowed: GitHub links such an address, alone or after "mailto:" and "xmpp:".
+// refusedMail reports whether the "@" at i is part of an email address whose host is not allowed.
+// GitHub links such an address, alone or after "mailto:" and "xmpp:".
 func (w writer) refusedMail(s string, i int) bool {
 	if w.options.AllowLink == nil || i == 0 || !isAlnum(s[i-1]) && strings.IndexByte("._+-", s[i-1]) < 0 {
 		return false
@@ -261,8 +261,8 @@ func (w writer) refusedMail(s string, i int) bool {
 	return host == "" || !w.options.AllowLink(host)
 }
 
-// links reports whether the "]" at i would make a link that is not allowed: by what
-// follows it, a destination or a definition. In a value none is.
+// links reports whether the "]" at i would make a link that is not allowed. It checks what follows:
+// a destination or a definition. A value may contain no link at all.
 func (w writer) links(s string, i int) bool {
 	rest := s[i+1:]
 	if rest == "" || strings.IndexByte("([:", rest[0]) < 0 {
@@ -281,8 +281,8 @@ func (w writer) links(s string, i int) bool {
 	return !relative(target)
 }
 
-// relative reports whether a destination is a plain path, query or fragment of the
-// page's own host.
+// relative reports whether a destination is a plain path, query or fragment on the host of the
+// page.
 func relative(s string) bool {
 	after := strings.TrimLeftFunc(s, word("/.-_#?=+%"))
 	return after != s && !strings.HasPrefix(s, "//") && (after == "" || strings.IndexByte(" \t)", after[0]) >= 0)

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Markdown escapes text for a job summary, so that it shows as typed: no markup, no mention, no
-// link. Its lines stay lines: a line without an empty line behind it ends with a hard break.
+// Markdown escapes text for a job summary, so that it is shown as typed: no markup, no mention, no
+// link. It keeps line breaks: a line that is not followed by an empty line ends with a hard break.
 // Indentation becomes no-break spaces. It escapes escaped text again, so it is not idempotent.
 func Markdown(s string) string {
 	lines := strings.Split(clean(s), "\n")
@@ -19,14 +19,14 @@ func Markdown(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Cell is [Markdown] for a cell of a table: one line, clipped to max characters of
-// the text, the ellipsis among them, before it is escaped. No max (0 or less) clips
-// nothing.
+// Cell is [Markdown] for a cell of a table: one line. It first shortens the text to at most max
+// characters, including the ellipsis, and then escapes it. If max is 0 or less, it does not shorten
+// the text.
 func Cell(s string, max int) string {
 	s = strings.Join(strings.Fields(clean(s)), " ")
 	if max > 0 && utf8.RuneCountInString(s) > max {
 		s = string([]rune(s)[:max-1])
-		// A joiner whose right side is gone joins nothing.
+		// visible drops a joiner at the end of the shortened text, because it joins nothing.
 		s = strings.TrimRight(visible(s), " ") + "…"
 	}
 	return escape(s)
@@ -58,7 +58,7 @@ func escape(s string) string {
 		case r == '-' && isTicket(text, i):
 			b.WriteString("-" + zwsp)
 		case r == ':' && next != "" && next[0] != ' ':
-			// Neither an address nor an emoji's name.
+			// An escaped colon begins neither an address nor the name of an emoji.
 			b.WriteString("\\:")
 		case r == '.' && i >= 3 && strings.EqualFold(text[i-3:i], "www"):
 			b.WriteString("\\.")
@@ -69,8 +69,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// entity writes the characters that a backslash does not escape everywhere: a bar
-// would still end a cell.
+// entity returns the entity of a character that a backslash does not escape everywhere: after a
+// backslash, a bar would still end a cell.
 func entity(r rune) string {
 	switch r {
 	case '<':
@@ -85,9 +85,9 @@ func entity(r rune) string {
 	return string(r)
 }
 
-// Code shows s as code within a line: on one line, between runs of backticks that s
-// does not hold. HTML comments are broken. Nothing gives nothing. In a cell of a
-// table a bar would still end the cell.
+// Code returns s as inline code: on one line, between runs of backticks that s does not contain. It
+// breaks HTML comments. Empty text results in empty text. In a cell of a table a bar would still
+// end the cell.
 func Code(s string) string {
 	s = breakComments(strings.ReplaceAll(clean(s), "\n", " "))
 	if s == "" {
@@ -101,9 +101,9 @@ func Code(s string) string {
 	return run + s + run
 }
 
-// Fence shows s as a block of code in the language lang, "" for none. Its fence is
-// longer than any run of backticks in s, HTML comments are broken, and it ends without
-// a line break.
+// Fence returns s as a fenced code block in the language lang, "" for none. The fence is longer
+// than any run of backticks in s. Fence breaks HTML comments. The result does not end with a line
+// break.
 func Fence(s, lang string) string {
 	lang = strings.Map(func(r rune) rune {
 		if word("+#._-")(r) {
@@ -116,7 +116,7 @@ func Fence(s, lang string) string {
 	return run + lang + "\n" + s + "\n" + run
 }
 
-// longestRun is the length of the longest run of backticks in s.
+// longestRun returns the length of the longest run of backticks in s.
 func longestRun(s string) int {
 	longest := 0
 	for _, r := range backtickRuns(s) {

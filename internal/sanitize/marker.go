@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// HasMarker reports whether s holds the beginning of one of our markers,
-// "<!-- foreman:", in any case and spacing.
+// HasMarker reports whether s contains the start of one of our markers, "<!-- foreman:", ignoring
+// case and white space.
 func HasMarker(s string) bool {
 	for {
 		_, after, ok := strings.Cut(s, "<!--")
@@ -20,7 +20,7 @@ func HasMarker(s string) bool {
 	}
 }
 
-// startsMarker reports whether what follows "<!--" names us.
+// startsMarker reports whether s, the text after "<!--", begins with our name.
 func startsMarker(s string) bool {
 	const name = "foreman"
 	s = strings.TrimLeftFunc(s, unicode.IsSpace)
@@ -30,7 +30,7 @@ func startsMarker(s string) bool {
 	return strings.HasPrefix(strings.TrimLeftFunc(s[len(name):], unicode.IsSpace), ":")
 }
 
-// breakMarkers breaks our own markers, and leaves every other comment.
+// breakMarkers breaks our own markers, and no other comments.
 func breakMarkers(s string) string {
 	var b strings.Builder
 	for {
@@ -48,7 +48,7 @@ func breakMarkers(s string) string {
 	}
 }
 
-// breakComments breaks every HTML comment, our markers among them.
+// breakComments breaks every HTML comment, including our markers.
 func breakComments(s string) string {
 	return strings.ReplaceAll(s, "<!--", "<"+zwsp+"!--")
 }

@@ -15,11 +15,12 @@ const (
 	sure                // certainly code
 )
 
-// fixed is the same trust at each place of a line.
+// fixed returns a function that returns the same trust for each place of a line.
 func fixed(t trust) func(int) trust { return func(int) trust { return t } }
 
-// inlineTrust finds the code spans of a line, which count as certain or as likely.
-// The result must be asked in the order of the line.
+// inlineTrust returns a function that returns the trust at an offset of a line: prose outside of
+// code spans, inside them sure if proven, else likely. Calls must be in ascending order of the
+// offset.
 func inlineTrust(line string, proven bool) func(int) trust {
 	spans, _ := codeSpans(line)
 	if len(spans) == 0 {
@@ -40,14 +41,14 @@ func inlineTrust(line string, proven bool) func(int) trust {
 	}
 }
 
-// writer puts zero width spaces into lines that have none.
+// writer inserts zero width spaces into lines that contain none.
 type writer struct {
 	options Options
-	value   bool // the line is a value: what stands around it is unknown
-	indent  int  // bytes of white space that the line begins with
+	value   bool // the line is a value: the text around it is unknown
+	indent  int  // number of bytes of white space at the start of the line
 }
 
-// line breaks what would act in a line.
+// line breaks the active sequences in a line.
 func (w writer) line(s string, trusted func(int) trust) string {
 	w.indent = len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace))
 	var b strings.Builder
@@ -60,7 +61,7 @@ func (w writer) line(s string, trusted func(int) trust) string {
 	return b.String()
 }
 
-// acts reports whether the character at i has to be separated from the next one.
+// acts reports whether a zero width space must follow the character at i.
 func (w writer) acts(s string, i int, t trust) bool {
 	rest := s[i+1:]
 	if t == sure {
@@ -97,10 +98,10 @@ func (w writer) mentions(s string, i int) bool {
 	return w.options.AllowMention == nil || !w.allowed(rest) || w.refusedMail(s, i)
 }
 
-// inEmail reports whether the "@" at i follows a letter or a digit, as in an email
-// address. An underscore does not count: it may be emphasis. Nor does a letter beyond
-// ASCII, after which GitHub sees a mention. Nor does the end of another address, of mail
-// or of a page: that becomes a link of its own, and what follows it stands alone.
+// inEmail reports whether the "@" at i follows an ASCII letter or digit, as in an email address. It
+// returns false after an underscore, which may be emphasis, and after other letters, because GitHub
+// then recognises a mention. It also returns false at the end of another address (of mail or of a
+// page): GitHub makes that address a link, and reads the "@" separately.
 func inEmail(s string, i int) bool {
 	if i == 0 || !isAlnum(s[i-1]) {
 		return false
@@ -116,8 +117,8 @@ func inEmail(s string, i int) bool {
 	return !containsFold(s[start:i], "www.")
 }
 
-// allowed reports whether s begins with a login or a team that may be mentioned, and
-// nothing follows that could make another one of it.
+// allowed reports whether s begins with a login or a team that may be mentioned. The next character
+// must not be one that could make it another login or team.
 func (w writer) allowed(s string) bool {
 	rest := strings.TrimLeftFunc(s, word("-_"))
 	login := s[:len(s)-len(rest)]
@@ -131,7 +132,7 @@ func (w writer) allowed(s string) bool {
 	return (rest == "" || strings.IndexByte("/\\&", rest[0]) < 0) && w.options.AllowMention(login)
 }
 
-// isTicket recognises the hyphen of "GH-1", which may be escaped.
+// isTicket recognises the hyphen of "GH-1". The hyphen may be escaped.
 func isTicket(s string, i int) bool {
 	before := strings.TrimSuffix(s[:i], "\\")
 	n := len(before)
@@ -150,8 +151,8 @@ func isCommand(rest string, inCode bool) bool {
 	return !inCode || end == "" || end[0] == ' ' || end[0] == '\t'
 }
 
-// isReference recognises the last slash of an address such as "/owner/repo/pull/1",
-// on any host or none. Slashes may be escaped.
+// isReference recognises the last slash of an address such as "/owner/repo/pull/1", with any host
+// or without one. Slashes may be escaped.
 func isReference(s string, i int) bool {
 	if i+1 == len(s) || s[i+1] == ' ' || s[i+1] == '\t' {
 		return false
@@ -168,14 +169,13 @@ func isReference(s string, i int) bool {
 	return false
 }
 
-// typography are the entities that may stay: none of them spells a character that
-// acts.
+// typography are the entities that may stay, because none of them spells an active character.
 var typography = strings.Fields(`amp lt gt quot apos nbsp ensp emsp thinsp middot bull hellip mdash ndash lsquo rsquo
 	ldquo rdquo laquo raquo larr rarr uarr darr harr copy reg trade times divide plusmn deg sect para euro pound yen
 	cent check checkmark infin ne le ge`)
 
-// isEntity reports whether what follows an ampersand makes it an entity that could
-// spell a mention, a reference or an address. Numbers could spell anything.
+// isEntity reports whether rest, the text after an ampersand, makes it an entity that could spell a
+// mention, a reference or an address. A numeric entity could spell any character.
 func isEntity(rest string) bool {
 	if rest == "" {
 		return false
@@ -216,15 +216,15 @@ func (w writer) opens(s string, i int, t trust) bool {
 	case g.name == "pre" && g.closing:
 		return !containsFold(before, "<pre")
 	case g.name == "pre":
-		// Only what ends on its own line cannot swallow others.
+		// A <pre> without a </pre> on the same line could make the following lines part of it.
 		return !containsFold(s, "</pre>")
 	}
 	return false
 }
 
-// linkTag reports whether s begins, where AllowLink decides, with an address in angle
-// brackets that is refused, or with a tag that GitHub shows and that may hold an address:
-// one with attributes, or one that goes on in the next line.
+// linkTag reports whether s begins with an address in angle brackets that AllowLink refuses. It
+// also reports a tag that GitHub shows and that may contain an address: a tag with attributes, or
+// one that continues on the next line. It returns false if AllowLink is nil.
 func (w writer) linkTag(s string) bool {
 	if w.options.AllowLink == nil {
 		return false
@@ -233,13 +233,13 @@ func (w writer) linkTag(s string) bool {
 		return !u.permits(w.options.AllowLink)
 	}
 	if rest := strings.TrimLeftFunc(s[1:], word("+.-")); strings.HasPrefix(rest, ":") {
-		return true // of another scheme
+		return true // an address with another scheme, such as mailto
 	}
 	g := tagAt(s)
 	name, _ := tagName(s)
-	// Browsers take <image> for <img>.
+	// Browsers treat <image> as <img>.
 	return (name == "image" || slices.Contains(shownTags, name)) && (g.length == 0 || !g.bare)
 }
 
-// containsFold reports whether s holds sub, which is in lower case, in any case.
+// containsFold reports whether s contains sub, ignoring case. sub must be in lower case.
 func containsFold(s, sub string) bool { return strings.Contains(strings.ToLower(s), sub) }

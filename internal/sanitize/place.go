@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// A Place is where a value stands in a Markdown text.
+// A Place is the kind of place that a value has in a Markdown text.
 type Place int
 
 // The places of a value.
 const (
 	InText          Place = iota // in text
-	InCode                       // in a fence, or where code in a line may be open
+	InCode                       // in a fence, or after a backtick that may open inline code
 	InURLHost                    // in the host of an address
 	InURLPath                    // in the path or the fragment of an address
-	InURLRoot                    // after the slash that an address without a host begins with
+	InURLRoot                    // after the first slash of an address without a host
 	InURLQuery                   // in the query of an address
 	InDestination                // at the start of the destination of a Markdown link
 	InAttribute                  // in the quoted value of an attribute of an HTML tag
@@ -27,13 +27,13 @@ const (
 	AtLineStart // at the start of a line of text, of a list item or of a quote
 )
 
-// PlaceAt returns the place behind a maintainer's text. HTML in code within a line counts as
-// HTML: text escaped for HTML is harmless in code as well.
+// PlaceAt returns the place of a value that follows the text before. It treats HTML in inline code
+// as HTML, because text that is escaped for HTML is harmless in code, too.
 func PlaceAt(before string) Place {
 	lines := strings.Split(before, "\n")
 	last := len(lines) - 1
 	var b blocks
-	start := 0 // of the paragraph or the HTML block
+	start := 0 // first line of the paragraph or the HTML block
 	for i, line := range lines[:last] {
 		b.next(line)
 		switch {
@@ -84,14 +84,15 @@ func PlaceAt(before string) Place {
 	return InText
 }
 
-// lineStart matches what may stand before the text of a line: signs of quotes, lists and footnotes.
+// lineStart matches what may precede the text of a line: marks of quotes, lists, tasks and
+// footnotes.
 var lineStart = regexp.MustCompile(`^[ \t]*(?:(?:>|[-+*]|[0-9]{1,9}[.)]|\[[ xX]\]|` + footnote + `)[ \t]*)*$`)
 
-// digits matches the number of a list item in front of a dot or a bracket.
+// digits matches a value that could become the number of a list item, before a dot or a bracket.
 var digits = regexp.MustCompile(`^[0-9]{1,9} *$`)
 
-// destinationIn returns the beginning of the destination of a link that a text ends in; ok is
-// false when it does not.
+// destinationIn returns the start of a link's destination at the end of a text; ok is false if the
+// text does not end in a destination.
 func destinationIn(text string) (address string, ok bool) {
 	if m := definition.FindStringSubmatch(text); m != nil {
 		return m[1], true
@@ -103,7 +104,7 @@ func destinationIn(text string) (address string, ok bool) {
 		}
 		address = strings.TrimPrefix(strings.TrimLeft(text[i+2:], " \t\n"), "<")
 		if strings.ContainsAny(address, " \t\n<>") {
-			return "", false // and so is that of every link before
+			return "", false // the destinations of all earlier links also end before the text's end
 		}
 		if nested(address) {
 			return address, true
@@ -112,7 +113,7 @@ func destinationIn(text string) (address string, ok bool) {
 	}
 }
 
-// nested reports whether no bracket of a text is closed that it did not open.
+// nested reports whether every closing bracket of a text has an opening one before it.
 func nested(s string) bool {
 	depth := 0
 	for _, c := range s {
@@ -129,27 +130,28 @@ func nested(s string) bool {
 	return true
 }
 
-// footnote matches the beginning of a footnote's definition, and label that of a link's definition.
+// footnote matches the start of a footnote's definition, and label the start of a link's
+// definition.
 const (
 	footnote = `\[\^[^\]\s]+\]:`
 	label    = `(?m:^) {0,3}\[(?:[^\]^][^\]]*|\^(?:[^\]]*\s[^\]]*)?)?\]:`
 )
 
-// bareAttribute matches a tag that ends in the value of an attribute without quotes.
+// bareAttribute matches a tag that ends inside an attribute value without quotes.
 var bareAttribute = regexp.MustCompile(`=\s*[^\s"'=<>\x60]*$`)
 
 var (
-	// definition matches a text that ends in the destination of a link's definition.
+	// definition matches a text that ends inside the destination of a link's definition.
 	definition = regexp.MustCompile(label + `\s*<?([^\s<>]*)$`)
-	// urlAttribute matches a tag that ends in an address, and srcset one that ends in a list of
-	// addresses.
+	// urlAttribute matches a tag that ends inside an attribute with an address. srcset matches one
+	// that ends inside a list of addresses.
 	urlAttribute = regexp.MustCompile(`(?i)\b(?:href|src|cite|longdesc)\s*=\s*(?:"\s*([^"]*)|'\s*([^']*))$`)
 	srcset       = regexp.MustCompile(`(?i)\bsrcset\s*=\s*["'](?:[^"']*[\s,])?([^"'\s,]*)$`)
-	// title matches a text that ends in the title of a link.
+	// title matches a text that ends inside the title of a link.
 	title = regexp.MustCompile(`(?:\]\(|` + label + `)\s*\S+\s+(?:"[^"]*|'[^']*|\([^)]*)$`)
 )
 
-// inDestination returns the place after the beginning of an address without a host.
+// inDestination returns the place of a value after before, the start of a link's destination.
 func inDestination(before string) Place {
 	switch {
 	case before == "":
@@ -164,7 +166,7 @@ func inDestination(before string) Place {
 	return InURLPath
 }
 
-// inURL reports whether a line ends within an address, and where.
+// inURL reports whether a line ends inside an address, and the place in it.
 func inURL(line string) (Place, bool) {
 	word := line[strings.LastIndexAny(line, " \t<>\"'`")+1:]
 	_, rest, ok := strings.Cut(word, "://")
@@ -183,8 +185,7 @@ func inURL(line string) (Place, bool) {
 	return InURLPath, true
 }
 
-// inQuotes reports whether s, a tag that does not end, ends in the quoted value of an
-// attribute.
+// inQuotes reports whether s, a tag without an end, ends inside a quoted attribute value.
 func inQuotes(s string) bool {
 	for _, quote := range []string{`"`, "'"} {
 		if markupLen(s+quote+">") > 0 && markupLen(s+">") < 0 {
@@ -194,8 +195,8 @@ func inQuotes(s string) bool {
 	return false
 }
 
-// Unescapable returns why no value can be escaped for a place so that it keeps its meaning; empty: it
-// can.
+// Unescapable returns why a value at this place cannot be escaped without changing its meaning. It
+// returns "" if it can be escaped.
 func (p Place) Unescapable() string {
 	switch p {
 	case InURLHost:
@@ -211,7 +212,8 @@ func (p Place) Unescapable() string {
 	return ""
 }
 
-// ValueAt is [Value] for a place: the value stays there, whatever it holds.
+// ValueAt is [Value] for a place: whatever the value contains, it does not extend beyond that
+// place.
 func ValueAt(s string, p Place) string {
 	switch p {
 	case InTag:
@@ -224,11 +226,11 @@ func ValueAt(s string, p Place) string {
 			return -1
 		}, s)
 	case InURLRoot:
-		return cmp.Or(ValueAt(s, InURLPath), ".") // two slashes would begin a host
+		return cmp.Or(ValueAt(s, InURLPath), ".") // not empty: two slashes would begin a host
 	case InURLPath:
 		s = oneLine(s)
 		if s == "." || s == ".." {
-			return "" // would lead to another path
+			return "" // it would lead to another folder
 		}
 		return strings.NewReplacer("$", "%24", "@", "%40", ":", "%3A", "=", "%3D").Replace(url.PathEscape(s))
 	case InURLQuery:
@@ -240,10 +242,10 @@ func ValueAt(s string, p Place) string {
 	case InTitle:
 		return strings.NewReplacer(`"`, "”", "'", "’", "(", "❨", ")", "❩").Replace(Value(s))
 	case InHTMLComment:
-		return strings.NewReplacer("<", "", ">", "", "-", "\u2010", ":", "\u2236").Replace(Value(s)) // no end, and no marker of ours
+		return strings.NewReplacer("<", "", ">", "", "-", "\u2010", ":", "\u2236").Replace(Value(s)) // neither the comment's end nor our marker can be spelled
 	case AtLineStart:
 		if s = unemphasized(Value(s)); digits.MatchString(s) {
-			return zwsp + s // what follows may make it the number of a list item
+			return zwsp + s // else a dot after it would make it the number of a list item
 		}
 		return s
 	case InText:
@@ -253,12 +255,13 @@ func ValueAt(s string, p Place) string {
 	return Value(s)
 }
 
-// unemphasized escapes the signs of emphasis and of links, which could pair with those around
-// the text, and backslashes: all but those in addresses, and the underscores within words.
+// unemphasized escapes backslashes and the signs of emphasis and links, because they could pair
+// with signs in the text around the value. It does not escape signs in addresses or underscores
+// within words.
 func unemphasized(s string) string {
 	var b strings.Builder
 	if strings.HasPrefix(s, "[") {
-		b.WriteString(zwsp) // no box of a list of tasks
+		b.WriteString(zwsp) // so that it is no checkbox of a task list
 	}
 	for i := 0; i < len(s); i++ {
 		if i == 0 || strings.IndexByte(" *_~(", s[i-1]) >= 0 {
@@ -278,8 +281,8 @@ func unemphasized(s string) string {
 	return b.String()
 }
 
-// wordsOf is the length of an address up to a bracket, a backslash, or a sign of emphasis
-// that no letter or digit follows: the link may end before it.
+// wordsOf returns the length of an address up to a place where the link may end: a bracket, a
+// backslash, or a sign of emphasis that no letter or digit follows.
 func wordsOf(address string) int {
 	for i := range len(address) {
 		open := i+1 == len(address) || !isAlnum(address[i+1])
@@ -290,11 +293,11 @@ func wordsOf(address string) int {
 	return len(address)
 }
 
-// linked reports whether GitHub makes a link of an address that stands alone.
+// linked reports whether GitHub makes a link of an address without any markup.
 func linked(a address) bool {
 	scheme := strings.ToLower(a.scheme)
 	return strings.Contains(a.host, ".") && (scheme == "" || scheme == "http://" || scheme == "https://")
 }
 
-// outside matches what may not stand in the destination of a link.
+// outside matches the characters that must be escaped in the destination of a link.
 var outside = regexp.MustCompile(`[^A-Za-z0-9._:/?#!&*+,;=%-]+`)

@@ -7,12 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// zwsp is the zero width space that keeps a text from acting.
+// zwsp is the zero width space that breaks active sequences.
 const zwsp = "\u200b"
 
-// ignorable are the characters that take no room and change nothing but how a text
-// is read by a program: Unicode's Default_Ignorable_Code_Point, and the marks of
-// interlinear annotation.
+// ignorable are the characters that have no width and are invisible, but change how a program reads
+// a text. They are Unicode's Default_Ignorable_Code_Point and the marks of interlinear annotation.
 var ignorable = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x00AD, 0x00AD, 1}, {0x034F, 0x034F, 1}, {0x061C, 0x061C, 1}, {0x115F, 0x1160, 1},
@@ -26,26 +25,26 @@ var ignorable = &unicode.RangeTable{
 	LatinOffset: 1,
 }
 
-// joined are the scripts whose spelling needs the joiner and the non-joiner.
+// joined are the scripts in which words need the zero width joiner and non-joiner.
 var joined = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Bengali, unicode.Devanagari, unicode.Gujarati, unicode.Gurmukhi,
 	unicode.Kannada, unicode.Malayalam, unicode.Myanmar, unicode.Oriya, unicode.Sinhala,
 	unicode.Syriac, unicode.Tamil, unicode.Telugu,
 }
 
-// Text makes s plain text for a writer that escapes it, such as html/template: control,
-// bidirectional and invisible characters and terminal sequences are dropped, every kind
-// of line break becomes "\n", tabs stay. Emoji stay whole.
+// Text converts s to plain text for a writer that escapes it, such as html/template. It drops
+// control, bidirectional and invisible characters and terminal sequences. Every kind of line break
+// becomes "\n". Tabs and emoji stay.
 func Text(s string) string { return clean(s) }
 
-// clean is plain text without invisible characters.
+// clean returns plain text without invisible characters.
 func clean(s string) string { return visible(plain(s)) }
 
-// oneLine is clean text on one line.
+// oneLine returns clean text on one line: white space becomes single spaces.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
-// plain makes s valid UTF-8 whose only control characters are line feed and tab.
-// Every kind of line break becomes a line feed; terminal sequences are dropped.
+// plain returns s as valid UTF-8 whose only control characters are line feed and tab. Every kind of
+// line break becomes a line feed; terminal sequences are dropped.
 func plain(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool {
 		return r != '\n' && r != '\t' && unicode.IsControl(r) || r == utf8.RuneError || r == '\u2028' || r == '\u2029'
@@ -63,7 +62,8 @@ func plain(s string) string {
 	}, s)
 }
 
-// dropEscapes drops whole terminal sequences, so that no "[31m" stays behind.
+// dropEscapes drops whole terminal sequences, not only the escape character, so that no "[31m"
+// remains.
 func dropEscapes(s string) string {
 	var b strings.Builder
 	for {
@@ -77,8 +77,8 @@ func dropEscapes(s string) string {
 	return b.String() + s
 }
 
-// escapeLen is the length of the terminal sequence that s begins with: of the escape
-// character alone when what follows is none.
+// escapeLen returns the length of the terminal sequence at the start of s. It returns 1, the escape
+// character alone, if no sequence follows.
 func escapeLen(s string) int {
 	in := func(i int, low, high byte) bool { return i < len(s) && low <= s[i] && s[i] <= high }
 	i := 1
@@ -102,9 +102,8 @@ func escapeLen(s string) int {
 	return 1
 }
 
-// visible drops invisible, bidirectional and tag characters. It keeps those that
-// belong to an emoji, and joiners between letters of scripts that are written with
-// them.
+// visible drops invisible, bidirectional and tag characters. It keeps those that belong to an
+// emoji. It also keeps joiners between letters of scripts that need them.
 func visible(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(ignorable, r) }) {
 		return s
@@ -124,7 +123,8 @@ func visible(s string) string {
 	return string(out)
 }
 
-// flagLen is the length of a flag written in tag characters: England, Scotland, Wales.
+// flagLen returns the length of a flag in tag characters (England, Scotland, Wales); 0: there is
+// none.
 func flagLen(s []rune) int {
 	const flag, tags, cancel, n = '\U0001F3F4', 0xE0000, 0xE007F, 7
 	if len(s) < n || s[0] != flag || s[n-1] != cancel {
@@ -161,7 +161,7 @@ func belongs(kept, rest []rune) bool {
 	return false
 }
 
-// emoji reports whether r may be part of a sequence of emoji.
+// emoji reports whether r may be part of an emoji sequence.
 func emoji(r rune) bool {
 	return unicode.Is(unicode.So, r) || 0x1F3FB <= r && r <= 0x1F3FF ||
 		strings.ContainsRune("\u203C\u2049\u2194\u25FB\u25FC\u25FD\u25FE\u3030", r)
@@ -172,9 +172,9 @@ func usesJoiners(r rune) bool {
 	return !unicode.Is(ignorable, r) && (unicode.IsLetter(r) || unicode.IsMark(r)) && unicode.In(r, joined...)
 }
 
-// Name cleans a label, a login or a keyword: control, bidirectional and zero-width
-// characters are dropped, line breaks and tabs included, and it is trimmed. Emoji
-// stay whole, since labels are compared with those of the repository.
+// Name sanitizes a label, a login or a keyword. It drops control, bidirectional and zero-width
+// characters, including line breaks and tabs, and trims white space. Emoji stay complete, because
+// labels are compared with those of the repository.
 func Name(s string) string {
 	return strings.TrimSpace(visible(strings.NewReplacer("\n", "", "\t", "").Replace(plain(s))))
 }

@@ -14,31 +14,31 @@ import (
 	nethtml "golang.org/x/net/html"
 )
 
-// marker stands for the hidden line that every comment begins with.
+// marker is an example of the hidden line at the start of every comment.
 const marker = "<!-- foreman:v1 task=t comment=0 -->"
 
 // posted returns a comment as it is posted.
 func posted(body string) string { return marker + "\n\n" + body }
 
-// mail is what GitHub takes for an address of mail: section 6.9 of its specification.
+// mail matches the email addresses that GitHub links: section 6.9 of its specification.
 var mail = regexp.MustCompile(`^[A-Za-z0-9._+-]+@[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*[A-Za-z0-9])+`)
 
-// page and www are what GitHub takes for an address of a page, whatever the case.
+// page and www match the web addresses that GitHub links, ignoring case.
 var (
 	page = regexp.MustCompile(`(?i)^(?:https?|ftp)://[a-z0-9_-](?:[^\s<]*[^\s<"'])?`)
 	www  = regexp.MustCompile(`(?i)^www\.[a-z0-9_-](?:[^\s<]*[^\s<"'])?`)
 )
 
-// renderer renders GitHub Flavored Markdown; HTML stays as it is, as GitHub parses it.
+// renderer renders GitHub Flavored Markdown. It does not change HTML, because GitHub parses it,
+// too.
 var renderer = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.Footnote, extension.NewLinkify(
 	extension.WithLinkifyEmailRegexp(mail), extension.WithLinkifyURLRegexp(page), extension.WithLinkifyWWWRegexp(www),
 )), goldmark.WithRendererOptions(renderhtml.WithUnsafe()))
 
-// disallowed matches the tags that GitHub shows as typed wherever they stand: section 6.11
-// of its specification.
+// disallowed matches the tags that GitHub always shows as typed: section 6.11 of its specification.
 var disallowed = regexp.MustCompile(`(?i)<(/?(?:title|textarea|style|xmp|iframe|noembed|noframes|script|plaintext)\b)`)
 
-// render returns the document that a reader of the Markdown text gets.
+// render returns the HTML document for a Markdown text, as a browser parses it.
 func render(t testing.TB, text string) *nethtml.Node {
 	t.Helper()
 	var out bytes.Buffer
@@ -52,12 +52,12 @@ func render(t testing.TB, text string) *nethtml.Node {
 	return doc
 }
 
-// What GitHub turns into mentions and references in the text of a rendered document,
+// acts matches what GitHub turns into mentions and references in the text of a rendered document,
 // outside of code and links.
 var acts = regexp.MustCompile(`(?i)(?:^|[^a-z0-9_/&])(@[a-z0-9][a-z0-9-]*)|(?:^|[^a-z0-9&])(#[0-9]+|gh-[0-9]+)`)
 
-// live returns what acts in a rendered document: mentions, references, and links and
-// images whose host is not allowed.
+// live returns the active parts of a rendered document: mentions, references, and links and images
+// whose host is not allowed.
 func live(doc *nethtml.Node, allow func(host string) bool) []string {
 	var found []string
 	var walk func(n *nethtml.Node, code, linked bool)
@@ -97,7 +97,7 @@ func leads(address string, allow func(host string) bool) bool {
 	if scheme, rest, _ := strings.Cut(address, ":"); scheme == "mailto" || scheme == "xmpp" {
 		local, host := rest[:max(strings.LastIndexByte(rest, '@'), 0)], rest[strings.LastIndexByte(rest, '@')+1:]
 		if strings.TrimFunc(local, word("._+-")) != "" {
-			return false // an address for this renderer, and not for GitHub's
+			return false // this renderer links it, but GitHub does not
 		}
 		host, _, _ = strings.Cut(host, "/")
 		return !allow(strings.ToLower(host))
@@ -112,8 +112,8 @@ func leads(address string, allow func(host string) bool) bool {
 	return (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "") || !allow(strings.ToLower(u.Hostname()))
 }
 
-// hidden reports whether the marker is a comment of the rendered document, whole, and
-// nothing of it is shown.
+// hidden reports whether the rendered document contains the whole marker as a comment, and shows no
+// part of it.
 func hidden(doc *nethtml.Node) bool {
 	found, shown := false, false
 	var walk func(n *nethtml.Node)
@@ -136,8 +136,8 @@ func hidden(doc *nethtml.Node) bool {
 	return found && !shown
 }
 
-// shape returns the elements of a document with their attributes, but for the values of
-// attributes; links only on request.
+// shape returns the elements of a document with the names of their attributes. It includes links
+// only if links is true.
 func shape(doc *nethtml.Node, links bool) string {
 	var b strings.Builder
 	var walk func(n *nethtml.Node)
@@ -162,7 +162,7 @@ func shape(doc *nethtml.Node, links bool) string {
 	return b.String()
 }
 
-// hosts returns the hosts that the links and images of a document lead to.
+// hosts returns the hosts of the links and images of a document.
 func hosts(doc *nethtml.Node) []string {
 	var list []string
 	var walk func(n *nethtml.Node)
@@ -180,7 +180,7 @@ func hosts(doc *nethtml.Node) []string {
 	return list
 }
 
-// places are texts with a value at the star, and the place that it has.
+// places are texts in which "*" is a value, and the place of that value.
 var places = []struct {
 	text  string
 	place Place
@@ -215,7 +215,7 @@ func TestPlaceAt(t *testing.T) {
 			t.Errorf("%q: got %d, want %d", tt.text, got, tt.place)
 		}
 	}
-	// To GitHub, but not to the renderer of these tests, this is not a footnote.
+	// GitHub does not read this as a footnote, but the renderer of these tests does.
 	if got := PlaceAt("[^a b]\n\n[^a b]: "); got != InDestination {
 		t.Errorf("the definition of a link with a space in its label: got %d, want %d", got, InDestination)
 	}
@@ -244,8 +244,8 @@ func TestPathsStay(t *testing.T) {
 	}
 }
 
-// TestNothingInPaths puts a value that holds nothing in front of another one, which must not
-// become the host of the address.
+// TestNothingInPaths puts an empty value in front of another one in a path. The second value must
+// not become the host of the address.
 func TestNothingInPaths(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"[x](/*/*)", "[x](/**/*)", "[x](</*/*>)", "[x]: /*/*\n\n[x]", "<a href=\"/*/*\">x</a>", "<img src='/*/*'>"} {
@@ -271,7 +271,8 @@ func TestNothingInPaths(t *testing.T) {
 	}
 }
 
-// paths returns where the links and images of a document lead, seen from an issue.
+// paths returns the targets of the links and images of a document, resolved from the page of an
+// issue.
 func paths(doc *nethtml.Node) []string {
 	issue := &url.URL{Scheme: "https", Host: "github.com", Path: "/octo/hello/issues/7"}
 	var list []string
@@ -290,8 +291,8 @@ func paths(doc *nethtml.Node) []string {
 	return list
 }
 
-// FuzzPlaces puts a value in every place, where it must change neither the elements around
-// it nor where they lead.
+// FuzzPlaces puts a value in every place. It must change neither the elements around it nor the
+// targets of links.
 func FuzzPlaces(f *testing.F) {
 	seed(f)
 	for _, s := range []string{`" onclick="x`, "' title='", "-->", "--!> x", "../../evil", "..", "/evil/repo/issues/1", "?a=b#c", "x) [y](https://evil.example", "/evil.example", "https://evil.example/", "a] b", "a\" b", "a) b", "[docs]", `\*a\*`, "foremAn:", "http://example.org/discussions(htt[s://git", "ok, (http://evil.example/a_(", "ht\ufffdU://evil.example/a_(b", ".evil.example", "@evil.example", "a b", "<b>", ">", "`x`", "%2e%2e/", "1", "7", ".", "a=b"} {
@@ -302,7 +303,7 @@ func FuzzPlaces(f *testing.F) {
 			before, after, _ := strings.Cut(tt.text, "*")
 			value := ValueAt(s, tt.place)
 			if value == "" {
-				continue // as the maintainer wrote it
+				continue // without a value the text is the maintainer's own
 			}
 			if strings.ContainsAny(value, "\n") {
 				t.Errorf("%q: more than a line", value)
@@ -322,7 +323,7 @@ func FuzzPlaces(f *testing.F) {
 	})
 }
 
-// FuzzRendered holds comments against a renderer of GitHub Flavored Markdown.
+// FuzzRendered checks comments with a renderer of GitHub Flavored Markdown.
 func FuzzRendered(f *testing.F) {
 	seed(f)
 	for _, s := range []string{

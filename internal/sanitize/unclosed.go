@@ -2,12 +2,12 @@ package sanitize
 
 import "strings"
 
-// Unclosed reports whether HTML ends within a tag or a comment: a browser takes in what
-// follows it.
+// Unclosed reports whether HTML ends inside a tag or a comment. A browser would then read the
+// following text as part of that tag or comment.
 func Unclosed(html string) bool { return unclosed(html) >= 0 }
 
-// unclosed returns the offset of the "<" that opens a tag or a comment which s does not
-// end, as a browser reads it (WHATWG HTML, section 13.2.5); -1: there is none.
+// unclosed returns the offset of the "<" of a tag or a comment that has no end in s, as a browser
+// reads it (WHATWG HTML, section 13.2.5); -1: there is none.
 func unclosed(s string) int {
 	for i := 0; i < len(s); {
 		open := strings.IndexByte(s[i:], '<')
@@ -24,8 +24,8 @@ func unclosed(s string) int {
 	return -1
 }
 
-// markupLen is the length of the tag or comment that s begins with, 1 if the "<" begins
-// none; -1: it does not end.
+// markupLen returns the length of the tag or comment at the start of s; 1: the "<" begins neither;
+// -1: it does not end.
 func markupLen(s string) int {
 	upTo := func(from int, end string) int {
 		if n := strings.Index(s[from:], end); n >= 0 {
@@ -56,10 +56,10 @@ func markupLen(s string) int {
 
 const htmlSpace = " \t\n\f\r"
 
-// endOfTag returns the offset after the tag whose attributes begin at i; -1: it does not end.
-// A sign of equality begins a value only behind a name, and may be the first character of one.
+// endOfTag returns the offset after the tag whose attributes begin at i; -1: it does not end. An
+// equals sign begins a value only after a name. Elsewhere it is the first character of a name.
 func endOfTag(s string, i int) int {
-	skip := func(stop string) { // up to one of stop
+	skip := func(stop string) { // advances i to the next character in stop
 		for i < len(s) && strings.IndexByte(stop, s[i]) < 0 {
 			i++
 		}

@@ -5,12 +5,13 @@ import (
 	"unicode"
 )
 
-// Log makes one or more lines safe to print where GitHub's runner reads along. It
-// acts on "::" at the start of a line, after white space, and on "##[" anywhere; a
-// space breaks them, since the runner compares by the rules of a language, for which
-// an invisible character may count as nothing. Line breaks become "\n", a carriage
-// return alone too, for the runner begins a line there. Terminal sequences, other
-// control characters and all invisible ones are dropped.
+// Log makes one or more lines safe to print to the log that GitHub's runner reads. The runner
+// executes "::" at the start of a line, after optional white space, and "##[" anywhere. Log breaks
+// these with a space. An invisible character would not be safe, because the runner compares with
+// the rules of a language, which may ignore it.
+//
+// Line breaks become "\n", also a single carriage return, because the runner begins a new line
+// there. Log drops terminal sequences, other control characters and all invisible ones.
 func Log(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.Is(ignorable, r) {

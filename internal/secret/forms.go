@@ -22,14 +22,14 @@ var forms = regexp.MustCompile(
 		`|[a-z][a-z0-9+.-]*://[^\s/@:]*:[^\s/@]+@`,
 )
 
-// marks are parts of the forms: a text without any mark contains no form. A search for marks
-// takes a hundredth of the time of the expression.
+// marks are parts of the forms. A text without any mark contains no form. The search for marks
+// takes one hundredth of the expression's time.
 var marks = []string{
 	"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "AKIA", "ASIA", "AIza", "npm_", "sk-", "PRIVATE KEY-----", "://",
 }
 
-// RedactForms replaces everything in a text that has the form of a credential. It misses
-// credentials without a form of their own: pass those that are known to [Redact].
+// RedactForms replaces all texts that look like a credential. It misses credentials without a
+// typical form; pass known ones to [Redact].
 func RedactForms(text string) string {
 	if !marked(text) {
 		return text
@@ -37,7 +37,7 @@ func RedactForms(text string) string {
 	return forms.ReplaceAllString(text, mask)
 }
 
-// HasForm reports whether something in a text has the form of a credential.
+// HasForm reports whether a part of a text looks like a credential.
 func HasForm(text string) bool { return marked(text) && forms.MatchString(text) }
 
 func marked(text string) bool {

@@ -1,4 +1,5 @@
-// Package secret holds text that must not be shown, and takes it out of the words of others.
+// Package secret contains a type for text that must not be shown, and removes secrets from other
+// text.
 package secret
 
 import (
@@ -7,17 +8,17 @@ import (
 	"log/slog"
 )
 
-// A Text is text that no log, error or JSON may show: every way of printing it gives a
-// stand-in. Convert it with string(t) where the text itself is needed.
+// A Text is text that must not appear in logs, errors or JSON: every way of printing it prints a
+// placeholder. To use the text itself, convert it with string(t).
 type Text string
 
-// Long is the length in bytes from which a secret cannot be guessed at any rate: 16 random bytes
-// in hexadecimal have it.
+// Long is the length in bytes from which guessing a secret is impossible at any rate. 16 random
+// bytes in hexadecimal have this length.
 const Long = 32
 
 const hidden = "[secret]"
 
-// String returns a stand-in, or nothing for an empty text.
+// String returns a placeholder, or an empty string for an empty text.
 func (t Text) String() string {
 	if t == "" {
 		return ""
@@ -25,8 +26,8 @@ func (t Text) String() string {
 	return hidden
 }
 
-// Format writes the result of String for every verb: an unsuitable one would print the text
-// itself.
+// Format writes the result of String for every verb, because fmt would print the text itself for a
+// verb that does not use String.
 func (t Text) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.String()) }
 
 // LogValue returns the same as String.

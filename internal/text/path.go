@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// MatchPath reports whether a glob matches a path: "**" stands for any number of folders,
-// "*" for any part of one name. What stands at the place of a folder matches as well:
-// "a/**" matches "a". A glob that is malformed matches nothing.
+// MatchPath reports whether a glob matches a path. "**" matches any number of folders, "*" any part
+// of one name. "**" also matches no folder: "a/**" matches "a". A malformed glob matches nothing.
 func MatchPath(glob, name string) bool {
 	return matchParts(strings.Split(glob, "/"), strings.Split(name, "/"))
 }

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Shorten returns s with at most n characters, of which "…" is the last where the rest is
-// cut off; n is 1 or more.
+// Shorten returns s with at most n characters. If it drops characters, the last one is "…". n must
+// be at least 1.
 func Shorten(s string, n int) string {
 	if len(s) <= n || utf8.RuneCountInString(s) <= n {
 		return s
@@ -15,8 +15,8 @@ func Shorten(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-// Plain returns s without control and formatting characters and without bytes that are
-// not UTF-8, cut to at most n characters.
+// Plain returns s without control characters, formatting characters and invalid UTF-8, truncated to
+// at most n characters.
 func Plain(s string, n int) string {
 	var b strings.Builder
 	count := 0

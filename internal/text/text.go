@@ -1,5 +1,5 @@
-// Package text has the small operations on text that the packages above share: cutting
-// for messages and comparing names without regard to case.
+// Package text contains small text operations that several packages share: shortening for messages,
+// and comparing names without regard to case.
 package text
 
 import "strings"
@@ -7,8 +7,8 @@ import "strings"
 // Quoted is how many characters of untrusted text a message quotes.
 const Quoted = 40
 
-// Clip returns s cut to at most n characters, with "…" in place of the rest. Text that is
-// not UTF-8 counts a character for each bad byte.
+// Clip returns the first n characters of s, followed by "…" if it drops any. In invalid UTF-8, each
+// bad byte counts as a character.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -26,6 +26,6 @@ func Clip(s string, n int) string {
 // Quote returns s cut to [Quoted] characters.
 func Quote(s string) string { return Clip(s, Quoted) }
 
-// Fold returns s in folded case: names that differ only in case have the same result, also with
-// letters such as the long s, whose upper case is S.
+// Fold returns s with its case removed: names that differ only in case have the same result. That
+// includes letters such as the long s, whose upper case is S.
 func Fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }

@@ -1,5 +1,5 @@
-// Package wait lets time pass, but no longer than a context lasts, and computes how long
-// to wait after failures.
+// Package wait waits until a time has passed or a context ends, and computes the wait after
+// failures.
 package wait
 
 import (
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// For waits until d is over and returns nil, or until ctx ends and returns its error,
-// which it does too when d is not positive and ctx has ended before.
+// For waits for d and returns nil. If ctx ends first, it returns ctx's error. If d is not positive,
+// it returns ctx's error at once, which is nil if ctx has not ended.
 func For(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

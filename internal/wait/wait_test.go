@@ -40,7 +40,7 @@ func TestFor(t *testing.T) {
 	tests := []struct {
 		name string
 		d    time.Duration
-		ends time.Duration // of the context; negative: before
+		ends time.Duration // when the context ends; negative: before the call
 		want error
 		took time.Duration
 	}{

@@ -1,5 +1,5 @@
-// Package workdir reads and writes files in a directory that an agent works in, so that no name
-// and no link leads out of it, also under concurrent changes.
+// Package workdir reads and writes files in the working directory of an agent. No name and no link
+// can lead out of the directory, even during concurrent changes.
 package workdir
 
 import (
@@ -25,8 +25,8 @@ var (
 // A Dir is a directory, given by its path.
 type Dir string
 
-// Read returns the content of a regular file of at most so many bytes. Links within the
-// directory are followed, unless their target is absolute.
+// Read returns the content of a regular file of at most limit bytes. It follows links within the
+// directory, unless their target is absolute.
 func (d Dir) Read(name string, limit int64) (data []byte, err error) {
 	err = d.in(name, func(root *os.Root, name string) error {
 		// Without O_NONBLOCK opening a named pipe waits for a writer.
@@ -44,7 +44,7 @@ func (d Dir) Read(name string, limit int64) (data []byte, err error) {
 		}
 		return err
 	})
-	if errors.Is(err, syscall.ENOTDIR) { // a file stands where a folder should
+	if errors.Is(err, syscall.ENOTDIR) { // a part of the path is a file, not a folder
 		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
 	if err != nil {
@@ -53,12 +53,12 @@ func (d Dir) Read(name string, limit int64) (data []byte, err error) {
 	return data, nil
 }
 
-// Write puts a file in the place of a regular file or of none, as a whole or not at all,
-// and makes the folders above it. A file that was there keeps its permissions.
+// Write creates or replaces a regular file atomically, and creates the folders above it. A replaced
+// file keeps its permissions.
 func (d Dir) Write(name string, data []byte) error { return d.replace(name, data, 0o666) } // the umask decides
 
-// WritePrivate is [Dir.Write] of a file that only its owner can read. A file that was there
-// keeps its permissions.
+// WritePrivate is like [Dir.Write], but only the owner can read a new file. A replaced file keeps
+// its permissions.
 func (d Dir) WritePrivate(name string, data []byte) error { return d.replace(name, data, 0o600) }
 
 func (d Dir) replace(name string, data []byte, mode fs.FileMode) error {
@@ -91,8 +91,8 @@ func (d Dir) replace(name string, data []byte, mode fs.FileMode) error {
 	})
 }
 
-// Create writes a new file, and makes the folders above it. An error is [fs.ErrExist] where
-// there is something of that name, a dangling link included.
+// Create writes a new file, and creates the folders above it. The error is [fs.ErrExist] if the
+// name exists, even as a dangling link.
 func (d Dir) Create(name string, data []byte) error {
 	return d.in(name, func(root *os.Root, name string) error {
 		if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
@@ -102,12 +102,12 @@ func (d Dir) Create(name string, data []byte) error {
 	})
 }
 
-// Remove removes a file, or a link but not its target.
+// Remove removes a file. For a link, it does not remove the target.
 func (d Dir) Remove(name string) error {
 	return d.in(name, func(root *os.Root, name string) error { return root.Remove(name) })
 }
 
-// create writes a file that must not be there. After an error there is none.
+// create writes a new file, which must not exist. If it fails, it leaves no file.
 func create(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 	file, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
@@ -126,7 +126,7 @@ func (d Dir) in(name string, f func(root *os.Root, name string) error) error {
 	if !filepath.IsLocal(clean) {
 		return ErrEscape
 	}
-	if strings.HasSuffix(name, "/") { // names a folder
+	if strings.HasSuffix(name, "/") { // the name of a folder
 		return ErrNoFile
 	}
 	root, err := os.OpenRoot(string(d))
@@ -138,13 +138,13 @@ func (d Dir) in(name string, f func(root *os.Root, name string) error) error {
 	switch _, escape := root.Lstat(".."); {
 	case err == nil:
 		return nil
-	case errors.Is(err, errors.Unwrap(escape)): // os has no name for this error
+	case errors.Is(err, errors.Unwrap(escape)): // package os does not export this error
 		return ErrEscape
 	}
 	return err
 }
 
-// replaceable returns the regular file of a name, nil where there is nothing.
+// replaceable returns the existing regular file with a name; nil: no such file.
 func replaceable(root *os.Root, name string) (fs.FileInfo, error) {
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -152,7 +152,7 @@ func replaceable(root *os.Root, name string) (fs.FileInfo, error) {
 	}
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		if _, err := root.Stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err // it leads out of the directory
+			return nil, err // such as for a link that leads out of the directory
 		}
 		return nil, fmt.Errorf("%w: it is a symbolic link", ErrNoFile)
 	}
@@ -166,8 +166,8 @@ func regular(info fs.FileInfo, err error) error {
 	return err
 }
 
-// inGit reports whether a path leads into a folder of git, however it is spelled on file
-// systems without case.
+// inGit reports whether a part of a path is ".git" in any case, because some file systems ignore
+// case.
 func inGit(name string) bool {
 	for part := range strings.SplitSeq(filepath.ToSlash(name), "/") {
 		if strings.EqualFold(part, ".git") {

@@ -15,8 +15,8 @@ import (
 	"github.com/org/foreman-action/internal/workdir"
 )
 
-// tree makes a directory with a file, a folder, and links of every kind, beside a secret
-// that lies outside of it.
+// tree creates a directory with a file, a folder, and links of every kind. It also creates a secret
+// file outside of the directory.
 func tree(t testing.TB) (dir workdir.Dir, secret string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -112,7 +112,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// matches compares an error with a sentinel; with errAny it must be none of them.
+// matches compares an error with a sentinel. errAny matches an error that is none of the package's
+// own.
 func matches(err, want error) bool {
 	if want != errAny {
 		return errors.Is(err, want)
@@ -175,7 +176,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// left finds files that a write left behind, and files beside the directory.
+// left fails the test if a write left temporary files behind, or files outside of the directory.
 func left(t *testing.T, base string) {
 	t.Helper()
 	beside, err := os.ReadDir(base)
@@ -190,7 +191,7 @@ func left(t *testing.T, base string) {
 	}))
 }
 
-// TestWriteMode keeps the permissions of a file that is replaced.
+// TestWriteMode checks that a replaced file keeps its permissions.
 func TestWriteMode(t *testing.T) {
 	t.Parallel()
 	dir, _ := tree(t)
@@ -238,7 +239,7 @@ func TestRemove(t *testing.T) {
 	}{
 		{"file.json", nil},
 		{"none.json", fs.ErrNotExist},
-		{"out.json", nil}, // the link itself
+		{"out.json", nil}, // removes the link itself
 		{"parent/secret.json", workdir.ErrEscape},
 		{"../secret.json", workdir.ErrEscape},
 	}
@@ -255,8 +256,8 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// TestRace swaps a folder for a link that leads out, again and again, while files in it are
-// read and written: nothing outside is read or changed, and no file is seen half-written.
+// TestRace repeatedly swaps a folder for a link out of the directory, while files in it are read
+// and written. No file outside may be read or changed, and no incomplete file may be seen.
 func TestRace(t *testing.T) {
 	t.Parallel()
 	dir, secret := tree(t)
@@ -288,7 +289,7 @@ func TestRace(t *testing.T) {
 			text = long
 		}
 		if i%10 < 2 {
-			_ = dir.Write("sub/file.json", []byte(text)) // it may find no folder
+			_ = dir.Write("sub/file.json", []byte(text)) // the folder may be missing at this moment
 		}
 		got, err := dir.Read("sub/file.json", 1<<20)
 		if s := string(got); err == nil && s != "below" && s != long {

@@ -10,8 +10,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// A NodeDecoder decodes itself from a node and records mistakes in f. The
-// node is never an alias and never null.
+// A NodeDecoder decodes itself from a node and records mistakes in f. The node is never an alias or
+// null.
 type NodeDecoder interface {
 	DecodeYAML(f *File, n *yaml.Node)
 }
@@ -23,34 +23,34 @@ var (
 
 // A Decoder fills Go values from the nodes of a file.
 //
-// Structs take mappings: the tag `yaml:"name"` names a key, "-" leaves a field out,
-// and a key without a field is a problem. Options follow the name:
+// A mapping decodes into a struct. The tag `yaml:"name"` names the key of a field, and "-" leaves a
+// field out. A key without a field is a problem. Options follow the name:
 //
 //	required    an absent key is a problem
 //	nullable    a null counts as an absent key
 //	oneormore   a list takes a single value
 //	zeroabsent  0 and an empty text count as an absent key, which must have a default
 //
-// The tag `default:"90s"` is the value of an absent key, also below an absent mapping. The tag
-// `mistaken:"a,b"` lists what people write in place of the key, which the message then
-// names. Other types are string, bool, int, int64, float64, [time.Duration] ("90s"),
-// pointers, slices, maps with string keys, yaml.Node and *yaml.Node, which keep the node as
-// it is, and every [NodeDecoder]. A null is a problem everywhere but for yaml.Node. Decode
-// panics for a type that it does not know.
+// The tag `default:"90s"` is the value of an absent key, even if the mapping around it is absent.
+// The tag `mistaken:"a,b"` lists keys that people often write by mistake; the message then suggests
+// the right key. Other types are string, bool, int, int64, float64, [time.Duration] ("90s"),
+// pointers, slices, maps with string keys, yaml.Node and *yaml.Node, which keep the node unchanged,
+// and every [NodeDecoder]. A null is a problem except for yaml.Node. Decode panics for any other
+// type.
 type Decoder struct {
 	File *File // collects the problems
-	// Variables resolves ${NAME} in scalars, outside of nodes that are kept; nil: they stay.
+	// Variables resolves ${NAME} in scalars, except in nodes that are kept; nil: ${NAME} is kept.
 	Variables *Variables
-	// Lenient accepts a text for the number, the duration or the boolean that it spells.
+	// Lenient accepts a text in place of a number, a duration or a boolean, such as "8" for 8.
 	Lenient bool
-	// Secret is the type of secret texts, which no message repeats. A text where a list or a
-	// mapping belongs may be a secret too, so messages do not repeat it either. Nil: messages
-	// repeat all values.
+	// Secret is the type of secret texts, which no message contains. A text in place of a list or a
+	// mapping may be a secret, too, so messages do not contain it either. Nil: messages may contain
+	// all values.
 	Secret reflect.Type
 }
 
-// Decode fills out, which must be a non-nil pointer, from n and records mistakes in the
-// file; it reports whether there were none. A wrong value leaves out as it was.
+// Decode fills out, a non-nil pointer, from n and records mistakes in the file. It reports whether
+// there were none. A wrong value does not change out.
 func (d Decoder) Decode(n *yaml.Node, out any) bool { return d.decode("", n, out) }
 
 func (d Decoder) decode(key string, n *yaml.Node, out any) bool {
@@ -62,12 +62,12 @@ func (d Decoder) decode(key string, n *yaml.Node, out any) bool {
 // Decode is [Decoder.Decode] for values without variables.
 func (f *File) Decode(n *yaml.Node, out any) bool { return Decoder{File: f}.Decode(n, out) }
 
-// DecodeKey is [File.Decode] for the value of a key that is named in messages.
+// DecodeKey is [File.Decode] for the value of a key. Messages name the key.
 func (f *File) DecodeKey(key string, n *yaml.Node, out any) bool {
 	return Decoder{File: f}.decode(key, n, out)
 }
 
-// A target describes the place that a value is for.
+// A target describes the place in a Go value that a node decodes into.
 type target struct {
 	name      string // of the key, for messages; empty at the top
 	oneOrMore bool
@@ -114,7 +114,7 @@ func (t target) subject() string {
 	return t.name + " "
 }
 
-// prefix starts a message about the place's value.
+// prefix returns the start of a message about the value.
 func (t target) prefix() string {
 	if t.name == "" {
 		return ""
@@ -122,7 +122,7 @@ func (t target) prefix() string {
 	return t.name + ": "
 }
 
-// wrongKind reports a node that is not a list or mapping, as wanted.
+// wrongKind reports a node that is not the wanted list or mapping.
 func (d Decoder) wrongKind(n *yaml.Node, to target, want, keys string) {
 	if d.Secret != nil && n.Kind == yaml.ScalarNode {
 		d.File.Problemf(n, "%swant %s", to.prefix(), want)
@@ -168,8 +168,8 @@ type field struct {
 	required   bool
 	nullable   bool
 	zeroAbsent bool
-	fallback   *yaml.Node // the default; nil: none
-	mistaken   []string   // common mistakes for it
+	fallback   *yaml.Node // node of the default; nil: none
+	mistaken   []string   // wrong keys that people often write for it
 	to         target
 }
 
@@ -198,13 +198,13 @@ func fields(t reflect.Type) []field {
 	return list
 }
 
-// A shape is the fields of a struct and their names.
+// A shape contains the fields of a struct and their names.
 type shape struct {
 	known []field
 	names []string
 }
 
-// shape returns that of a type, which is worked out once for a file.
+// shape returns the shape of a type. It is computed once for each file.
 func (f *File) shape(t reflect.Type) shape {
 	s, ok := f.shapes[t]
 	if ok {
@@ -227,7 +227,7 @@ func (fd field) setDefault(v reflect.Value) {
 	}
 }
 
-// setDefaults sets the fields that have a default, in the structs below too.
+// setDefaults sets the fields that have a default, also in nested structs.
 func (f *File) setDefaults(v reflect.Value) {
 	for _, fd := range f.shape(v.Type()).known {
 		switch at := v.Field(fd.index); {
@@ -252,7 +252,7 @@ func (d Decoder) structure(n *yaml.Node, v reflect.Value, to target) {
 		j := slices.Index(s.names, key.Value)
 		switch {
 		case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" || isNull(key):
-			// Parse has reported it.
+			// Parse has already reported it.
 		case j < 0:
 			if k := slices.IndexFunc(s.known, func(fd field) bool { return slices.Contains(fd.mistaken, key.Value) }); k >= 0 {
 				d.File.Problemf(key, "unknown key %q; write %s", key.Value, s.names[k])
@@ -273,7 +273,7 @@ func (d Decoder) structure(n *yaml.Node, v reflect.Value, to target) {
 	}
 }
 
-// field decodes the value of a key into its field of a struct.
+// field decodes the value of a key into a struct field.
 func (d Decoder) field(n *yaml.Node, v reflect.Value, fd field) {
 	at := v.Field(fd.index)
 	d.value(n, at, fd.to)
@@ -282,7 +282,7 @@ func (d Decoder) field(n *yaml.Node, v reflect.Value, fd field) {
 	}
 }
 
-// UnknownKey records that key is none of the known keys, with a suggestion.
+// UnknownKey records that key is not one of the known keys, with a suggestion.
 func (f *File) UnknownKey(key *yaml.Node, known []string) {
 	f.Problemf(key, "unknown key %q%s (known: %s)", key.Value, DidYouMean(key.Value, known), strings.Join(known, ", "))
 }

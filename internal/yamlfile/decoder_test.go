@@ -31,7 +31,7 @@ type service struct {
 	Raw    *yaml.Node `yaml:"raw"`
 }
 
-// TestDecoder decodes with variables, texts in place of numbers, secrets and defaults.
+// TestDecoder checks variables, texts in place of numbers, secrets and defaults.
 func TestDecoder(t *testing.T) {
 	t.Parallel()
 	const absent = "localhost 80 0 true 1m0s 4  9"

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Variables resolves the variables in texts: ${NAME}.
+// Variables resolves variables such as ${NAME} in texts.
 type Variables struct {
-	// Lookup returns the value of a variable. Its error names the variable and contains no
-	// value.
+	// Lookup returns the value of a variable. Its error names the variable but contains no value.
 	Lookup func(name string) (string, error)
-	// Reserved returns why only secrets, values of the type [Decoder.Secret], may contain a
-	// variable; its error names the variable. Nil, as a function or a result: all values may.
+	// Reserved returns an error if only secrets, values of type [Decoder.Secret], may contain the
+	// variable. The error names the variable. A nil result, or a nil function, allows the variable
+	// everywhere.
 	Reserved func(name string) error
-	// Lenient leaves "${}" and a "${" without its end as they are.
+	// Lenient keeps "${}" and an unclosed "${" unchanged.
 	Lenient bool
 }
 
@@ -23,8 +23,8 @@ var (
 	variableName = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 )
 
-// Expand replaces each ${NAME} in s by the variable's value, which is not expanded again. A
-// "$" without "{" stays. If there are problems, the text is empty.
+// Expand replaces each ${NAME} in s by the variable's value, which is not expanded again. A "$"
+// that is not followed by "{" is kept. If there are problems, out is empty.
 func (v Variables) Expand(s string) (out string, problems []string) {
 	out = variable.ReplaceAllStringFunc(s, func(ref string) string {
 		m := variableName.FindStringSubmatch(ref)
@@ -39,7 +39,7 @@ func (v Variables) Expand(s string) (out string, problems []string) {
 			problems = append(problems, fmt.Sprintf("want ${NAME}, got %q", ref))
 		case ref == "${}" || !strings.HasSuffix(ref, "}"):
 			return ref
-		default: // the text may be a secret
+		default: // no quote, because the text may be a secret
 			problems = append(problems, "a variable is written ${NAME}, with letters, digits and '_'")
 		}
 		return ""

@@ -8,12 +8,12 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// The bounds of a document.
+// The limits of a document.
 const (
 	MaxSize  = 1 << 20 // bytes
 	maxDepth = 100     // nested lists and mappings
-	maxNodes = 200_000 // nodes, with those that aliases repeat
-	// maxRecorded is how many problems are kept; of the others only the number is.
+	maxNodes = 200_000 // nodes, including the nodes that aliases repeat
+	// maxRecorded is the number of problems that are kept. Further problems are only counted.
 	maxRecorded = 1000
 )
 
@@ -23,16 +23,16 @@ type File struct {
 	source   source
 	root     *yaml.Node
 	problems Problems // at most maxRecorded
-	errors   int      // the number of errors, those that were not kept included
+	errors   int      // number of errors, including those that were not kept
 	shapes   map[reflect.Type]shape
 }
 
-// Parse reads src, which must be one YAML document of at most [MaxSize] bytes; an empty one
-// counts as an empty mapping. The error is a [Problems] and means that there is no document to
-// work with: bad syntax, too large, too deep. Repeated keys, merge keys and custom tags are
-// reported by [File.Err] together with later problems.
+// Parse reads src, which must be one YAML document of at most [MaxSize] bytes. An empty one counts
+// as an empty mapping. The error is a [Problems]; it means that there is no usable document,
+// because of bad syntax, its size or its nesting. Repeated keys, merge keys and custom tags do not
+// make Parse fail; [File.Err] reports them together with later problems.
 //
-// Aliases are replaced by the nodes that they refer to; those may occur several times.
+// Aliases are replaced by the nodes that they refer to. So a node may occur several times.
 func Parse(name string, src []byte) (*File, error) {
 	src = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))
 	if len(src) > MaxSize {
@@ -82,8 +82,8 @@ func (f *File) Warnf(n *yaml.Node, format string, args ...any) {
 	}
 }
 
-// ProblemIn records an error inside the scalar n, at a line and column of its
-// value, both from 1 and the column in characters.
+// ProblemIn records an error inside the scalar n, at a line and column of its value. Both count
+// from 1; columns count characters.
 func (f *File) ProblemIn(n *yaml.Node, line, col int, msg string) {
 	if f.errors++; f.keeps() {
 		f.problems = append(f.problems, f.At(n, line, col, msg))
@@ -99,7 +99,7 @@ func (f *File) UndeclaredIn(n *yaml.Node, line, col int, msg string) {
 	}
 }
 
-// WarnIn records a warning inside the scalar n, as ProblemIn does an error.
+// WarnIn records a warning inside the scalar n. The place is that of [File.ProblemIn].
 func (f *File) WarnIn(n *yaml.Node, line, col int, msg string) {
 	if len(f.problems) < maxRecorded {
 		p := f.At(n, line, col, msg)
@@ -108,26 +108,26 @@ func (f *File) WarnIn(n *yaml.Node, line, col int, msg string) {
 	}
 }
 
-// keeps reports whether there is room for the error that was just counted. There
-// always is for the first, however many warnings came before it.
+// keeps reports whether the error that was just counted is kept. The first error is always kept,
+// even after maxRecorded warnings.
 func (f *File) keeps() bool { return len(f.problems) < maxRecorded || f.errors == 1 }
 
-// At returns a problem inside the scalar n as [File.ProblemIn] would record it,
-// without recording it. It may be called concurrently with itself.
+// At returns the problem that [File.ProblemIn] would record, without recording it. Several
+// goroutines may call At at the same time.
 func (f *File) At(n *yaml.Node, line, col int, msg string) Problem {
 	l, c := locate(f.source, n, line, col)
 	return f.source.problem(l, c, msg)
 }
 
-// Err returns the errors found so far as a [Problems], or nil. Of more than 1,000
-// problems the later ones are left out, and a last entry counts them.
+// Err returns the errors found so far as a [Problems], or nil. Of more than 1,000 problems it
+// returns the first ones, and a last entry with the number of the others.
 func (f *File) Err() error { return Err(f) }
 
 // Warnings returns the warnings found so far, sorted.
 func (f *File) Warnings() Problems { return f.problems.filter(true) }
 
-// ErrorCount returns the number of errors found so far, those that [File.Err] leaves
-// out included.
+// ErrorCount returns the number of errors found so far, including those that [File.Err] only
+// counts.
 func (f *File) ErrorCount() int { return f.errors }
 
 func (f *File) at(n *yaml.Node, msg string) Problem {
@@ -137,9 +137,9 @@ func (f *File) at(n *yaml.Node, msg string) Problem {
 	return f.source.problem(n.Line, n.Column, msg)
 }
 
-// Err returns the errors of all the files as one [Problems], or nil when there
-// are none. A nil file has none. For a file with too many to keep, an entry without
-// a line at the end counts those that are left out.
+// Err returns the errors of all files as one [Problems], or nil when there are none. A nil file has
+// no errors. If a file has too many, an entry without a line at the end counts those that are left
+// out.
 func Err(files ...*File) error {
 	var all Problems
 	for _, f := range files {
@@ -159,7 +159,7 @@ func Err(files ...*File) error {
 	return nil
 }
 
-// leftOut returns how many errors were counted and not kept; a nil file has none.
+// leftOut returns how many errors were counted but not kept; 0 for a nil file.
 func (f *File) leftOut() int {
 	if f == nil {
 		return 0

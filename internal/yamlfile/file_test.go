@@ -225,8 +225,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Of very many mistakes the first are kept and all are counted; none is lost in
-// the number.
+// The first of very many mistakes are kept, and all of them are counted.
 func TestManyMistakesAreCounted(t *testing.T) {
 	t.Parallel()
 	f, err := yamlfile.Parse("f", []byte("a: 1\n"))
@@ -257,7 +256,7 @@ func TestManyMistakesAreCounted(t *testing.T) {
 	}
 }
 
-// In a line of enormous length a mistake is placed at the start of its scalar.
+// A mistake in a very long line is placed at the start of its scalar.
 func TestPlaceInAVeryLongLine(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[int]int{10_000: 9_004, 20_000: 4} {
@@ -271,8 +270,7 @@ func TestPlaceInAVeryLongLine(t *testing.T) {
 	}
 }
 
-// A key that people often write in the place of another is answered with that one,
-// which then is not missing besides.
+// A common wrong key gets a suggestion. The right key is then not reported as missing.
 func TestMistakenKey(t *testing.T) {
 	t.Parallel()
 	f, err := yamlfile.Parse("f", []byte("name: x\nzzz: y\n"))

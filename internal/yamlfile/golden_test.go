@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
-// A document is what the golden files decode into: a field of every kind.
+// A document is the type that golden files decode into. It has a field of every kind.
 type document struct {
 	Name     string            `yaml:"name,required"`
 	Count    int               `yaml:"count"`
@@ -44,7 +44,7 @@ type nested struct {
 	Value int    `yaml:"value"`
 }
 
-// even decodes itself and refuses odd numbers.
+// even is a NodeDecoder that rejects odd numbers.
 type even int
 
 func (e *even) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
@@ -89,8 +89,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// describe returns the problems, or else the value, of a document, and the
-// warnings.
+// describe returns the problems of a document, or its value if there are none, and the warnings.
 func describe(src []byte) string {
 	f, err := yamlfile.Parse("in.yml", src)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxLine is the length in bytes of a line that is searched for a place. In a longer
-// one every mistake is placed at the start of its scalar: a thousand of them would
-// read the line a thousand times.
+// maxLine is the largest length in bytes of a line that is searched for a place. In a longer line
+// every mistake is placed at the start of its scalar, because a thousand mistakes would cause a
+// thousand searches.
 const maxLine = 16 << 10
 
-// locate maps a line and column of a scalar's value to those of the file. For
-// folded blocks, which keep no line structure, and for anything that does not
-// line up, it returns the start of the scalar.
+// locate maps a line and column of a scalar's value to those of the file. It returns the start of
+// the scalar for a folded block, which loses its line structure, and where value and file do not
+// agree.
 func locate(s source, n *yaml.Node, line, col int) (int, int) {
 	if n == nil {
 		return 1, 1
@@ -39,8 +39,8 @@ type cursor struct {
 	source
 	row  int    // from 1
 	col  int    // in characters, from 0
-	text []rune // of the line
-	end  int    // of the text without the blanks at its end
+	text []rune // of the current line
+	end  int    // length of the text without trailing blanks
 }
 
 func (c *cursor) load() {
@@ -81,11 +81,11 @@ func (c *cursor) skipProperties() {
 	}
 }
 
-// blankRest reports whether nothing but blanks is left of the line.
+// blankRest reports whether the rest of the line is blank.
 func (c *cursor) blankRest() bool { return c.col >= c.end }
 
-// inLiteral maps a place in a literal block, whose lines are those of the file
-// without the indentation.
+// inLiteral maps a place in a literal block. Its lines are those of the file without the
+// indentation.
 func (c *cursor) inLiteral(n *yaml.Node, line, col int) (int, int) {
 	lines := strings.Split(n.Value, "\n")
 	if line > len(lines) || c.row+line > len(c.lines) {
@@ -100,7 +100,7 @@ func (c *cursor) inLiteral(n *yaml.Node, line, col int) (int, int) {
 	return c.row + line, indent + min(col, len(value)+1)
 }
 
-// inFlow maps a place in a plain or quoted scalar by reading it again.
+// inFlow maps a place in a plain or quoted scalar by scanning the scalar again.
 func (c *cursor) inFlow(n *yaml.Node, line, col int) (int, int) {
 	quote := rune(0)
 	switch {
@@ -122,8 +122,8 @@ func (c *cursor) inFlow(n *yaml.Node, line, col int) (int, int) {
 	return c.row, c.col + 1
 }
 
-// offset returns the number of characters before a place in the value; at most
-// all of them.
+// offset returns the number of characters before a place in the value. It is at most the length of
+// the value.
 func offset(value string, line, col int) int {
 	n := 0
 	for _, r := range value {
@@ -136,7 +136,7 @@ func offset(value string, line, col int) int {
 				col--
 			}
 		case line == 1:
-			return n // the column is beyond the end of its line
+			return n // the column is after the end of its line
 		default:
 			line--
 		}
@@ -145,9 +145,9 @@ func offset(value string, line, col int) int {
 	return n
 }
 
-// step reads one element of the source, such as a character or an escape, and returns the number of
-// characters that it adds to the value: 1 for an escape, 1 or more for a line break, 0 for an
-// escaped line break.
+// step reads one element of the source: a character, an escape or a line break. It returns the
+// number of characters that the element adds to the value: 1 for an escape, 1 or more for a line
+// break, 0 for an escaped line break.
 func (c *cursor) step(quote rune) int {
 	if c.blankRest() {
 		return c.fold()
@@ -167,8 +167,7 @@ func (c *cursor) step(quote rune) int {
 	return 1
 }
 
-// escapeLen is the length of an escape sequence, by the character after the
-// backslash.
+// escapeLen returns the length of an escape sequence from the character after the backslash.
 func escapeLen(r rune) int {
 	switch r {
 	case 'x':

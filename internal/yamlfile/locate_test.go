@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// scalars are the ways to write a value; the capital letters in them are unique.
+// scalars are the ways to write a value. Each capital letter in a value occurs only once.
 var scalars = map[string]string{
 	"plain":                     "when: A b C\n",
 	"plain in a list":           "- x\n-   A b C\n",
@@ -37,8 +37,7 @@ var scalars = map[string]string{
 	"CRLF":                      "x: 1\r\nwhen: |\r\n  A\r\n  B\r\ny: 'C\r\n  D'\r\n",
 }
 
-// Every capital letter of every value must be found at the same letter of the
-// file.
+// Every capital letter of a value is found at the same letter of the file.
 func TestProblemInFindsEveryLetter(t *testing.T) {
 	t.Parallel()
 	for name, src := range scalars {

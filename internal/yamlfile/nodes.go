@@ -8,8 +8,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Child returns the value at a path of keys in nested mappings; nil if there is none. The
-// first of repeated keys counts.
+// Child returns the value at a path of keys in nested mappings, or nil. If a key is repeated, its
+// first value is returned.
 func Child(n *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {
 		n = value(n, key)
@@ -26,7 +26,7 @@ func value(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// Pairs iterates over the keys and values of a mapping; other nodes, and nil, have none.
+// Pairs iterates over the keys and values of a mapping. Other nodes and nil have no pairs.
 func Pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	return func(yield func(k, v *yaml.Node) bool) {
 		if n == nil || n.Kind != yaml.MappingNode {
@@ -37,11 +37,11 @@ func Pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	}
 }
 
-// EachField calls visit for every key of the mapping n that has a field in the struct v, and
-// for the keys of the mappings below it. v must have been decoded from n.
+// EachField calls visit for every key of the mapping n that has a field in the struct v, also in
+// nested mappings. v must have been decoded from n.
 //
-// path is that of n, and empty for the top of a document. The key max_retries below queue
-// has the path "queue.max_retries"; items of a list have the path of the list.
+// path is the path of n; it is empty at the top of a document. The key max_retries below queue has
+// the path "queue.max_retries". Items of a list have the path of the list.
 func (f *File) EachField(path string, n *yaml.Node, v reflect.Value, visit func(path string, at *yaml.Node, v reflect.Value)) {
 	switch {
 	case n == nil || v.Type() == nodeType || v.Kind() == reflect.Pointer && (v.IsNil() || v.Type().Elem() == nodeType):

@@ -16,16 +16,16 @@ type Problem struct {
 	Column  int    // in characters, from 1; 0 when unknown
 	Msg     string // the mistake, and often a suggestion
 	Source  string // the text of the line; empty when unknown
-	Warning bool   // the document is usable all the same
-	// Undeclared means that the problem is a name that no file declares: it is none once a
-	// further file does.
+	Warning bool   // the document is usable nevertheless
+	// Undeclared means that the problem is a name that no file declares. Another file may still
+	// declare it.
 	Undeclared bool
 }
 
-// Error returns "file:line:column: message", and below it the source line with a caret under
-// the column. Long lines are cut to the part around the caret. It is safe for a terminal and
-// the log of a workflow: line breaks of the message, control characters and the start of a
-// command are shown as U+FFFD.
+// Error returns "file:line:column: message", and below it the source line with a caret under the
+// column. Of a long line it shows the part around the caret. The text is safe for a terminal and
+// the log of a workflow: U+FFFD replaces line breaks of the message, control characters and the
+// start of a command.
 func (p Problem) Error() string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -82,7 +82,7 @@ func (p Problem) writeSource(b *strings.Builder) {
 		b.WriteByte(' ')
 	}
 	for _, r := range line[from:caret] {
-		// A tab in the line above must be a tab here, or the caret moves.
+		// Keep tabs, so that the caret stays below its column.
 		if r != '\t' {
 			r = ' '
 		}
@@ -91,10 +91,10 @@ func (p Problem) writeSource(b *strings.Builder) {
 	b.WriteByte('^')
 }
 
-// inert keeps text of a file from steering the terminal or the log: it replaces in place
-// control characters, the second of two colons at the start of the line, which begin a
-// command of GitHub's runner, and the bracket of "##[", which does so anywhere. The
-// runner may pass over invisible characters between them.
+// inert makes text of a file harmless for the terminal and the log. It replaces control characters.
+// It also replaces the start of commands of GitHub's runner: the second colon of "::" at the start
+// of a line, and the bracket of "##[" anywhere. It ignores invisible characters between these,
+// because the runner may ignore them.
 func inert(line []rune) []rune {
 	var last rune // the last visible character
 	n := 0        // number of visible characters
@@ -114,15 +114,15 @@ func inert(line []rune) []rune {
 	return line
 }
 
-// Problems are the mistakes of one or several files, sorted by file, line and
-// column. As an error it can be taken out of a chain with errors.As.
+// Problems are the mistakes of one or several files, sorted by file, line and column. As an error
+// it can be found with errors.As.
 type Problems []Problem
 
-// maxShown bounds the text of Error.
+// maxShown is the number of problems that Error shows.
 const maxShown = 50
 
-// Error returns the problems one after the other; of more than 50 the rest is
-// only counted.
+// Error returns the problems one after the other. It shows the first 50 and the number of the
+// others.
 func (ps Problems) Error() string {
 	var b strings.Builder
 	for i, p := range ps {
@@ -138,17 +138,17 @@ func (ps Problems) Error() string {
 	return b.String()
 }
 
-// Errors returns those that are not warnings.
+// Errors returns the problems that are not warnings.
 func (ps Problems) Errors() Problems { return ps.filter(false) }
 
-// Sort sorts the problems by file, line and column; of one place, the first stays first.
+// Sort sorts the problems by file, line and column. Problems at the same place keep their order.
 func (ps Problems) Sort() {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }
 
-// filter returns the sorted problems that are warnings, or those that are not.
+// filter returns the sorted warnings, or the sorted problems that are not warnings.
 func (ps Problems) filter(warnings bool) Problems {
 	var out Problems
 	for _, p := range ps {

@@ -41,7 +41,7 @@ func (d Decoder) scalar(n *yaml.Node, v reflect.Value, to target) {
 	err := setScalar(&out, v)
 	switch {
 	case err == nil:
-	case resolved: // the value may be a secret
+	case resolved: // no value, because it may be a secret
 		d.File.Problemf(n, "%swant %s, but the values of its variables have another type", to.prefix(), wanted(v))
 	case errors.Is(err, duration.ErrTooLong):
 		d.File.Problemf(n, "%s%v, got %s", to.prefix(), err, Kind(n))
@@ -50,11 +50,11 @@ func (d Decoder) scalar(n *yaml.Node, v reflect.Value, to target) {
 	}
 }
 
-// spelled turns a text that spells a value of the type of v into a node of that type.
+// spelled gives n the type of v if n is a text that is valid for this type, such as "8" for an int.
 func spelled(n *yaml.Node, v reflect.Value) {
 	text, tag := strings.TrimSpace(n.Value), ""
 	switch v.Kind() {
-	case reflect.Bool: // 1 and 0 too
+	case reflect.Bool: // also accepts 1 and 0
 		switch strings.ToLower(text) {
 		case "true", "t", "yes", "y", "on", "1":
 			tag, text = "!!bool", "true"
@@ -130,7 +130,7 @@ func setDuration(n *yaml.Node, v reflect.Value) error {
 	return err
 }
 
-// wanted names the values of a type.
+// wanted describes the values of a type.
 func wanted(v reflect.Value) string {
 	switch {
 	case v.Type() == durationType:
@@ -178,7 +178,7 @@ func Kind(n *yaml.Node) string {
 	return fmt.Sprintf("the text %q", short(n.Value))
 }
 
-// short cuts a value that is only quoted to be recognised.
+// short shortens a value in a message, where people only need to recognize it.
 func short(s string) string {
 	const most = 40
 	r := []rune(s)

@@ -7,11 +7,10 @@ import (
 	"github.com/org/foreman-action/internal/duration"
 )
 
-// Schema returns the JSON Schema, draft 2020-12, of the documents that [File.Decode] accepts
-// for a struct type. More is asked for the rest, by the names of the keys on the way, such as
-// "policy.limits": a description, or the schema of a node that is decoded elsewhere. Its
-// entries replace those of the type; nil adds none. Schema panics for a type that Decode does
-// not know.
+// Schema returns the JSON Schema, draft 2020-12, of the documents that [File.Decode] accepts for a
+// struct type. more returns additional entries for a path of keys, such as "policy.limits": a
+// description, or the schema of a node that is decoded elsewhere. Its entries replace those of the
+// type; nil adds none. Schema panics for a type that Decode does not support.
 func Schema(t reflect.Type, more func(path string) map[string]any) map[string]any {
 	return schemer{more}.structure(t, "")
 }
@@ -50,7 +49,7 @@ func (s schemer) structure(t reflect.Type, path string) map[string]any {
 func (s schemer) value(t reflect.Type, path string) map[string]any {
 	switch {
 	case t == nodeType || t == reflect.PointerTo(nodeType):
-		return map[string]any{} // its form comes from more
+		return map[string]any{} // more provides its schema
 	case t == durationType:
 		return map[string]any{"anyOf": []any{
 			map[string]any{"type": "string", "pattern": duration.Pattern}, map[string]any{"const": 0},
@@ -65,7 +64,7 @@ func (s schemer) value(t reflect.Type, path string) map[string]any {
 	case t.Kind() == reflect.Pointer:
 		return s.value(t.Elem(), path)
 	case t.Kind() == reflect.Struct && len(fields(t)) == 0:
-		return map[string]any{} // a NodeDecoder, which has a form of its own
+		return map[string]any{} // a NodeDecoder, for which more provides the schema
 	case t.Kind() == reflect.Struct:
 		return s.structure(t, path)
 	case t.Kind() == reflect.Slice:

@@ -13,12 +13,12 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// own decodes itself.
+// own is a NodeDecoder.
 type own struct{ text string }
 
 func (o *own) DecodeYAML(_ *yamlfile.File, n *yaml.Node) { o.text = n.Value }
 
-// TestSchema pins the schema of every kind of type.
+// TestSchema checks the schema of every kind of type.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	pattern := strings.ReplaceAll(duration.Pattern, `\`, `\\`)
@@ -27,7 +27,7 @@ func TestSchema(t *testing.T) {
 		name string
 		typ  reflect.Type
 		more map[string]map[string]any
-		want string // the properties, or the whole
+		want string // the properties, or the whole schema
 	}{
 		{"scalars", reflect.TypeFor[struct {
 			S string  `yaml:"s"`
@@ -75,7 +75,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestSchemaUnknownType panics as Decode does.
+// TestSchemaUnknownType checks that Schema panics for a type that Decode does not support.
 func TestSchemaUnknownType(t *testing.T) {
 	t.Parallel()
 	defer func() {

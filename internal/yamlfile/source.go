@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// A source is the text of a file in lines, and its name.
+// A source is the name and the lines of a file.
 type source struct {
 	name  string
 	lines []string
 }
 
-// newSource splits a text where YAML's scanner does, so that line numbers agree.
+// newSource splits a text into lines like YAML's scanner does, so that line numbers agree.
 func newSource(name, text string) source {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
 	return source{name, strings.Split(text, "\n")}
@@ -27,7 +27,7 @@ func (s source) line(n int) string {
 
 // problem returns a problem at a line and column, both from 1.
 func (s source) problem(line, col int, msg string) Problem {
-	// The parser reports something missing at the very end on a line after the last.
+	// If something is missing at the very end, the parser reports a line after the last one.
 	if last := len(s.lines); line > last {
 		line, col = last, utf8.RuneCountInString(s.line(last))+1
 	}

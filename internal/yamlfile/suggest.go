@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// Suggest returns the known word that was probably meant by word, or "" when none
-// is near. Case and the choice of "-" or "_" do not count as differences.
+// Suggest returns the known word that was probably meant by word, or "" when none is similar. Case,
+// and "-" or "_", make no difference.
 func Suggest(word string, known []string) string {
 	fold := strings.NewReplacer("-", "_", " ", "_")
 	w := fold.Replace(strings.ToLower(word))
@@ -21,11 +21,11 @@ func Suggest(word string, known []string) string {
 	return best
 }
 
-// maxWord bounds the work for one suggestion, in bytes.
+// maxWord limits the length of a word that is compared, in bytes.
 const maxWord = 100
 
-// distance is the number of insertions, deletions, replacements and swaps of
-// neighbours that lead from a to b (optimal string alignment).
+// distance returns the number of insertions, deletions, replacements and swaps of neighbours that
+// turn a into b (optimal string alignment).
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	var before []int
@@ -51,7 +51,7 @@ func distance(a, b string) int {
 	return last[len(y)]
 }
 
-// DidYouMean returns "; did you mean X?", or "" when nothing in known is near.
+// DidYouMean returns "; did you mean X?", or "" when no known word is similar.
 func DidYouMean(word string, known []string) string {
 	s := Suggest(word, known)
 	if s == "" {

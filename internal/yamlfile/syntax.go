@@ -14,8 +14,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// badCharacter finds bytes that no YAML document may hold; the parser reports
-// them without a position.
+// badCharacter finds a byte that a YAML document must not contain. The parser would report it
+// without a position.
 func badCharacter(s source, src []byte) (Problem, bool) {
 	if utf8.Valid(src) && !slices.ContainsFunc(s.lines, hasBadRune) {
 		return Problem{}, false
@@ -37,16 +37,16 @@ func badCharacter(s source, src []byte) (Problem, bool) {
 
 func hasBadRune(line string) bool { return strings.ContainsFunc(line, badRune) }
 
-// badRune reports characters that YAML 1.2 §5.1 excludes. The parser takes U+FFFE and U+FFFF as
-// well, and stumbles over a byte order mark inside the text.
+// badRune reports whether YAML 1.2 §5.1 excludes a character. The parser accepts U+FFFE and U+FFFF,
+// and gives a confusing error for a byte order mark inside the text.
 func badRune(r rune) bool {
 	return r < 0x20 && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
 
-// errSecond means that more follows the document.
+// errSecond means that a second document follows.
 var errSecond = errors.New("a second document starts here; a file holds one")
 
-// decodeOne decodes the only document of src; an empty src gives an empty node.
+// decodeOne decodes the only document of src. An empty src gives an empty node.
 func decodeOne(src []byte) (*yaml.Node, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(src))
 	var doc, next yaml.Node
@@ -66,9 +66,9 @@ func decodeOne(src []byte) (*yaml.Node, error) {
 	}
 }
 
-// syntaxProblem turns a parser's error into a problem. The parser names the line
-// where the surrounding construct starts, or none; the shortest beginning of src
-// that fails in the same way is the place where it stumbled.
+// syntaxProblem turns an error of the parser into a problem. The parser reports the line where the
+// surrounding construct starts, or no line. So syntaxProblem searches for the shortest prefix of
+// src that fails in the same way, and reports its end.
 func syntaxProblem(s source, src []byte, err error) Problem {
 	reason := parserReason(err)
 	fails := func(n int) bool {
@@ -84,8 +84,7 @@ func syntaxProblem(s source, src []byte, err error) Problem {
 	n := sort.Search(ends[line]-start, func(i int) bool { return fails(start + i) })
 	text := s.line(line + 1)
 	col := utf8.RuneCount(src[start : start+n])
-	// A parser that stumbles over the end of a line, or before its text, is better
-	// answered at the text.
+	// If the place is at the end of the line or before its text, move it to the text.
 	indent := len(text) - len(strings.TrimLeft(text, " \t"))
 	col = max(min(col, utf8.RuneCountInString(text)), indent+1)
 	if errors.Is(err, errSecond) {
@@ -94,7 +93,7 @@ func syntaxProblem(s source, src []byte, err error) Problem {
 	return s.problem(line+1, col, explain(s, reason, line+1))
 }
 
-// lineEnds returns the offset after each line of src.
+// lineEnds returns the offset of the end of each line of src.
 func lineEnds(src []byte) []int {
 	var ends []int
 	for i, c := range src {
@@ -108,7 +107,7 @@ func lineEnds(src []byte) []int {
 	return ends
 }
 
-// parserReason is the parser's error without its prefix and its line.
+// parserReason returns the parser's error without its prefix and its line.
 func parserReason(err error) string {
 	s := strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, ok := strings.CutPrefix(s, "line "); ok {
@@ -124,13 +123,13 @@ const (
 	hintNot   = "to negate, write not instead of !, or quote the whole value"
 )
 
-// A trap is a way to write a value that reads well and is not YAML.
+// A trap is a way to write a value that looks right but is not YAML.
 type trap struct {
-	value *regexp.Regexp // of the text after "key: "
+	value *regexp.Regexp // matches the text after "key: "
 	hint  string
 }
 
-// traps are tried in order.
+// traps returns the traps; the first one that matches is used.
 func traps() []trap {
 	return []trap{
 		{regexp.MustCompile(`^!`), "a value that starts with ! is a YAML tag; " + hintNot},
@@ -150,7 +149,7 @@ var (
 	tabIndent = regexp.MustCompile(`^ *\t`)
 )
 
-// explain adds to the parser's reason the probable intention.
+// explain adds the probable intention to the parser's reason.
 func explain(s source, reason string, line int) string {
 	switch reason {
 	case errSecond.Error():
@@ -168,7 +167,7 @@ func explain(s source, reason string, line int) string {
 			return t.hint + " (" + reason + ")"
 		}
 	}
-	// A comment cuts a value short; the parser only notices on the next line.
+	// A comment ended the value, and the parser noticed that only on the next line.
 	if before := s.line(line - 1); strings.Contains(before, " #") {
 		return "the value on the line above ends at \" #\", which starts a comment; " + hintBlock + " (" + reason + ")"
 	}

@@ -14,8 +14,8 @@ type mistake struct {
 	msg  string
 }
 
-// walk visits a fresh tree once: it resolves aliases, limits the tree and returns forbidden
-// contents. A fatal mistake stops it.
+// walk visits a parsed tree once. It resolves aliases, checks the limits and returns forbidden
+// contents. A fatal mistake ends it.
 func walk(root *yaml.Node) (found []mistake, fatal *mistake) {
 	w := walker{left: maxNodes, open: map[*yaml.Node]bool{}, seen: map[*yaml.Node]bool{}}
 	if err := w.walk(root, 0); err != nil {
@@ -27,9 +27,9 @@ func walk(root *yaml.Node) (found []mistake, fatal *mistake) {
 // A walker is one visit of a tree.
 type walker struct {
 	found []mistake
-	left  int                 // nodes that may still come
-	open  map[*yaml.Node]bool // the nodes on the way from the root
-	seen  map[*yaml.Node]bool // aliased nodes come again; their problems do not
+	left  int                 // how many more nodes are allowed
+	open  map[*yaml.Node]bool // the nodes on the path from the root
+	seen  map[*yaml.Node]bool // the nodes of repeated aliases; their problems are not repeated
 	at    *yaml.Node          // the last node entered
 }
 
@@ -71,8 +71,8 @@ func (w *walker) walk(n *yaml.Node, depth int) error {
 	return nil
 }
 
-// checkTag refuses tags such as "!label", from "!label(...)", and removes them, so that the
-// value causes no further problems.
+// checkTag rejects custom tags such as "!label", which people write for "not label(...)". It
+// removes them, so that the value causes no further problems.
 func (w *walker) checkTag(n *yaml.Node) {
 	if !strings.HasPrefix(n.Tag, "!") || strings.HasPrefix(n.Tag, "!!") {
 		return

@@ -16,13 +16,13 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// maxPending bounds the records that a Store reads for closings.
+// maxPending is the most records in which Pending looks for closings.
 const maxPending = 20_000
 
 var _ memory.Agenda = (*Store)(nil)
 
-// Pending implements [memory.Agenda]. It reads the records of the repository, the newest
-// issues first, 20,000 at most.
+// Pending implements [memory.Agenda]. It reads at most 20,000 records of the repository, the
+// newest issues first.
 func (s *Store) Pending(ctx context.Context, repo string) (list []memory.Due, complete bool, err error) {
 	key, err := memory.Key(repo, 1)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Store) Pending(ctx context.Context, repo string) (list []memory.Due, co
 	return list, complete && err == nil, err
 }
 
-// recordsIn returns the numbers of the records in a folder, the newest first.
+// recordsIn returns the issue numbers of the records in a folder, the largest first.
 func recordsIn(root *os.Root, dir string) ([]int, error) {
 	files, err := fs.ReadDir(root.FS(), dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,8 +73,8 @@ func recordsIn(root *os.Root, dir string) ([]int, error) {
 	return numbers, nil
 }
 
-// dueIn reads when the first closing in a record is due. Most have none, and are not
-// decoded.
+// dueIn returns when the first closing in a record is due. It does not decode a record without
+// closings, because most records have none.
 func dueIn(root *os.Root, dir, repo string, issue int) (at time.Time, ok bool, err error) {
 	data, err := read(root, dir+"/"+strconv.Itoa(issue)+".json", memory.MaxSize)
 	if err != nil || !bytes.Contains(data, []byte(`"closings"`)) {

@@ -22,8 +22,8 @@ func TestFileAgenda(t *testing.T) {
 	})
 }
 
-// TestFileAgendaStrangers puts files that are not records, and unreadable records, into the folder.
-// Only a record that may contain a closing and cannot be read makes the list incomplete.
+// TestFileAgendaStrangers adds files to the folder that are not records or cannot be decoded. The
+// list is incomplete only if such a file has the name of a record and may contain a closing.
 func TestFileAgendaStrangers(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

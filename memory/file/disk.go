@@ -15,9 +15,11 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// read returns at most one byte more than the file may have.
+// read returns the content of a file. It reads at most most+1 bytes, so that the caller can
+// detect a file that is too large.
 func read(root *os.Root, name string, most int64) ([]byte, error) {
-	// Opening a pipe would wait for its other end, and the store makes no links.
+	// Opening a pipe would block until another process opens it. A link is rejected, because the
+	// store makes none.
 	if info, err := root.Lstat(name); err != nil {
 		return nil, err
 	} else if !info.Mode().IsRegular() {
@@ -31,9 +33,10 @@ func read(root *os.Root, name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most+1))
 }
 
-// setAside renames a broken file, or anything else in the place of a record or a ledger. The new
-// name is a format for a hash of the content, so the same broken file is kept once. A random name
-// takes the place of the hash when it is not a file, or when that name belongs to something else.
+// setAside renames a broken file, or another object that has the name of a record or a ledger.
+// format is the new name, with %s for a hash of the content, so that the same broken file is kept
+// only once. If the object is not a file, or if the new name is taken by another object, %s is
+// random.
 func setAside(root *os.Root, name, format string) error {
 	data, err := read(root, name, memory.MaxLedger)
 	if err != nil && !errors.Is(err, memory.ErrBroken) {
@@ -48,14 +51,15 @@ func setAside(root *os.Root, name, format string) error {
 	return root.Rename(name, aside)
 }
 
-// replace writes a file so that at any moment the old content or the new one is
-// there whole, also after a crash of the machine. The lock is held.
+// replace writes a file atomically: at any moment the file has the complete old content or the
+// complete new one, even after a crash of the machine. The caller holds the lock.
 func replace(root *os.Root, name string, data []byte) error {
 	dir := path.Dir(name)
 	if err := makeDir(root, dir); err != nil {
 		return err
 	}
-	// All attempts use one name, so that the next one overwrites the file of a killed one.
+	// The temporary name is fixed, so that the next call overwrites the file that a killed
+	// process left.
 	temp := name + ".tmp"
 	file, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
@@ -72,7 +76,7 @@ func replace(root *os.Root, name string, data []byte) error {
 	return syncDir(root, dir)
 }
 
-// makeDir makes a directory, durably, with those above it.
+// makeDir creates a directory and its parents, durably.
 func makeDir(root *os.Root, dir string) error {
 	if _, err := root.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -89,7 +93,7 @@ func makeDir(root *os.Root, dir string) error {
 	return nil
 }
 
-// appendTo writes behind a file, durably. The lock is held.
+// appendTo appends data to a file, durably. The caller holds the lock.
 func appendTo(root *os.Root, name string, data []byte) error {
 	file, err := root.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {

@@ -37,7 +37,7 @@ func ledgerName(key memory.LedgerKey) (string, error) {
 // A lines is the content of a ledger's file.
 type lines struct {
 	memory.Ledger      // with all marks
-	torn          bool // the last line is not whole
+	torn          bool // the last line is incomplete
 }
 
 // loadLedger reads and decodes one file, and returns its size.
@@ -53,9 +53,10 @@ func loadLedger(root *os.Root, name string, key memory.LedgerKey) (l lines, size
 	return l, len(data), err
 }
 
-// decodeLines reads the lines of a file: the ledger, and an entry for each mark. A mark is
-// durable only with the end of its line, so a last line without it, or one that is not JSON, is
-// what a kill or a full disk left of a mark that failed.
+// decodeLines decodes the lines of a file: the ledger, and an entry for each mark. A mark is
+// durable only when its line has been written to the end. A last line without a newline, or one
+// that is not JSON, is therefore the rest of a mark that failed, because of a kill or a full
+// disk.
 func decodeLines(data []byte, key memory.LedgerKey) (lines, error) {
 	if len(data) > memory.MaxLedger {
 		return lines{}, broken(fmt.Errorf("the ledger is larger than %d bytes", memory.MaxLedger))
@@ -78,7 +79,7 @@ func decodeLines(data []byte, key memory.LedgerKey) (lines, error) {
 			return lines{}, fmt.Errorf("line %d: %w", n, err)
 		}
 		if e.Index < 0 || e.Index >= len(l.Entries) {
-			// ErrNotFound would deny the ledger.
+			// Mark would return ErrNotFound, which means that there is no ledger.
 			return lines{}, broken(fmt.Errorf("line %d: the task has no action %d", n, e.Index))
 		}
 		if err := l.Mark(e); err != nil {
@@ -104,7 +105,7 @@ func (s *Store) Begin(ctx context.Context, l memory.Ledger) error {
 	return nil
 }
 
-// begin writes a new ledger. The lock is held.
+// begin writes a new ledger. The caller holds the lock.
 func (s *Store) begin(root *os.Root, name string, key memory.LedgerKey, data []byte) error {
 	_, _, err := loadLedger(root, name, key)
 	switch {
@@ -125,8 +126,9 @@ func (s *Store) begin(root *os.Root, name string, key memory.LedgerKey, data []b
 	return nil
 }
 
-// prune removes the files beside a ledger that are older than memory.LedgerAge, and never the
-// ledger itself, whatever the clocks show. A file that cannot be removed only costs room.
+// prune removes the files in the ledger's folder that are older than memory.LedgerAge. It never
+// removes the ledger itself, even if a clock is wrong. A file that cannot be removed only takes
+// up space.
 func (s *Store) prune(root *os.Root, name string) {
 	now := time.Now
 	if s.Now != nil {
@@ -162,7 +164,7 @@ func (s *Store) Mark(ctx context.Context, key memory.LedgerKey, e memory.Entry) 
 	return nil
 }
 
-// mark replaces an entry of a ledger. The lock is held.
+// mark replaces an entry of a ledger. The caller holds the lock.
 func mark(root *os.Root, name string, key memory.LedgerKey, e memory.Entry) error {
 	l, size, err := loadLedger(root, name, key)
 	if err != nil {
@@ -179,7 +181,8 @@ func mark(root *os.Root, name string, key memory.LedgerKey, e memory.Entry) erro
 	if !l.torn && size+len(line) <= memory.MaxLedger {
 		return appendTo(root, name, line)
 	}
-	// A new file, so that a reader of the old one never finds half of each.
+	// mark writes a new file, so that a process that reads the old one never reads a mixture of
+	// the two.
 	data, err := memory.EncodeLedger(l.Ledger)
 	if err != nil {
 		return err

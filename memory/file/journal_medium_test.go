@@ -22,7 +22,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestFileJournalLong marks until the file would be too large: it is written anew.
+// TestFileJournalLong marks entries until the file would be too large. Then Mark writes a new,
+// shorter file.
 func TestFileJournalLong(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -54,7 +55,8 @@ func TestFileJournalLong(t *testing.T) {
 	}
 }
 
-// TestFileJournalPrune begins ledgers as time goes by.
+// TestFileJournalPrune begins ledgers before and after other files become older than
+// memory.LedgerAge.
 func TestFileJournalPrune(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -84,7 +86,7 @@ func TestFileJournalPrune(t *testing.T) {
 		if err := j.Begin(t.Context(), other); err != nil {
 			t.Fatal(err)
 		}
-		// As old as the test's clock.
+		// Give the file the time of the test's clock.
 		touch(t, filepath.Join(dir, otherFile), now)
 		got := tree(t, dir)
 		if diff := cmp.Diff(slices.Sorted(slices.Values(tt.want)), got); diff != "" {
@@ -106,7 +108,7 @@ func touch(t testing.TB, file string, at time.Time) {
 	}
 }
 
-// TestFileJournalNotRegular plants links and directories where files belong.
+// TestFileJournalNotRegular puts links and directories in the places of files.
 func TestFileJournalNotRegular(t *testing.T) {
 	t.Parallel()
 	_, outside := begun(t)
@@ -160,8 +162,8 @@ func TestFileJournalNotRegular(t *testing.T) {
 	}
 }
 
-// TestFileJournalTogether lets two stores over one folder mark and read at once: no reader sees
-// half a line.
+// TestFileJournalTogether lets four stores on one folder mark and read at the same time. None
+// reads an incomplete line.
 func TestFileJournalTogether(t *testing.T) {
 	t.Parallel()
 	j, dir := begun(t)
@@ -191,7 +193,7 @@ func TestFileJournalTogether(t *testing.T) {
 	}
 }
 
-// TestFileJournalLock acquires the lock: writers wait meanwhile, readers do not.
+// TestFileJournalLock acquires the lock: writers wait, but readers do not.
 func TestFileJournalLock(t *testing.T) {
 	t.Parallel()
 	j, dir := begun(t)

@@ -81,7 +81,7 @@ func states(t testing.TB, j memory.Journal) string {
 	return strings.Join(list, " ")
 }
 
-// TestFileJournalForm pins the files: ledgers that were written must stay readable.
+// TestFileJournalForm pins the format of the files, because stored ledgers must stay readable.
 func TestFileJournalForm(t *testing.T) {
 	t.Parallel()
 	j, dir := begun(t, triage.Done, triage.Trying)
@@ -104,8 +104,8 @@ func TestFileJournalForm(t *testing.T) {
 	}
 }
 
-// TestFileJournalTorn cuts the last line at every byte: the mark did not happen, and
-// the next one does.
+// TestFileJournalTorn truncates the last line at every byte. The mark in this line is ignored,
+// and the next mark succeeds.
 func TestFileJournalTorn(t *testing.T) {
 	t.Parallel()
 	j, dir := begun(t, triage.Done)
@@ -143,8 +143,8 @@ func TestFileJournalTorn(t *testing.T) {
 	}
 }
 
-// TestFileJournalBroken damages the lines of a ledger: it is not read, a mark does
-// not change it, and the next ledger takes its place.
+// TestFileJournalBroken damages the lines of a ledger. Ledger and Mark return ErrBroken and leave
+// the file unchanged, and Begin replaces it.
 func TestFileJournalBroken(t *testing.T) {
 	t.Parallel()
 	_, dir := begun(t, triage.Done, triage.Done, triage.Done)
@@ -216,7 +216,7 @@ func TestFileJournalNewer(t *testing.T) {
 	}
 }
 
-// TestFileJournalLeftover begins over the files of a killed process.
+// TestFileJournalLeftover begins a ledger where a killed process left a temporary file.
 func TestFileJournalLeftover(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -233,7 +233,7 @@ func TestFileJournalLeftover(t *testing.T) {
 	}
 }
 
-// TestFileJournalFull puts an obstacle in the place of the file to write.
+// TestFileJournalFull makes a write fail, by an obstacle in the place of the file.
 func TestFileJournalFull(t *testing.T) {
 	t.Parallel()
 	l := memorytest.SampleLedger(sampleKey)

@@ -24,8 +24,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// FuzzLines reads any bytes behind a ledger: no panic, one error, and a file that was
-// read takes another line.
+// FuzzLines decodes a ledger followed by any bytes. It never panics, and every error is
+// ErrBroken. If the last line is complete, another line can be appended.
 func FuzzLines(f *testing.F) {
 	memorytest.AddLedgers(f, "../testdata")
 	first, err := memory.EncodeLedger(memorytest.SampleLedger(sampleKey))

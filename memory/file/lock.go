@@ -10,16 +10,16 @@ import (
 	"github.com/org/foreman-action/internal/filelock"
 )
 
-// A lock that another writer holds is tried again every lockEvery, for lockWait at
-// most: a process that was stopped while it held the lock must not stop the others.
+// A writer tries to take a lock every lockEvery, for at most lockWait. The limit keeps a process
+// that was suspended while it held the lock from blocking all others.
 const (
 	lockEvery = 2 * time.Millisecond
 	lockWait  = 10 * time.Second
 )
 
-// lock takes the lock of the whole store, or gives up when ctx ends. Only writers
-// take it, and for milliseconds. Its file stays: removing it would let two
-// processes lock two different files.
+// lock takes the lock of the whole store. It returns an error when ctx ends or after lockWait.
+// Only writers take the lock, for some milliseconds. Its file is not removed, because two
+// processes could then lock two different files.
 func lock(ctx context.Context, root *os.Root) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 	"github.com/org/foreman-action/memory/memorytest"
 )
 
-// TestFilePipe puts a pipe without a writer in the place of a record.
+// TestFilePipe puts a pipe that no process writes to in the place of a record.
 func TestFilePipe(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -35,8 +35,8 @@ func TestFilePipe(t *testing.T) {
 	}
 }
 
-// TestSyncDir syncs directories of a file system that cannot do that, and one that is
-// missing.
+// TestSyncDir syncs a directory of a file system that does not support it, and a missing
+// directory.
 func TestSyncDir(t *testing.T) {
 	t.Parallel()
 	root, err := os.OpenRoot("/proc")

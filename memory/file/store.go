@@ -1,5 +1,5 @@
-// Package file keeps the memory of issues in a folder: a [Store] is a [memory.Store], a
-// [memory.Journal] and a [memory.Agenda] at once, for any number of processes.
+// Package file keeps the memory of issues in a folder. A [Store] implements [memory.Store],
+// [memory.Journal] and [memory.Agenda]. Any number of processes may use one folder.
 package file
 
 import (
@@ -13,22 +13,22 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// A Store keeps one JSON file per issue, "owner/name/number.json" in lower case below a
-// directory. Each file is replaced atomically; a lock that the kernel drops with its process
-// keeps several processes apart. No link leads out of the directory. Save keeps a broken file
-// that it replaces beside the new one, as "number.broken-<hash>.json", and anything that is not a
-// file under a random name.
+// A Store keeps one JSON file per issue below a directory: "owner/name/number.json" in lower
+// case. Each file is replaced atomically. A lock, which the kernel drops when its process ends,
+// excludes other processes while one writes. Links that lead out of the directory are not
+// followed. When Save replaces a broken file, it keeps the old one beside it as
+// "number.broken-<hash>.json". An object that is not a file is kept under a random name.
 //
-// Its journal is one file of JSON lines per task,
-// "owner/name/number.journal/task.jsonl" or "….scope.jsonl" in lower case: the ledger,
-// then every entry that was marked, in order. A last line that is not whole counts as
-// not written. A broken file is kept as "task.jsonl.broken-<hash>". Begin removes files
-// older than [memory.LedgerAge] from the issue's journal.
+// The journal has one file of JSON lines per task in lower case,
+// "owner/name/number.journal/task.jsonl" or "….scope.jsonl". It contains the ledger, and then
+// every entry that was marked, in order. An incomplete last line is ignored. A broken file is
+// kept as "task.jsonl.broken-<hash>". Begin removes files older than [memory.LedgerAge] from the
+// issue's journal.
 //
 // A Store is safe for concurrent use.
 type Store struct {
-	// Now returns the time, for the age of ledgers; nil means time.Now. Set it before the first
-	// use.
+	// Now returns the time that determines the age of ledgers; nil means time.Now. Set it before
+	// the first use.
 	Now func() time.Time
 
 	dir string
@@ -36,8 +36,8 @@ type Store struct {
 
 var _ memory.Store = (*Store)(nil)
 
-// Open returns the store below dir, which is not empty. The directory need not exist; the
-// first Save or Begin makes it. Directories have mode 0o755 and files 0o644, less the umask.
+// Open returns the store below dir, which must not be empty. The directory need not exist; the
+// first Save or Begin creates it. Directories have mode 0o755 and files 0o644, less the umask.
 func Open(dir string) (*Store, error) {
 	if dir == "" {
 		return nil, errors.New("open memory: no directory given")
@@ -62,8 +62,8 @@ func (s *Store) Load(ctx context.Context, repo string, issue int) (memory.Record
 	return view(ctx, s, "load memory "+key+".json", func(root *os.Root) (memory.Record, error) { return load(root, key, repo, issue) })
 }
 
-// view runs f on the folder. Without a folder the error is memory.ErrNotFound. Other errors
-// begin with the operation.
+// view runs f on the store's folder. It returns memory.ErrNotFound if there is no folder. Other
+// errors begin with what, the name of the operation.
 func view[T any](ctx context.Context, s *Store, what string, f func(*os.Root) (T, error)) (v T, err error) {
 	if err := ctx.Err(); err != nil {
 		return v, fmt.Errorf("%s: %w", what, err)
@@ -117,8 +117,8 @@ func (s *Store) Save(ctx context.Context, r memory.Record) error {
 	return nil
 }
 
-// update runs f on the folder while it keeps other writers out. create makes the folder if
-// there is none.
+// update runs f on the store's folder while it holds the lock. If create is true, it creates a
+// missing folder.
 func (s *Store) update(ctx context.Context, create bool, f func(*os.Root) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -141,8 +141,8 @@ func (s *Store) update(ctx context.Context, create bool, f func(*os.Root) error)
 	return f(root)
 }
 
-// makeRoom checks that r may replace the stored record: their revisions must be equal. It renames a
-// broken file, so that a first record can be saved. The caller holds the lock.
+// makeRoom checks that r may replace the stored record, which must have the same revision. It
+// renames a broken file, so that a first record can be saved. The caller holds the lock.
 func makeRoom(root *os.Root, key string, r memory.Record) error {
 	old, err := load(root, key, r.Repo, r.Issue)
 	switch {

@@ -73,7 +73,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestFileLayout pins names and modes: other programs may read the files.
+// TestFileLayout pins file names and modes, because other programs may read the files.
 func TestFileLayout(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "m")
@@ -94,8 +94,8 @@ func TestFileLayout(t *testing.T) {
 	}
 }
 
-// TestFileBroken checks that a file that is not a record is reported, and kept when it is
-// replaced.
+// TestFileBroken checks a file that is not a record: Load returns ErrBroken, and Save keeps the
+// file under another name.
 func TestFileBroken(t *testing.T) {
 	t.Parallel()
 	good := string(read(t, "../testdata/record.json"))
@@ -158,7 +158,7 @@ func TestFileNewer(t *testing.T) {
 	}
 }
 
-// TestFileNotRegular plants links, a directory and a pipe where files belong.
+// TestFileNotRegular puts links and a directory in the places of files.
 func TestFileNotRegular(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()
@@ -185,7 +185,7 @@ func TestFileNotRegular(t *testing.T) {
 			if r, err := f.Load(t.Context(), "org/repo", 42); err == nil {
 				t.Errorf("Load: got a record of %d tasks from there", len(r.Tasks))
 			}
-			// It may succeed or not, but stays inside.
+			// Save may fail, but must not write outside of the folder.
 			_ = f.Save(t.Context(), memorytest.Sample("org/repo", 42))
 			if diff := cmp.Diff(before, tree(t, outside)); diff != "" {
 				t.Errorf("files outside (-before +after):\n%s", diff)
@@ -194,8 +194,8 @@ func TestFileNotRegular(t *testing.T) {
 	}
 }
 
-// TestFileAside renames objects that are not files, several times, also when the new name is
-// taken.
+// TestFileAside saves over objects that are not files, several times, and also when the new name
+// is taken.
 func TestFileAside(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -224,7 +224,7 @@ func TestFileAside(t *testing.T) {
 			}
 		}
 	}
-	// The name that an empty file gets is a directory's.
+	// A directory has the name to which the empty file would be renamed.
 	empty := filepath.Join(dir, "org/repo/42.broken-e3b0c44298fc.json")
 	if err := os.Remove(empty); err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func TestFileAside(t *testing.T) {
 	}
 }
 
-// TestFileLeftover saves over the files of a killed process.
+// TestFileLeftover saves a record where a killed process left its files.
 func TestFileLeftover(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -257,7 +257,7 @@ func TestFileLeftover(t *testing.T) {
 func TestFileReadOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	// A file in place of the directory makes writes fail, also for root.
+	// A file in place of the directory makes writes fail, even for root.
 	write(t, filepath.Join(dir, "org"), "")
 	err := open(t, dir).Save(t.Context(), memorytest.Sample("org/repo", 7))
 	if err == nil || !strings.HasPrefix(err.Error(), "save memory org/repo/7.json: ") {
@@ -265,11 +265,12 @@ func TestFileReadOnly(t *testing.T) {
 	}
 }
 
-// holdEnv tells the test binary to hold the lock of that directory until it is killed.
+// holdEnv names the environment variable that makes the test binary hold the lock of a directory
+// until it is killed.
 const holdEnv = "MEMORY_TEST_HOLD"
 
-// TestFileLock checks that another process keeps savers out, and that its death lets
-// them in.
+// TestFileLock checks that Save waits while another process holds the lock, and continues when
+// that process is killed.
 func TestFileLock(t *testing.T) {
 	if dir := os.Getenv(holdEnv); dir != "" {
 		hold(t, dir)

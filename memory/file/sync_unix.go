@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// syncDir makes a rename in a directory durable, as far as the medium goes: some network mounts
-// and file systems in user space cannot sync a directory, and return EINVAL or ENOTSUP. The
-// rename happened there all the same.
+// syncDir makes a rename in a directory durable, as far as the medium allows. Some network mounts
+// and file systems in user space cannot sync a directory, and return EINVAL or ENOTSUP. syncDir
+// ignores these errors, because the rename has succeeded.
 func syncDir(root *os.Root, dir string) error {
 	d, err := root.Open(dir)
 	if err != nil {

@@ -2,5 +2,5 @@ package file
 
 import "os"
 
-// syncDir does nothing: a directory cannot be flushed here.
+// syncDir does nothing, because a directory cannot be flushed on Windows.
 func syncDir(*os.Root, string) error { return nil }

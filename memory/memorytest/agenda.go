@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// RunAgenda runs the suite of the methods that a memory.Agenda adds to a memory.Store. open
-// returns an empty store, as for [Run].
+// RunAgenda runs the tests of the methods that memory.Agenda adds to memory.Store. open returns
+// an empty store, as for [Run].
 func RunAgenda(t *testing.T, open func(t *testing.T) memory.Agenda) {
 	t.Helper()
 	runSuite(t, open, []subtest[memory.Agenda]{
@@ -27,7 +27,7 @@ func RunAgenda(t *testing.T, open func(t *testing.T) memory.Agenda) {
 	})
 }
 
-// closing is one that is due on a day of May.
+// closing returns a scheduled close that is due on a day of May 2026.
 func closing(rule string, day int) memory.ScheduledClose {
 	due := time.Date(2026, 5, day, 8, 30, 0, 0, time.UTC)
 	return memory.ScheduledClose{
@@ -45,7 +45,7 @@ func change(t *testing.T, s memory.Agenda, repo string, issue int, alter func(*m
 	}
 }
 
-// pending formats the list of a store: "7 05-01", a line for each.
+// pending formats the list of a store with a line for each issue, such as "7 05-01".
 func pending(t *testing.T, s memory.Agenda, repo string) string {
 	t.Helper()
 	list, complete, err := s.Pending(t.Context(), repo)
@@ -80,7 +80,7 @@ func agendaOrder(t *testing.T, s memory.Agenda) {
 	wantPending(t, s, "Org/Repo", "71 05-01", "8 05-02", "7 05-03")
 }
 
-// agendaFollows changes one record over and over, also back to what it was before.
+// agendaFollows changes one record repeatedly, also back to an earlier state.
 func agendaFollows(t *testing.T, s memory.Agenda) {
 	plan := func(rule string, day int) func(*memory.Record) {
 		return func(r *memory.Record) { r.Plan(closing(rule, day)) }

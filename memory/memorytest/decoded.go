@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// AddLedgers adds the stored ledgers of the folder testdata of package memory to the seeds
+// AddLedgers adds the stored ledgers in dir, the folder testdata of package memory, to the seeds
 // of a fuzz target.
 func AddLedgers(f *testing.F, dir string) {
 	f.Helper()
@@ -35,8 +35,8 @@ func AddLedgers(f *testing.F, dir string) {
 	}
 }
 
-// CheckLedger checks the properties of every ledger that was decoded: it can be encoded
-// again, unless it is too large then, and encoding changes nothing the second time.
+// CheckLedger checks the properties of a decoded ledger. It can be encoded again, unless it is
+// too large then or a time is out of range. Decoding and encoding the result changes nothing.
 func CheckLedger(t *testing.T, l memory.Ledger, key memory.LedgerKey) {
 	t.Helper()
 	stored, err := memory.EncodeLedger(l)

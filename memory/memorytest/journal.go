@@ -13,16 +13,16 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Reopener is a journal whose medium outlives it.
+// A Reopener is a journal that can be opened again over the same medium.
 type Reopener interface {
 	memory.Journal
-	// Reopen returns another journal over the same medium, as the next process would
-	// open it.
+	// Reopen returns another journal over the same medium, as after a restart of the process.
 	Reopen(t *testing.T) memory.Journal
 }
 
-// RunJournal runs the suite of journals. open returns an empty journal, which may be
-// a [Reopener]; it is called once per subtest and may use t.Cleanup to close it.
+// RunJournal runs the tests that every memory.Journal must pass. open returns an empty journal,
+// which may be a [Reopener]. It is called once per subtest and may use t.Cleanup to close the
+// journal.
 func RunJournal(t *testing.T, open func(t *testing.T) memory.Journal) {
 	t.Helper()
 	runSuite(t, open, []subtest[memory.Journal]{
@@ -43,13 +43,13 @@ func RunJournal(t *testing.T, open func(t *testing.T) memory.Journal) {
 	})
 }
 
-// SampleKey returns the key of the ledger that [SampleLedger] returns.
+// SampleKey returns a key for [SampleLedger].
 func SampleKey(repo string, issue int) memory.LedgerKey {
 	return memory.LedgerKey{Repo: repo, Issue: issue, Task: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"}
 }
 
-// SampleLedger returns a ledger of four actions, as a caller would begin it. Some have
-// fields that no executor knows.
+// SampleLedger returns a new ledger of four actions. Some actions have fields that no executor
+// knows.
 func SampleLedger(key memory.LedgerKey) memory.Ledger {
 	decision, err := protocol.ParseDecision([]byte(`{"task_id":"` + key.Task + `","decision":"label_and_respond","rationale":"a <crash> & more","actions":[
 		{"type":"add_label","label":"bug","because":{"b":1.50,"a":[null,1e400]}},
@@ -97,8 +97,7 @@ func beginTwice(t *testing.T, j memory.Journal) {
 	checkLedger(t, j, want)
 }
 
-// marks follows the actions of a task through their states, out of order and
-// repeated.
+// marks moves the actions of a task through their states, out of order and repeatedly.
 func marks(t *testing.T, j memory.Journal) {
 	want := SampleLedger(SampleKey("org/repo", 7))
 	begin(t, j, want)
@@ -244,7 +243,7 @@ func concurrentMarks(t *testing.T, j memory.Journal) {
 	checkLedger(t, j, want)
 }
 
-// concurrentBegins lets several begin the same ledger: one of them does.
+// concurrentBegins begins the same ledger several times at once: one call succeeds.
 func concurrentBegins(t *testing.T, j memory.Journal) {
 	const many = 8
 	var wg sync.WaitGroup

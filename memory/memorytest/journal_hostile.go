@@ -64,7 +64,7 @@ func hostileKeys(t *testing.T, j memory.Journal) {
 	}
 }
 
-// hostileLedgers begins what no Ledger could return.
+// hostileLedgers calls Begin with ledgers that are invalid.
 func hostileLedgers(t *testing.T, j memory.Journal) {
 	for name, change := range map[string]func(*memory.Ledger){
 		"no task":          func(l *memory.Ledger) { l.Decision.TaskID = "" },
@@ -114,7 +114,7 @@ func ledger(t *testing.T, j memory.Journal, key memory.LedgerKey) memory.Ledger 
 	return l
 }
 
-// checkLedger compares the stored ledger, now and after opening again.
+// checkLedger compares the stored ledger, before and after the journal is opened again.
 func checkLedger(t *testing.T, j memory.Journal, want memory.Ledger) {
 	t.Helper()
 	got, err := j.Ledger(t.Context(), want.LedgerKey)
@@ -122,7 +122,7 @@ func checkLedger(t *testing.T, j memory.Journal, want memory.Ledger) {
 		t.Fatalf("Ledger %s#%d: %v", want.Repo, want.Issue, err)
 	}
 	again := ledger(t, j, want.LedgerKey)
-	// The JSON of an action is all of it.
+	// Actions are equal if their JSON is equal.
 	items := cmp.Comparer(func(a, b protocol.ActionItem) bool { return a.String() == b.String() })
 	for _, l := range []memory.Ledger{got, again} {
 		if diff := cmp.Diff(want, l, items); diff != "" {

@@ -8,11 +8,11 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// A Journal is a memory.Journal that lives as long as the process. The zero value is
+// A Journal is a memory.Journal in memory, which lasts as long as the process. The zero value is
 // empty and ready to use.
 type Journal struct {
 	mu   sync.Mutex
-	data map[string][]byte // encoded, by path, so that nothing is shared with callers
+	data map[string][]byte // encoded ledgers by path, so that callers share no data
 }
 
 var _ memory.Journal = (*Journal)(nil)
@@ -31,7 +31,7 @@ func (j *Journal) Ledger(ctx context.Context, key memory.LedgerKey) (memory.Ledg
 	return j.load(path, key)
 }
 
-// load reads one ledger. The lock is held.
+// load reads one ledger. The caller holds the lock.
 func (j *Journal) load(path string, key memory.LedgerKey) (memory.Ledger, error) {
 	data, ok := j.data[path]
 	if !ok {

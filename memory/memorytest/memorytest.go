@@ -1,5 +1,5 @@
-// Package memorytest holds the tests that every memory.Store and every memory.Journal passes,
-// and an in-memory implementation of each for other tests.
+// Package memorytest contains the tests that every memory.Store, memory.Journal and memory.Agenda
+// must pass, and implementations in memory for other tests.
 package memorytest
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Run runs the suite. open returns an empty store; it is called once per subtest
-// and may use t.Cleanup to close it.
+// Run runs the tests that every memory.Store must pass. open returns an empty store. It is called
+// once per subtest and may use t.Cleanup to close the store.
 func Run(t *testing.T, open func(t *testing.T) memory.Store) {
 	t.Helper()
 	runSuite(t, open, []subtest[memory.Store]{
@@ -47,7 +47,7 @@ type subtest[T any] struct {
 	test func(*testing.T, T)
 }
 
-// runSuite runs each test with a store or journal of its own.
+// runSuite runs each test with a new store or journal.
 func runSuite[T any](t *testing.T, open func(*testing.T) T, tests []subtest[T]) {
 	t.Helper()
 	for _, tt := range tests {
@@ -58,7 +58,7 @@ func runSuite[T any](t *testing.T, open func(*testing.T) T, tests []subtest[T]) 
 	}
 }
 
-// wantError checks the error of what.
+// wantError fails the test if the error of a call is not the wanted one. what names the call.
 func wantError(t *testing.T, what string, got, want error) {
 	t.Helper()
 	if !errors.Is(got, want) {
@@ -73,7 +73,7 @@ func canceled(t *testing.T) context.Context {
 	return ctx
 }
 
-// Sample returns a record of one task, as a caller would save it first.
+// Sample returns a new record of one task, which is not stored yet.
 func Sample(repo string, issue int) memory.Record {
 	return memory.Record{Repo: repo, Issue: issue, Tasks: []memory.Task{{
 		ID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", At: time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC),
@@ -178,7 +178,7 @@ func concurrentSaves(t *testing.T, s memory.Store) {
 	errs := make(chan error, writers)
 	for i := range writers {
 		wg.Go(func() {
-			// A writer may lose as many races as there are other writers.
+			// A writer may lose against each of the other writers.
 			for {
 				_, err := memory.Update(t.Context(), s, "org/repo", 7, func(r *memory.Record) error {
 					r.Put(memory.Task{ID: fmt.Sprint(i), By: "rules"})
@@ -294,7 +294,7 @@ func hostileText(t *testing.T, s memory.Store) {
 	checkSaved(t, s, want)
 }
 
-// checkSaved saves a new record, and compares it with the loaded one.
+// checkSaved saves a new record, and compares the record that Load returns with it.
 func checkSaved(t *testing.T, s memory.Store, r memory.Record) {
 	t.Helper()
 	save(t, s, r)

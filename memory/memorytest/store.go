@@ -10,11 +10,11 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// A Store is a memory.Agenda that lives as long as the process. The zero value is
+// A Store is a memory.Agenda in memory, which lasts as long as the process. The zero value is
 // empty and ready to use.
 type Store struct {
 	mu   sync.Mutex
-	data map[string][]byte // encoded, by key, so that nothing is shared with callers
+	data map[string][]byte // encoded records by key, so that callers share no data
 }
 
 var _ memory.Agenda = (*Store)(nil)
@@ -88,7 +88,7 @@ func (s *Store) Pending(ctx context.Context, repo string) (list []memory.Due, co
 		if !below {
 			continue
 		}
-		issue, _ := strconv.Atoi(number) // the store made the key
+		issue, _ := strconv.Atoi(number) // err is always nil, because the store made the key
 		r, err := memory.Decode(data, repo, issue)
 		if err != nil {
 			complete = false

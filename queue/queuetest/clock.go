@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// A Clock stands still until it is moved. It is safe for concurrent use.
+// A Clock is a clock that moves only by Advance. It is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewClock returns a clock that shows some full second.
+// NewClock returns a clock that shows a full second.
 func NewClock() *Clock {
 	return &Clock{now: time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC)}
 }
@@ -23,7 +23,7 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Advance moves the clock by d; back, if d is below 0.
+// Advance moves the clock forward by d, or back if d is negative.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -97,7 +97,7 @@ func (q *Queue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Reque
 	})
 }
 
-// RequeueLeases implements queue.Queue. All leases are those of this process.
+// RequeueLeases implements queue.Queue. All leases belong to this process.
 func (q *Queue) RequeueLeases(ctx context.Context, drains int) (queue.LeaseCheck, error) {
 	list, err := locked(ctx, q, func(now time.Time) (list []queue.Requeued, _ error) {
 		for _, t := range q.tasks {
@@ -148,7 +148,7 @@ func (q *Queue) TakeSlot(ctx context.Context, r queue.SlotRequest) (wait time.Du
 	return wait, ok, err
 }
 
-// slotsTaken returns the sorted times of the slots of an account and of its writes without one.
+// slotsTaken returns the sorted times of an account's slots and of its writes without a slot.
 func slotsTaken(taken []time.Time, now time.Time, missed []time.Duration) []time.Time {
 	if n := len(taken); n > 0 && taken[n-1].Sub(now) > queue.MaxSlotWait { // the clock was set back
 		shift := taken[n-1].Sub(now)
@@ -163,7 +163,7 @@ func slotsTaken(taken []time.Time, now time.Time, missed []time.Duration) []time
 	return taken
 }
 
-// nextSlot returns the first time at which no window has too many slots.
+// nextSlot returns the first time at which a slot exceeds no limit.
 func nextSlot(taken []time.Time, now time.Time, r queue.SlotRequest) time.Time {
 	at := now
 	for _, w := range []struct {

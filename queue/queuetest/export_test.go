@@ -6,10 +6,10 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// NewMutant returns a queue with a fault: it changes all tasks at the beginning of each call.
+// NewMutant returns a queue with a fault: at the beginning of each call, fault changes every task.
 func NewMutant(clock *Clock, fault func(*task)) *Queue {
 	var q *Queue
-	q = New(Options{Now: func() time.Time { // each call reads it first, with the queue locked
+	q = New(Options{Now: func() time.Time { // each call reads the time first, while the queue is locked
 		for _, t := range q.tasks {
 			fault(t)
 		}
@@ -18,7 +18,7 @@ func NewMutant(clock *Clock, fault func(*task)) *Queue {
 	return q
 }
 
-// Faults returns changes of a task that the conformance suite must detect.
+// Faults returns functions that break a task. The conformance tests must detect each of them.
 func Faults() map[string]func(*task) {
 	const agent = "http://a:9001/"
 	return map[string]func(*task){
@@ -72,7 +72,7 @@ func Faults() map[string]func(*task) {
 	}
 }
 
-// unless is the zero time if something is so, and at otherwise.
+// unless returns the zero time if so is true, else at.
 func unless(so bool, at time.Time) time.Time {
 	if so {
 		return time.Time{}
@@ -80,7 +80,7 @@ func unless(so bool, at time.Time) time.Time {
 	return at
 }
 
-// swap is s, or to if it is from.
+// swap returns to if s is from, else s.
 func swap(s, from, to queue.State) queue.State {
 	if s == from {
 		return to

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/queue/queuetest/conformance"
 )
 
-// TestMutants checks that the suite detects each fault of a queue.
+// TestMutants checks that the conformance tests detect each fault of a queue.
 func TestMutants(t *testing.T) {
 	t.Parallel()
 	for _, c := range conformance.Cases() {
@@ -32,7 +32,7 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// slotMutant changes the requests for slots.
+// slotMutant is a queue that changes the requests for slots.
 type slotMutant struct {
 	*queuetest.Queue
 
@@ -44,7 +44,7 @@ func (s slotMutant) TakeSlot(ctx context.Context, r queue.SlotRequest) (time.Dur
 	return s.Queue.TakeSlot(ctx, r)
 }
 
-// uncheckedSlots accept invalid requests.
+// uncheckedSlots is a queue that accepts invalid requests for slots.
 type uncheckedSlots struct{ *queuetest.Queue }
 
 func (s uncheckedSlots) TakeSlot(ctx context.Context, r queue.SlotRequest) (time.Duration, bool, error) {
@@ -54,7 +54,7 @@ func (s uncheckedSlots) TakeSlot(ctx context.Context, r queue.SlotRequest) (time
 	return s.Queue.TakeSlot(ctx, r)
 }
 
-// TestSlotMutants checks that the suite detects each fault of slots.
+// TestSlotMutants checks that the conformance tests detect each fault of slots.
 func TestSlotMutants(t *testing.T) {
 	t.Parallel()
 	changed := func(f func(r *queue.SlotRequest)) func(a, b *queuetest.Queue) (queue.Queue, queue.Queue) {
@@ -91,7 +91,7 @@ func TestSlotMutants(t *testing.T) {
 	}
 }
 
-// detected fails the test if no case fails.
+// detected fails the test if all cases pass.
 func detected(t *testing.T, cases []conformance.Case, open func(t *testing.T) conformance.Pair) {
 	t.Helper()
 	for _, c := range cases {
@@ -116,7 +116,7 @@ func fails(t *testing.T, c conformance.Case, open func(t *testing.T) conformance
 	return r.failed
 }
 
-// A recorder is a test whose failure is recorded only.
+// A recorder is a testing.TB that only records whether the test failed.
 type recorder struct {
 	testing.TB
 

@@ -135,7 +135,7 @@ func (q *Queue) Purge(ctx context.Context, before time.Time, limit int) (int, er
 	})
 }
 
-// Watch implements queue.Queue. It reports the changes by other users of the queue, too.
+// Watch implements queue.Queue. It reports changes by all users of this queue.
 func (q *Queue) Watch() (changes <-chan queue.Change, stop func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -172,7 +172,7 @@ func (w watchers) notify(t *task) {
 	for c := range w {
 		select {
 		case c <- change:
-		default: // its reader has hints to look at already
+		default: // the reader has not received the previous hints yet
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package queuetest provides a queue.Queue in memory, for tests of packages that use
-// queues. Package conformance below it has the suite that every queue passes.
+// Package queuetest provides an in-memory queue.Queue for tests. Its subpackage conformance
+// contains the tests that every implementation of queue.Queue must pass.
 package queuetest
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// Options configure a Queue. The zero value goes by the clock of the machine.
+// Options configure a Queue. The zero value uses the machine's clock.
 type Options struct {
 	Now func() time.Time // nil: time.Now
 }
 
-// A Queue is a queue.Queue and a queue.Slots in memory. Each call takes time in
-// proportion to the number of tasks.
+// A Queue is an in-memory queue.Queue and queue.Slots. The cost of a call grows linearly with the
+// number of tasks.
 type Queue struct {
 	mu       sync.Mutex
 	now      func() time.Time
@@ -41,8 +41,8 @@ func New(o Options) *Queue {
 	return &Queue{now: o.Now, watchers: watchers{}, slots: map[string][]time.Time{}}
 }
 
-// Break makes every method that can fail return err from now on, and change nothing;
-// nil ends that.
+// Break makes every method that can fail return err, without changing anything. Break(nil) ends
+// that.
 func (q *Queue) Break(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -63,7 +63,7 @@ func locked[T any](ctx context.Context, q *Queue, f func(now time.Time) (T, erro
 	return f(q.now().UTC().Truncate(time.Millisecond))
 }
 
-// claimed calls f with the queue locked and a task that the caller has claimed.
+// claimed calls f with a task that the caller has claimed, while the queue is locked.
 func (q *Queue) claimed(ctx context.Context, ref queue.Ref, f func(t *task, now time.Time)) error {
 	_, err := locked(ctx, q, func(now time.Time) (any, error) {
 		t := q.tasks.byID(ref.ID)
@@ -81,7 +81,7 @@ func (q *Queue) claimed(ctx context.Context, ref queue.Ref, f func(t *task, now 
 	return err
 }
 
-// leased calls f with the queue locked and the task of a lease.
+// leased calls f with the task of a lease, while the queue is locked.
 func (q *Queue) leased(ctx context.Context, l queue.Lease, f func(t *task, now time.Time)) error {
 	_, err := locked(ctx, q, func(now time.Time) (any, error) {
 		t := q.tasks.byID(l.ID)
@@ -94,14 +94,14 @@ func (q *Queue) leased(ctx context.Context, l queue.Lease, f func(t *task, now t
 	return err
 }
 
-// end ends a task, lets the next one of its issue go, and notifies the watchers.
+// end ends a task, releases the next task of its issue, and notifies the watchers.
 func (q *Queue) end(t *task, now time.Time, state queue.State, reason string) {
 	decided := t.State == queue.Completed
 	t.end(now, state, reason)
 	q.ended(t, now, decided)
 }
 
-// ended lets the next task of the issue go, and notifies the watchers.
+// ended releases the next task of the issue, and notifies the watchers.
 func (q *Queue) ended(t *task, now time.Time, decided bool) {
 	next := q.tasks.find(func(other *task) bool {
 		return other.State == queue.Completed && !other.Draining && other.lane() == t.lane()

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// task is the record of a task.
+// task is the stored state of a task.
 type task struct {
 	queue.Info
 
@@ -18,20 +18,21 @@ type task struct {
 	result          []byte // nil: none
 	report          []byte
 	log             []queue.Entry
-	coalesces       bool      // was enqueued with Coalesce
-	dedup           []string  // its Dedup, and those of tasks that were coalesced into it
-	followed        bool      // other tasks may wait for its end
-	waited          bool      // was held back behind others
+	coalesces       bool      // the task was enqueued with Coalesce
+	dedup           []string  // Dedup of the task and of the tasks that were coalesced into it
+	followed        bool      // other tasks may be held back behind it
+	waited          bool      // the task was held back behind others
 	claimedBy       string    // credential of the last claim
-	claims          int       // since the last Retry, without the released ones
-	epoch           int64     // leases of the decision
-	decided         bool      // has a result
-	askedAttempt    int       // claims before AskAgain; -1: it was not asked again
+	claims          int       // claims since the last Retry, without released ones
+	epoch           int64     // number of leases of the decision
+	decided         bool      // the task has a result
+	askedAttempt    int       // claims before AskAgain; -1: not asked again
 	askedEpoch      int64     // leases before AskAgain
-	slot            time.Time // when it counts towards the hourly limit; zero: it does not
+	slot            time.Time // time at which the task counts towards the hourly limit; zero: it does not count
 }
 
-// newTask returns a task as it is enqueued at a time. turn is the earliest time that the hourly limit allows.
+// newTask returns a task that is enqueued now. turn is the earliest time that the hourly limit
+// allows.
 func newTask(in queue.Task, seq int64, now, turn time.Time) *task {
 	t := &task{
 		message: slices.Clone(in.Message), origin: slices.Clone(in.Origin), coalesces: in.Coalesce, dedup: []string{in.Dedup}, askedAttempt: -1,
@@ -57,7 +58,7 @@ func newTask(in queue.Task, seq int64, now, turn time.Time) *task {
 	return t
 }
 
-// held reports whether a waiting task is held back.
+// held reports whether a task is held back. A task that is claimed, carried out or ended is not.
 func (t *task) held(now time.Time) bool {
 	waits := t.State == queue.Pending || t.State == queue.Completed && !t.Draining
 	return waits && (t.Ready.After(now) || t.Behind != "")
@@ -66,10 +67,10 @@ func (t *task) held(now time.Time) bool {
 // ended reports whether a task is done or failed.
 func (t *task) ended() bool { return t.State == queue.Done || t.State == queue.Failed }
 
-// expired reports whether the claim or the lease ran out.
+// expired reports whether the claim or the lease has expired.
 func (t *task) expired(now time.Time) bool { return !t.Until.IsZero() && !t.Until.After(now) }
 
-// lane returns the key of the issue; empty: the task is about none.
+// lane returns the key of the task's issue, or "" for a task without an issue.
 func (t *task) lane() string { return lane(t.Repo, t.Issue) }
 
 func lane(repo string, issue int) string {
@@ -79,7 +80,7 @@ func lane(repo string, issue int) string {
 	return strings.ToLower(repo) + "#" + strconv.Itoa(issue)
 }
 
-// info returns the published state of a task.
+// info returns the task's public Info.
 func (t *task) info(now time.Time) queue.Info {
 	i := t.Info
 	i.Held = t.held(now)
@@ -89,7 +90,8 @@ func (t *task) info(now time.Time) queue.Info {
 	return i
 }
 
-// enqueued returns the answer to Enqueue when t stands for the task.
+// enqueued returns the result of Enqueue for a task that was added, or is a duplicate, or was
+// coalesced into t.
 func (t *task) enqueued(how queue.Outcome, now time.Time) queue.Enqueued {
 	e := queue.Enqueued{Outcome: how, ID: t.ID, Behind: t.Behind}
 	if t.held(now) && t.Behind == "" {
@@ -98,7 +100,7 @@ func (t *task) enqueued(how queue.Outcome, now time.Time) queue.Enqueued {
 	return e
 }
 
-// addLog appends to the log, which keeps the first and the newest entries.
+// addLog appends an entry to the log. A full log keeps its first and its newest entries.
 func (t *task) addLog(now time.Time, what, who, text string) {
 	if len(t.log) == queue.MaxLogs {
 		t.log = slices.Delete(t.log, queue.MaxLogs/2, queue.MaxLogs/2+1)
@@ -106,7 +108,8 @@ func (t *task) addLog(now time.Time, what, who, text string) {
 	t.log = append(t.log, queue.Entry{At: now, What: what, Who: queue.CleanText(who), Text: queue.CleanText(text)})
 }
 
-// join coalesces a new task into t, and reports whether its Join allows that.
+// join coalesces a new task into t. It reports false if the Join function of the new task does not
+// allow that.
 func (t *task) join(in queue.Task) bool {
 	joined, ok := in.Joins(t.ID, queue.Body{Message: slices.Clone(t.message), Origin: slices.Clone(t.origin)})
 	if !ok {
@@ -129,12 +132,12 @@ func (t *task) claim(now time.Time, o queue.ClaimOptions) queue.Claim {
 	}
 }
 
-// claimedByOther reports whether the last claim has another credential.
+// claimedByOther reports whether the last claim has another credential than ref.
 func (t *task) claimedByOther(ref queue.Ref) bool {
 	return ref.By != "" && queue.CleanText(ref.By) != t.claimedBy
 }
 
-// complete stores a decision, or returns why it is rejected.
+// complete stores a decision, or returns the reason why it is rejected.
 func (t *task) complete(now time.Time, ref queue.Ref, decision []byte) (reason string, err error) {
 	switch {
 	case t.claimedByOther(ref):
@@ -160,7 +163,7 @@ func (t *task) complete(now time.Time, ref queue.Ref, decision []byte) (reason s
 	return "", nil
 }
 
-// lease hands the decision out to be carried out.
+// lease leases the decision so that it can be carried out.
 func (t *task) lease(now time.Time, o queue.DrainOptions) queue.Decision {
 	t.Draining, t.Owner, t.Until, t.Ready = true, queue.CleanText(o.Owner), now.Add(o.Lease), time.Time{}
 	t.epoch++
@@ -177,7 +180,7 @@ func (t *task) end(now time.Time, state queue.State, reason string) {
 	t.Draining, t.Until, t.Ready, t.Behind = false, time.Time{}, time.Time{}, ""
 }
 
-// exhaust fails a task that was handed out as often as the limits allow, and reports whether it did.
+// exhaust fails a task that was handed out as often as the limits allow. It reports whether it did.
 func (t *task) exhaust(now time.Time, l queue.Limits) bool {
 	tries := t.Tries
 	if t.Draining {
@@ -196,7 +199,7 @@ func (t *task) exhaust(now time.Time, l queue.Limits) bool {
 	return true
 }
 
-// requeue ends a claim or a lease that ran out, and reports whether it did.
+// requeue ends an expired claim or lease. It reports whether it did.
 func (t *task) requeue(now time.Time) bool {
 	if !t.expired(now) {
 		return false
@@ -213,7 +216,7 @@ func (t *task) requeue(now time.Time) bool {
 	return true
 }
 
-// retry makes a failed or held back task ready again, and resets its counts towards the limits.
+// retry makes a task that failed or is held back ready again, and resets its counts for the limits.
 func (t *task) retry(now time.Time) error {
 	switch {
 	case t.held(now):
@@ -228,13 +231,13 @@ func (t *task) retry(now time.Time) error {
 	return nil
 }
 
-// restart makes nothing count towards the limits.
+// restart resets the counts for the limits, and releases the task.
 func (t *task) restart() {
 	t.claims, t.Tries, t.Reason, t.report = 0, 0, "", nil
 	t.Ended, t.Ready, t.Behind, t.followed = time.Time{}, time.Time{}, "", true
 }
 
-// ask forgets the decision on a done or failed task.
+// ask deletes the decision on a done or failed task, so that it is decided again.
 func (t *task) ask(now time.Time) error {
 	if !t.ended() {
 		return fmt.Errorf("%w: it is %s", queue.ErrState, t.State)

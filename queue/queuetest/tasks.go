@@ -12,7 +12,7 @@ import (
 // tasks are all tasks, the oldest first.
 type tasks []*task
 
-// find returns the oldest match; nil: there is none.
+// find returns the oldest task that matches, or nil.
 func (l tasks) find(match func(*task) bool) *task {
 	if i := slices.IndexFunc(l, match); i >= 0 {
 		return l[i]
@@ -24,12 +24,12 @@ func (l tasks) byID(id string) *task {
 	return l.find(func(t *task) bool { return t.ID == id })
 }
 
-// duplicate returns the task that has the id or the dedup key of a new one.
+// duplicate returns the task that has the id or the dedup key of a new task, or nil.
 func (l tasks) duplicate(in queue.Task) *task {
 	return l.find(func(t *task) bool { return t.ID == in.ID || in.Dedup != "" && slices.Contains(t.dedup, in.Dedup) })
 }
 
-// joinable returns the newest task that a new one may be coalesced into.
+// joinable returns the newest task that a new task may be coalesced into, or nil.
 func (l tasks) joinable(in queue.Task) *task {
 	for _, t := range slices.Backward(l) {
 		if in.Coalesce && t.coalesces && in.Issue > 0 && t.State == queue.Pending && t.Attempt == 0 &&
@@ -40,7 +40,7 @@ func (l tasks) joinable(in queue.Task) *task {
 	return nil
 }
 
-// turn returns when the hourly limit lets a new task become ready; the zero time: at once.
+// turn returns the time at which the hourly limit lets a new task become ready. Zero: at once.
 func (l tasks) turn(in queue.Task) time.Time {
 	var slots []time.Time
 	for _, t := range l {
@@ -55,7 +55,7 @@ func (l tasks) turn(in queue.Task) time.Time {
 	return slots[in.HourlyLimit-1].Add(time.Hour)
 }
 
-// claimable returns the tasks that an agent may claim, in the order of their claims.
+// claimable returns the tasks that an agent may claim, in the order in which they are claimed.
 func (l tasks) claimable(agent string, now time.Time) tasks {
 	var list tasks
 	for _, t := range l {
@@ -67,7 +67,7 @@ func (l tasks) claimable(agent string, now time.Time) tasks {
 	return list
 }
 
-// sameIssue returns the other tasks of the issue and the agent of a task that match.
+// sameIssue returns the matching other tasks that have the same issue and agent as t.
 func (l tasks) sameIssue(t *task, match func(*task) bool) tasks {
 	var list tasks
 	for _, other := range l {
@@ -78,18 +78,19 @@ func (l tasks) sameIssue(t *task, match func(*task) bool) tasks {
 	return list
 }
 
-// holdBehind holds a task back behind those of its issue and agent that have not ended.
+// holdBehind holds a task back behind the tasks of its issue and agent that have not ended.
 func (l tasks) holdBehind(t *task) {
 	for _, other := range l.sameIssue(t, func(other *task) bool { return !other.ended() }) {
 		other.followed = true
-		if t.Behind == "" || other.Behind == "" && l.byID(t.Behind).Behind != "" { // prefer one that does not wait itself
+		if t.Behind == "" || other.Behind == "" && l.byID(t.Behind).Behind != "" { // prefer a task that is not held back itself
 			t.Behind, t.waited = other.ID, true
 		}
 	}
 }
 
-// releaseBehind lets the oldest task go that waits for the end of another one, and returns it; nil: there is
-// none, or it waits for yet another one.
+// releaseBehind is called after a task ended. Of the tasks held back behind it, it releases the
+// oldest and returns it. It returns nil if there is none, or if the oldest waits for another task,
+// too.
 func (l tasks) releaseBehind(over *task) *task {
 	behind := func(t *task) bool { return t.State == queue.Pending && t.Behind != "" }
 	waiting := l.sameIssue(over, behind)
@@ -112,7 +113,7 @@ func (l tasks) setBehind(id string) {
 	}
 }
 
-// matching returns at most limit tasks that match, the newest first.
+// matching returns at most limit tasks that match the filter, the newest first.
 func (l tasks) matching(f queue.Filter, limit int) tasks {
 	var list tasks
 	for _, t := range slices.Backward(l) {

@@ -12,9 +12,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Facts are the data of one event for rules. The fields are plain data without methods, because
-// everything that can be reached from a condition can be used in it; secrets have no place
-// here.
+// Facts are the data of one event for rules. The fields are plain data without methods, because a
+// condition can use everything that it can reach. They must not contain secrets.
 type Facts struct {
 	Issue triage.Issue // at the time of the event
 	Event triage.Event
@@ -23,24 +22,24 @@ type Facts struct {
 	// Pull contains the fields that only pull requests have. Nil: the event does not contain
 	// them; they are looked up if Issue is a pull request.
 	Pull *triage.PullRequest
-	// Now is the time of the run. When it is zero, expressions that name now, or that
-	// measure time, fail.
+	// Now is the time of the run. When it is zero, expressions fail that use now or measure time.
 	Now time.Time
-	// ByTimes lets conditions compare idle() and label_age() without the timeline where it cannot
-	// matter: where the times at which the issue was opened and changed last decide.
+	// ByTimes lets conditions compare idle() and label_age() without reading the timeline if the
+	// times at which the issue was opened and last changed decide the comparison. For example, an
+	// issue opened yesterday cannot have been idle for 60 days.
 	ByTimes bool `json:"-"`
-	// Scans are the queries that the issue of a schedule event was found by: rules with
-	// another "scan" do not listen. Nil: no search was made; every rule does whose "scan" is
-	// for issues, or for pull requests, as Issue is.
+	// Scans are the queries that found the issue of a schedule event; rules with another "scan" do
+	// not listen. Nil: no search was made, and a rule listens if its "scan" is for the kind of
+	// Issue, an issue or a pull request.
 	Scans []string
-	// Lookup looks up the data that the event does not contain. When it is nil, expressions
-	// that ask fail.
+	// Lookup looks up the data that the event does not contain. When it is nil, expressions that
+	// need such data fail.
 	Lookup Lookup `json:"-"`
-	// May reports whether a label may be added or removed. Rules see the labels that earlier
-	// rules planned, except those that the policy forbids. Nil: all may.
+	// May reports whether a label may be added or removed. Rules see the labels that earlier rules
+	// planned, except those that the policy forbids. Nil: every label may.
 	May func(label string) bool `json:"-"`
-	// Effect returns which labels an action of a rule will add or remove, of those that it
-	// names: it knows more than May, and is asked instead, once for each action in the order
-	// in which they are planned. Nil: May is asked.
+	// Effect returns which labels an action of a rule will add or remove, out of those that the
+	// action names. It is more precise than May and replaces it. It is called once for each action,
+	// in the order in which actions are planned. Nil: May is called.
 	Effect func(rule string, a protocol.ActionItem) []string `json:"-"`
 }

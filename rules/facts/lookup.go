@@ -8,35 +8,35 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Lookup returns data that an event does not contain. A method is called only when an
-// expression that is evaluated asks, and its error fails that expression. It may be called
-// several times for one event: implementations keep what they found.
+// A Lookup returns data that an event does not contain. A method is called only when the evaluation
+// of an expression needs it; its error makes the expression fail. A method may be called several
+// times for one event, so implementations should keep their results.
 type Lookup interface {
 	// Permission returns the permission of an account in the repository: "admin", "maintain",
 	// "write", "triage", "read" or "none".
 	Permission(login string) (string, error)
 	// Timeline returns the changes of the issue.
 	Timeline() (Timeline, error)
-	// Earlier returns older changes than Timeline did. It is called where Timeline.More is
-	// true and no change was found.
+	// Earlier returns changes older than those of Timeline. It is called when Timeline.More is true
+	// and the wanted change was not found.
 	Earlier() (Timeline, error)
-	// Memory returns our earlier work on the issue.
+	// Memory returns Foreman's earlier work on the issue.
 	Memory() (Memory, error)
 	IssueLookup
 	PullLookup
 }
 
-// An IssueLookup looks up facts about the issue that need a search. Its methods are those of
-// [Lookup].
+// An IssueLookup looks up facts about the issue that need a search. It is a part of [Lookup], whose
+// comment describes when methods are called.
 type IssueLookup interface {
-	// Author returns how much the author of the issue opened before.
+	// Author returns how many issues and pull requests the issue's author opened before.
 	Author() (Author, error)
-	// Contrib returns how the issue suits contributors.
+	// Contrib returns how well the issue suits contributors.
 	Contrib() (Contrib, error)
 }
 
-// A PullLookup looks up the facts of a pull request that an event does not contain. Its answers
-// are empty for an issue.
+// A PullLookup looks up the facts of a pull request that an event does not contain. The results are
+// empty for an issue.
 type PullLookup interface {
 	// Pull returns the fields of the pull request. It is not called for an event that carries
 	// them.
@@ -45,16 +45,16 @@ type PullLookup interface {
 	Files() ([]string, error)
 	// Messages returns the messages of its commits, the oldest first.
 	Messages() ([]string, error)
-	// Reviews returns who approved it, and who requested changes.
+	// Reviews returns who approved the pull request, and who requested changes.
 	Reviews() (Reviews, error)
 }
 
 // A Timeline lists the changes of an issue.
 type Timeline struct {
 	Changes []Change // the oldest first
-	// Partial is whether the oldest changes are missing.
+	// Partial is true when the oldest changes are missing.
 	Partial bool
-	// More is whether Lookup.Earlier has some of these.
+	// More is true when [Lookup.Earlier] has some of the missing changes.
 	More bool
 }
 
@@ -70,49 +70,48 @@ func (p Timeline) Last(match func(Change) bool) (last Change, found bool) {
 
 // A Change is something that happened on an issue.
 type Change struct {
-	Kind  string // GitHub's name for it, such as "labeled" or "commented"
+	Kind  string // GitHub's name for the change, such as "labeled" or "commented"
 	At    time.Time
 	Login string // who did it; empty for a deleted account
 	Label string // of "labeled" and "unlabeled"; else empty
-	Human bool   // neither we nor another program did it
-	Ours  bool   // it happened under our login
+	Human bool   // the change was made by a person, not by Foreman or another program
+	Ours  bool   // the change was made by Foreman's account
 }
 
 // A Memory is the memory's record of an issue.
 type Memory struct {
-	Tasks    int      `expr:"tasks"`    // how often we decided on it
-	Comments int      `expr:"comments"` // that we posted
-	Labels   []string `expr:"labels"`   // that we added, also if removed since
+	Tasks    int      `expr:"tasks"`    // Foreman's earlier decisions on the issue
+	Comments int      `expr:"comments"` // comments that Foreman posted
+	Labels   []string `expr:"labels"`   // labels that Foreman added, even if removed since
 	Never    []string `expr:"never"`    // labels that are never added again
 	Closing  bool     `expr:"closing"`  // a close after a grace period is scheduled
 }
 
 // An Author counts the earlier issues and pull requests of an issue's author in the repository.
 type Author struct {
-	Issues int `expr:"issues"` // issues and pull requests
-	Pulls  int `expr:"pulls"`  // count up to 100 together
+	Issues int `expr:"issues"` // number of issues
+	Pulls  int `expr:"pulls"`  // number of pull requests; counting stops at 100 of both together
 }
 
-// A Contrib is contribflow's score of how an issue suits contributors, from the event and the
-// repository's open pull requests.
+// A Contrib is contribflow's score of how well an issue suits contributors. It is computed from the
+// event and the repository's open pull requests.
 type Contrib struct {
 	Score             int    `expr:"score"`              // 0 to 100
 	DuplicateEvidence string `expr:"duplicate_evidence"` // evidence of work on the issue: "low", "medium" or "high"
-	SecuritySensitive bool   `expr:"security_sensitive"` // it is for private disclosure
+	SecuritySensitive bool   `expr:"security_sensitive"` // it may need private disclosure
 }
 
-// Reviews are the people whose last review of a pull request approves it or requests changes.
-// Those count who may approve it: owners, members and collaborators.
+// Reviews are the people whose last review of a pull request approves it or requests changes. Only
+// owners, members and collaborators count, because only they may approve it.
 type Reviews struct {
 	ApprovedBy         []string `expr:"approved_by"`          // logins
 	ChangesRequestedBy []string `expr:"changes_requested_by"` // logins
 }
 
-// A Known is a Lookup with answers that are known already. It is safe for concurrent use as
-// long as it is not changed. Missing answers are empty: accounts without an entry have
-// the permission "none".
+// A Known is a Lookup with fixed results. It is safe for concurrent use as long as it is not
+// changed. Missing results are empty; an account without an entry has the permission "none".
 type Known struct {
-	Permissions map[string]string // by login, as it is spelled
+	Permissions map[string]string // by login, case-sensitive
 	History     Timeline
 	PullRequest triage.PullRequest
 	Changed     []string // paths
@@ -123,7 +122,7 @@ type Known struct {
 	Before      Memory
 }
 
-// Permission returns the entry of the login.
+// Permission returns the entry of the login, or "none".
 func (k Known) Permission(login string) (string, error) {
 	if p := k.Permissions[login]; p != "" {
 		return p, nil
@@ -158,6 +157,6 @@ func (k Known) Contrib() (Contrib, error) { return k.Scored, nil }
 // Memory returns k.Before.
 func (k Known) Memory() (Memory, error) { return k.Before, nil }
 
-// ErrUnasked is the error of a [Lookup] that only repeats the answers of an earlier run, to
-// explain it: the run did not ask this, because it did not reach the rule.
+// ErrUnasked is the error of a [Lookup] that repeats the results of an earlier run in order to
+// explain it. The run did not look this up, because it did not reach the rule.
 var ErrUnasked = errors.New("it was not looked up, because no condition uses it")

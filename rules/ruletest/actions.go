@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/action"
 )
 
-// expectActions reads a list of actions in the form of "then", without expressions.
+// expectActions reads a list of actions, written as in "then" but without expressions.
 func (d expectDecoder) expectActions(n *yaml.Node) meeting {
 	if n.Kind != yaml.SequenceNode {
 		d.f.Problemf(n, "actions: want a list of actions, got %s", yamlfile.Kind(n))
@@ -59,7 +59,7 @@ func actionText(a protocol.ActionItem) string {
 	return a.Type + ": {" + b.String() + "}"
 }
 
-// action reads one action with all of its values.
+// action reads one action with all of its parameters.
 func (d expectDecoder) action(n *yaml.Node) (protocol.ActionItem, bool) {
 	name, value := n, (*yaml.Node)(nil)
 	if n.Kind == yaml.MappingNode && len(n.Content) == 2 {

@@ -13,17 +13,18 @@ import (
 	"github.com/org/foreman-action/rules/internal/expression"
 )
 
-// An expectation is one key of expect.
+// An expectation is one key of "expect".
 type expectation struct {
 	key  string
 	node *yaml.Node
 	meet meeting
 }
 
-// A meeting compares an expectation with the result, and returns both for people to read.
+// A meeting compares an expectation with the result. It returns the expected and the actual value
+// as text.
 type meeting func(issueState) (want, got string, ok bool)
 
-// expectKeys are the keys of expect in the file.
+// expectKeys are the keys of "expect" in the file.
 type expectKeys struct {
 	Fired     *yaml.Node `mistaken:"rules,fires"    yaml:"fired"`
 	Labels    *yaml.Node `mistaken:"label"          yaml:"labels"`
@@ -40,7 +41,7 @@ type expectKeys struct {
 // An expectDecoder reads expectations.
 type expectDecoder struct {
 	f   *yamlfile.File
-	ids []string // of the rules; nil: unknown
+	ids []string // the ids of all rules; nil: unknown
 }
 
 // expect reads the expectations of a test; fired lists the rules that it expects to fire.
@@ -108,7 +109,7 @@ func rulesAre(want []string, of func(issueState) []string) meeting {
 
 func listed(items []string) string { return "[" + strings.Join(items, ", ") + "]" }
 
-// expectLabels takes the labels that the issue has afterwards, in any order and case.
+// expectLabels reads "labels": the labels of the issue afterwards, in any order and case.
 func (d expectDecoder) expectLabels(n *yaml.Node) meeting {
 	var want []string
 	d.f.DecodeKey("labels", n, &want)
@@ -122,7 +123,7 @@ func sortedFold(labels []string) []string {
 	return slices.SortedFunc(slices.Values(labels), func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
 }
 
-// expectComments takes how many comments there are, or a part of each.
+// expectComments reads "comments": the number of comments, or a part of each.
 func (d expectDecoder) expectComments(n *yaml.Node) meeting {
 	if n.Kind == yaml.SequenceNode {
 		var parts []string
@@ -163,8 +164,8 @@ func (d expectDecoder) boolOr(key string, n *yaml.Node, text *string) bool {
 	return yes
 }
 
-// expectClosed takes whether the issue is closed, at once or after some time, or the
-// reason that it is closed for.
+// expectClosed reads "closed": whether the issue is closed, now or after a grace period, or the
+// reason for closing it.
 func (d expectDecoder) expectClosed(n *yaml.Node) meeting {
 	var reason string
 	want := d.boolOr("closed", n, &reason)
@@ -181,7 +182,7 @@ func (d expectDecoder) expectClosed(n *yaml.Node) meeting {
 	}
 }
 
-// expectEscalated takes whether a rule escalates, or a part of the reason.
+// expectEscalated reads "escalated": whether a rule escalates, or a part of the reason.
 func (d expectDecoder) expectEscalated(n *yaml.Node) meeting {
 	var part string
 	want := d.boolOr("escalated", n, &part)
@@ -195,7 +196,7 @@ func (d expectDecoder) expectEscalated(n *yaml.Node) meeting {
 	}
 }
 
-// expectRetriage takes whether a rule wants the issue to be decided on anew.
+// expectRetriage reads "retriage": whether a rule asks for a new decision.
 func (d expectDecoder) expectRetriage(n *yaml.Node) meeting {
 	var want bool
 	d.f.DecodeKey("retriage", n, &want)
@@ -220,7 +221,7 @@ func (d expectDecoder) expectDecision(n *yaml.Node) meeting {
 	}
 }
 
-// expectError takes a part of the message of the condition that fails.
+// expectError reads "error": a part of the message of the condition that fails.
 func (d expectDecoder) expectError(n *yaml.Node) meeting {
 	var part string
 	if d.f.DecodeKey("error", n, &part) && strings.TrimSpace(part) == "" {

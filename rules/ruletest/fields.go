@@ -18,14 +18,14 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The limits of the texts of an issue in a test, in characters, as GitHub has them.
+// GitHub's limits of the texts of an issue, in characters.
 const (
 	maxTestTitle = 256
 	maxTestText  = 65_536
 )
 
-// defaultIssue is an issue as an event leaves it. Another time of the test lets the issue
-// grow older, and does not open it later.
+// defaultIssue returns the default issue after the event. It was opened at the default time of
+// tests, or at the test's "now" if that is earlier.
 func defaultIssue(f facts.Facts) triage.Issue {
 	i := triage.Issue{
 		Number: 1, State: "open", Author: "octocat", AuthorType: "User", Association: "NONE",
@@ -54,8 +54,8 @@ func defaultIssue(f facts.Facts) triage.Issue {
 	return i
 }
 
-// defaultUpdate is when an issue changed last: with the event, unless that is a scheduled run,
-// which does not change the issue.
+// defaultUpdate returns when the issue changed last: at the time of the event, except that a
+// scheduled run does not change the issue.
 func defaultUpdate(f facts.Facts) time.Time {
 	if f.Event.Name == events.Schedule {
 		return f.Issue.CreatedAt
@@ -77,7 +77,7 @@ func defaultPull() triage.PullRequest { return triage.PullRequest{Head: "patch-1
 // defaultContrib returns the defaults of the section contrib.
 func defaultContrib() facts.Contrib { return facts.Contrib{DuplicateEvidence: "low"} }
 
-// defaultPermission is the usual permission of people of an association.
+// defaultPermission returns the usual permission of people with an association.
 func defaultPermission(association string) string {
 	switch association {
 	case "OWNER":
@@ -88,7 +88,7 @@ func defaultPermission(association string) string {
 	return "read"
 }
 
-// defaultComment is a comment of somebody.
+// defaultComment returns the default values of the section comment for an author.
 func defaultComment(f facts.Facts, author string) triage.Comment {
 	f.Event.Comment = triage.Comment{Association: "NONE"}
 	return triage.Comment{Author: author, Association: defaultActor(f, author).Association}
@@ -103,8 +103,8 @@ func subjectOf(f facts.Facts) triage.Actor {
 	return defaultActor(f, f.Issue.Author)
 }
 
-// defaultActor returns the account that the rest of an event describes, with defaults for the
-// other fields.
+// defaultActor returns the account with that login. Its type and association are those of the
+// issue's or the comment's author, if it is one of them.
 func defaultActor(f facts.Facts, login string) triage.Actor {
 	a := triage.Actor{Login: login, Type: "User", Association: "NONE"}
 	switch login {
@@ -119,7 +119,7 @@ func defaultActor(f facts.Facts, login string) triage.Actor {
 // A fieldDecoder reads fields of the facts.
 type fieldDecoder struct{ f *yamlfile.File }
 
-// settable returns the names of a struct's fields that a test may give.
+// settable returns the names of a struct's fields that a test may set.
 func settable(t reflect.Type) []string {
 	var list []string
 	for field := range t.Fields() {
@@ -140,8 +140,8 @@ func fieldNamed(v reflect.Value, name string) reflect.Value {
 	return reflect.Value{}
 }
 
-// fill reads a mapping of names that rules know into a struct of the facts. What the
-// mapping does not give stays. The keys in others are left to the caller.
+// fill reads a mapping into a struct of the facts. Its keys are the names that rules use. Fields
+// without a key keep their value. The caller reads the keys in others.
 func (d fieldDecoder) fill(name string, n *yaml.Node, v reflect.Value, others ...string) {
 	if n == nil {
 		return
@@ -164,7 +164,7 @@ func (d fieldDecoder) fill(name string, n *yaml.Node, v reflect.Value, others ..
 	}
 }
 
-// unknown reports a key, and what people mean by it.
+// unknown reports an unknown key, with a hint for common mistakes.
 func (d fieldDecoder) unknown(section string, key *yaml.Node, known []string) {
 	if key.Kind != yaml.ScalarNode {
 		return // reported when the file was parsed
@@ -194,7 +194,7 @@ func (d fieldDecoder) value(name string, n *yaml.Node, v reflect.Value) {
 	}
 }
 
-// check refuses values that no event on GitHub has.
+// check rejects values that no event on GitHub has.
 func (d fieldDecoder) check(name string, n *yaml.Node, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Int:

@@ -19,9 +19,9 @@ var (
 	errRepeats = errors.New("the file has a test of that name")
 )
 
-// Insert appends an item, as [Record] returns it, to the tests of a rule file, which is changed
-// nowhere else: comments and blank lines stay. The error is why that cannot be done safely: the
-// file has mistakes in its YAML, its tests are not a block, or one has the item's name.
+// Insert appends an item that [Record] returned to the tests of a rule file. Nothing else in the
+// file changes, not even comments and blank lines. Insert fails if that cannot be done safely: the
+// YAML has mistakes, the tests are not in block style, or a test with the item's name exists.
 func Insert(name string, src []byte, item string) ([]byte, error) {
 	f, err := yamlfile.Parse(name, src)
 	if err != nil {
@@ -60,7 +60,7 @@ func sameName(item *yaml.Node) func(*yaml.Node) bool {
 	}
 }
 
-// placesFor returns the offsets at which an item may be put, the best first.
+// placesFor returns the offsets at which an item may be inserted, the best first.
 func placesFor(f *yamlfile.File, src []byte, tests *yaml.Node) []int {
 	end := len(src)
 	if tests == nil {
@@ -71,7 +71,7 @@ func placesFor(f *yamlfile.File, src []byte, tests *yaml.Node) []int {
 			end = min(end, lineStart(src, key.Line))
 		}
 	}
-	// What stands above the next section belongs to that.
+	// Comments and blank lines above the next section belong to that section.
 	before := end
 	for before > 0 {
 		start := bytes.LastIndexByte(src[:before-1], '\n') + 1
@@ -104,8 +104,8 @@ func lineStart(src []byte, line int) int {
 	return at
 }
 
-// insertAt puts the item, indented like the tests, at an offset, with the line ends of
-// the file.
+// insertAt inserts the item at an offset. It indents the item like the tests and uses the line ends
+// of the file.
 func insertAt(src []byte, at int, item string, tests *yaml.Node) []byte {
 	indent, head := "  ", "\ntests:\n"
 	if tests != nil {
@@ -129,7 +129,7 @@ func insertAt(src []byte, at int, item string, tests *yaml.Node) []byte {
 	return slices.Concat(src[:at], []byte(text), src[at:])
 }
 
-// appended reports whether after is before with the item as its last test.
+// appended reports whether after equals before with the item added as its last test.
 func appended(before, after, item *yaml.Node) bool {
 	tests := yamlfile.Child(after, "tests")
 	if tests == nil || tests.Kind != yaml.SequenceNode || len(tests.Content) == 0 {
@@ -149,7 +149,7 @@ func appended(before, after, item *yaml.Node) bool {
 	return sameNode(before, after)
 }
 
-// sameNode reports whether two nodes mean the same.
+// sameNode reports whether two nodes have the same content.
 func sameNode(a, b *yaml.Node) bool {
 	return a.Kind == b.Kind && a.ShortTag() == b.ShortTag() && a.Value == b.Value &&
 		slices.EqualFunc(a.Content, b.Content, sameNode)

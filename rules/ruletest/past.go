@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// actor reads who caused the event, and what they may do.
+// actor reads the actor of the event, with the actor's permission.
 func (d decoder) actor(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	d.fields.fill("actor", n, reflect.ValueOf(&f.Actor).Elem(), "permission")
 	permission := defaultPermission(f.Actor.Association)
@@ -23,8 +23,8 @@ func (d decoder) actor(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	known.Permissions = map[string]string{f.Actor.Login: permission}
 }
 
-// pull reads the fields of a pull request that issues do not have. Only the events of
-// pull_request carry it; after others it is looked up.
+// pull reads the fields that only pull requests have. Events of pull_request contain them; for
+// other events they are the result of a look-up.
 func (d decoder) pull(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	switch {
 	case n != nil && !mayBePull(f.Event):
@@ -80,7 +80,7 @@ func pullLists(known *facts.Known) []pullList {
 	}
 }
 
-// by reads which rule added the labels that memory.labels lists.
+// by reads which rules added the labels in memory.labels.
 func (d decoder) by(n *yaml.Node) map[string]string {
 	by, listed := yamlfile.Child(n, "by"), []string(nil)
 	if by == nil {
@@ -109,7 +109,7 @@ func (d decoder) by(n *yaml.Node) map[string]string {
 	return out
 }
 
-// pastKeys are the keys of something that happened.
+// pastKeys are the keys of an item of "past".
 type pastKeys struct {
 	Event *yaml.Node `mistaken:"kind,type"        yaml:"event,required"`
 	At    *yaml.Node `mistaken:"when,created_at"  yaml:"at,required"`
@@ -118,11 +118,11 @@ type pastKeys struct {
 	Label *yaml.Node `yaml:"label"`
 }
 
-// The ways to take part in an issue.
+// The values of "as" in an item of "past".
 const (
 	asHuman = "human"
 	asBot   = "bot"
-	asUs    = "us" // under the login that Foreman acts as
+	asUs    = "us" // by the account that Foreman uses
 )
 
 // past reads the events on the issue, the oldest first.

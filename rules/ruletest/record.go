@@ -15,13 +15,13 @@ import (
 	"github.com/org/foreman-action/rules/internal/events"
 )
 
-// errInexact is the error of an item that does not read back as the event.
+// errInexact is the error for an item that, when it is parsed, differs from the event.
 var errInexact = errors.New("the event contains values that a test cannot express")
 
-// Record returns an item for a file's tests: the facts of an event, the results of f.Lookup that
-// the rules used, and the decision that the rules make today. The texts of the issue are in it as
-// they are; defaults are left out. It fails when a lookup fails, and when the item would not read
-// back as exactly these facts: a text is not UTF-8, or a value one that no event has.
+// Record returns an item for the tests of a file. It contains the facts of the event, the results
+// of f.Lookup that the rules used, and the current decision of the rules. Texts of the issue are
+// unchanged; defaults are left out. Record fails when a look-up fails, or when parsing the item
+// would not return exactly these facts, for example because a text is not UTF-8.
 func Record(s *rules.Set, name string, f facts.Facts) (string, error) {
 	w := &recordedLookup{Lookup: f.Lookup, facts: f}
 	f.Lookup = w
@@ -48,7 +48,7 @@ func Record(s *rules.Set, name string, f facts.Facts) (string, error) {
 	return text, nil
 }
 
-// recordable returns the facts in the form in which they are read back.
+// recordable returns the facts as [Parse] would return them from a recorded test.
 func recordable(f facts.Facts) facts.Facts {
 	known, _ := f.Lookup.(facts.Known)
 	pull := f.Pull
@@ -63,7 +63,7 @@ func recordable(f facts.Facts) facts.Facts {
 	return f
 }
 
-// plainKnown returns the answers in the same form.
+// plainKnown returns the results of look-ups as [Parse] would return them.
 func plainKnown(k facts.Known) facts.Known {
 	k.History.Changes = slices.Clone(k.History.Changes)
 	for i := range k.History.Changes {
@@ -73,7 +73,7 @@ func plainKnown(k facts.Known) facts.Known {
 	return k
 }
 
-// normalise makes empty lists nil, times UTC, and what rules do not see zero.
+// normalise sets empty lists to nil, times to UTC, and fields hidden from rules to zero.
 func normalise(v reflect.Value) {
 	for typ, field := range v.Fields() {
 		if typ.Tag.Get("expr") == "-" { // hidden from rules
@@ -95,7 +95,7 @@ func normalise(v reflect.Value) {
 	}
 }
 
-// recordText is the item up to its expectations, with the answers of the lookup.
+// recordText returns the item without its expectations. told contains the results of look-ups.
 func recordText(name string, f facts.Facts, told facts.Known) string {
 	var b strings.Builder
 	key := events.Key(f.Event.Name, f.Event.Action)
@@ -120,7 +120,7 @@ func recordText(name string, f facts.Facts, told facts.Known) string {
 		b.WriteString(pullText(f, told))
 	}
 	b.WriteString(sectionText("author", reflect.ValueOf(told.Opened), reflect.ValueOf(facts.Author{})))
-	if told.Scored != (facts.Contrib{}) { // it was asked for
+	if told.Scored != (facts.Contrib{}) { // it was looked up
 		b.WriteString(sectionText("contrib", reflect.ValueOf(told.Scored), reflect.ValueOf(defaultContrib())))
 	}
 	b.WriteString(sectionText("memory", reflect.ValueOf(told.Before), reflect.ValueOf(facts.Memory{})))
@@ -128,7 +128,7 @@ func recordText(name string, f facts.Facts, told facts.Known) string {
 	return b.String()
 }
 
-// sectionText is the fields of a struct that are not as in base.
+// sectionText returns the fields of a struct that differ from base.
 func sectionText(key string, v, base reflect.Value) string {
 	var b strings.Builder
 	for _, name := range settable(v.Type()) {
@@ -146,8 +146,8 @@ func sectionText(key string, v, base reflect.Value) string {
 	return "  " + key + ":\n" + b.String()
 }
 
-// fieldText is the value of a field as YAML, below a key that is indented by so much;
-// ok is false for what has no such form.
+// fieldText returns the value of a field as YAML, below a key with that indent. ok is false for
+// types that a test cannot contain.
 func fieldText(field reflect.Value, indent int) (text string, ok bool) {
 	switch v := field.Interface().(type) {
 	case time.Time:
@@ -171,8 +171,8 @@ func fieldText(field reflect.Value, indent int) (text string, ok bool) {
 	return "{" + strings.Join(parts, ", ") + "}", true
 }
 
-// expectText is the result of the rules, as a test expects it. It lists the actions where
-// there are others than labels, comments and closing.
+// expectText returns the result of the rules as expectations. It lists the actions if there are any
+// other than labels, comments and closing.
 func expectText(a issueState) string {
 	var b strings.Builder
 	if a.err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// FuzzRecord: a test recorded from an issue reads back exactly, whatever its text is, and
+// FuzzRecord checks that a test recorded from an issue with any text parses to the same facts and
 // passes.
 func FuzzRecord(f *testing.F) {
 	f.Add("Panic at boot", "### Version\n\n1.2.3\n", "bug", "octocat", true)
@@ -86,7 +86,7 @@ func recordFacts(title, body, label, author string, comment bool) facts.Facts {
 		}},
 		Before: facts.Memory{Tasks: 2, Labels: []string{label}, Closing: true},
 	}
-	if comment { // on a pull request
+	if comment { // such a comment is on a pull request
 		known.Commits = []string{body, "x\n\ny"}
 		known.Reviewed = facts.Reviews{ApprovedBy: []string{author}, ChangesRequestedBy: []string{title, label}}
 	}
@@ -108,8 +108,8 @@ func recordFacts(title, body, label, author string, comment bool) facts.Facts {
 	return f
 }
 
-// FuzzInsertTest: whatever a file holds, an item is put into it as it is or not at all,
-// and nothing else changes.
+// FuzzInsertTest checks that an item is inserted unchanged or not at all into any file, and that
+// nothing else in the file changes.
 func FuzzInsertTest(f *testing.F) {
 	files, err := filepath.Glob("testdata/insert/*.txtar")
 	if err != nil {

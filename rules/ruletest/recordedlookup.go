@@ -18,7 +18,7 @@ type recordedLookup struct {
 	facts.Lookup
 	facts   facts.Facts
 	answers facts.Known
-	err     error // the first; the decision is of no use then
+	err     error // the first error; it makes the decision useless
 }
 
 var errTooLong = errors.New("the timeline of the issue is too long for a test")
@@ -101,7 +101,7 @@ func (w *recordedLookup) Memory() (facts.Memory, error) {
 	return recordAnswer(w, func() (facts.Memory, error) { return w.Lookup.Memory() }, &w.answers.Before)
 }
 
-// known returns the answers, with the defaults of a test for the others.
+// known returns the recorded results. Look-ups that were not made have the defaults of a test.
 func (w *recordedLookup) known() facts.Known {
 	k := w.answers
 	if k.Permissions == nil {
@@ -120,7 +120,7 @@ func (w *recordedLookup) known() facts.Known {
 	return plainKnown(k)
 }
 
-// permissionText adds to the section of the actor what they may do.
+// permissionText adds the actor's permission to the section actor, unless it is the default.
 func permissionText(section string, f facts.Facts, told facts.Known) string {
 	p := told.Permissions[f.Actor.Login]
 	if p == "" || p == defaultPermission(f.Actor.Association) {

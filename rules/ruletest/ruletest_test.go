@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
-// TestTests runs every archive in testdata/tests: rule files with tests, and in want the result
-// of each test, or the mistakes. The label "forbidden" may not be set.
+// TestTests runs every archive in testdata/tests: rule files with tests, and in want the result of
+// each test, or the mistakes. The label "forbidden" may not be added or removed.
 func TestTests(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "tests", "*.txtar"))
@@ -99,10 +99,10 @@ func writeResult(b *strings.Builder, r ruletest.Result) {
 	}
 }
 
-// A test gives every name that rules know a value, but for what follows from others.
+// A test can set every name that conditions use, except names that are computed from others.
 func TestTestsCanSayEverything(t *testing.T) {
 	t.Parallel()
-	given := map[string]string{ // where the path differs from the name
+	given := map[string]string{ // the keys of names whose path in a test differs
 		"event.name": "", "event.action": "", "event.key": "event", "event.label": "label", "event.assignee": "assignee", "event.milestone": "milestone",
 		"event.comment.body": "comment.body", "event.comment.author": "comment.author", "event.comment.association": "comment.association",
 		"issue.text": "", "pr.reviewers": "", "repo.owner": "", "repo.name": "", "repo.full_name": "repo",
@@ -140,7 +140,7 @@ func TestTestsCanSayEverything(t *testing.T) {
 	}
 }
 
-// eventWith is an event of which a test may give the key.
+// eventWith returns an event for which a test may have that key.
 func eventWith(key string) string {
 	switch key {
 	case "label":
@@ -157,8 +157,8 @@ func eventWith(key string) string {
 	return "issues.opened"
 }
 
-// FuzzTests: no tests section makes the decoder or a run of its tests panic; mistakes
-// have places.
+// FuzzTests checks that no section tests makes parsing or running its tests panic, and that
+// mistakes have positions.
 func FuzzTests(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join("testdata", "tests", "*.txtar"))
 	if err != nil {
@@ -196,8 +196,8 @@ func FuzzTests(f *testing.F) {
 	})
 }
 
-// TestInsertTest runs every archive in testdata/insert: a file, an item, and in want the
-// file with the item or why it stays as it is.
+// TestInsertTest runs every archive in testdata/insert: a file, an item, and in want the file with
+// the item, or the error.
 func TestInsertTest(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "insert", "*.txtar"))
@@ -211,7 +211,8 @@ func TestInsertTest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The archive's comment lists changes that a text file cannot contain.
+			// The archive's comment lists changes to file.yml that an archive cannot contain, such
+			// as CRLF.
 			src := getFile(ar, "file.yml")
 			if strings.Contains(string(ar.Comment), "CRLF") {
 				src = strings.ReplaceAll(src, "\n", "\r\n")

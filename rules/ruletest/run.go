@@ -12,12 +12,12 @@ type Result struct {
 	Test Test
 	// Fired lists the rules that fired; nil when a condition failed.
 	Fired []string
-	// Mismatches are the failed expectations; empty: the test passed.
+	// Mismatches are the failed expectations. Empty: the test passed.
 	Mismatches []Mismatch
-	// Rules explains those that fired and should not have, or the other way round, and
-	// the one that failed.
+	// Rules explains the rules that fired but should not have, those that should have fired but did
+	// not, and the one that failed.
 	Rules []rules.RuleWhy
-	// Scans are the searches of the rules on the issue of a schedule event.
+	// Scans are the results of the rules' searches for a schedule event.
 	Scans []Scan
 }
 
@@ -26,14 +26,14 @@ func (r Result) Passed() bool { return len(r.Mismatches) == 0 }
 
 // A Mismatch is one difference from the expectation of a test.
 type Mismatch struct {
-	Key          string // of expect; empty: a condition failed, which the test does not expect
+	Key          string // a key of "expect"; empty: a condition failed unexpectedly
 	Line, Column int    // of the expectation in the test's file
-	Want, Got    string // for people; of several lines where they are lists of actions
+	Want, Got    string // as text for people; lists of actions have several lines
 }
 
-// Run asks the rules about a test's event. It does no I/O, and gives the same result
-// each time. Labels that may not be added or removed stay as they are; nil: all may. All
-// else that the rules ask for counts as done, whatever the policy is.
+// Run evaluates the rules for a test's event. It does no I/O, and returns the same result each
+// time. may reports whether a label may be added or removed; nil allows all. All other actions
+// count as carried out, whatever the policy is.
 func Run(s *rules.Set, t Test, may func(label string) bool) Result {
 	t.facts.May = may
 	var scans []Scan
@@ -55,8 +55,8 @@ func Run(s *rules.Set, t Test, may func(label string) bool) Result {
 	return r
 }
 
-// mismatches lists the failed expectations, and adds to explained the rules whose firing
-// is unexpected.
+// mismatches lists the failed expectations. It adds the rules that fired unexpectedly, or did not
+// fire, to explained.
 func (t Test) mismatches(a issueState, explained map[string]bool) []Mismatch {
 	var out []Mismatch
 	for _, e := range t.expect {

@@ -12,18 +12,17 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Scan is the outcome of a search of scheduled runs on the issue of a test.
+// A Scan is the result of evaluating a search of scheduled runs on the issue of a test.
 type Scan struct {
 	Query string
 	// Missed is the first term that the issue does not meet; empty: the issue is found.
 	Missed string
-	// Unevaluated are the terms that only GitHub evaluates. The issue counts as one that
-	// meets them.
+	// Unevaluated are the terms that only GitHub can evaluate. The issue counts as meeting them.
 	Unevaluated []string
 }
 
-// scanned evaluates the searches of the rules on the issue of a schedule event, and returns
-// those that find it; nil for other events.
+// scanned evaluates the searches of the rules on the issue of a schedule event. found are the
+// queries that match the issue; it is nil for other events.
 func scanned(s *rules.Set, f facts.Facts) (found []string, all []Scan) {
 	if f.Event.Name != events.Schedule {
 		return nil, nil
@@ -48,7 +47,7 @@ func scan(query string, f facts.Facts) Scan {
 		return s
 	}
 	if !slices.ContainsFunc(list, term.wantsPulls) {
-		list = append(list, term{text: "is:issue", key: "is", value: "issue"}) // as the search is made
+		list = append(list, term{text: "is:issue", key: "is", value: "issue"}) // the default
 	}
 	for _, t := range list {
 		holds, known := t.holds(f)
@@ -62,15 +61,15 @@ func scan(query string, f facts.Facts) Scan {
 	return s
 }
 
-// A term is a word of a search: a qualifier, or a word to look for, which has no key.
+// A term is one term of a search: a qualifier such as label:bug, or a plain word, which has no key.
 type term struct {
-	text       string // as it is written
+	text       string // as written
 	not        bool
 	key, value string // in lower case and without quotes
 	quoted     bool
 }
 
-// terms takes a search apart at spaces outside of quotes.
+// terms splits a search at spaces outside of quotes.
 func terms(query string) []term {
 	inQuotes := false
 	words := strings.FieldsFunc(query, func(r rune) bool {
@@ -102,7 +101,8 @@ func (t term) wantsPulls() bool {
 	return !t.not && (t.key == "is" || t.key == "type") && slices.Contains([]string{"pr", "pull-request"}, t.value)
 }
 
-// repeats reports whether GitHub takes the term and another one for alternatives.
+// repeats reports whether GitHub treats the term and another one as alternatives, such as author:a
+// author:b.
 func (t term) repeats(list []term) bool {
 	if t.not || t.key != "author" && t.key != "assignee" {
 		return false
@@ -110,8 +110,8 @@ func (t term) repeats(list []term) bool {
 	return slices.ContainsFunc(list, func(o term) bool { return !o.not && o.key == t.key && o.value != t.value })
 }
 
-// holds reports whether the issue meets the term, without regard to its minus; known is false
-// for a term that is not evaluated here.
+// holds reports whether the issue meets the term, ignoring its minus sign. known is false for a
+// term that is not evaluated here.
 func (t term) holds(f facts.Facts) (holds, known bool) {
 	i := f.Issue
 	switch t.key {
@@ -151,7 +151,7 @@ func (t term) holds(f facts.Facts) (holds, known bool) {
 	return false, false
 }
 
-// is evaluates what an issue is: its state, its kind, and whether it is locked.
+// is evaluates the qualifiers is, type and state.
 func (t term) is(f facts.Facts) (holds, known bool) {
 	pull := f.Issue.PullRequest
 	switch t.value {
@@ -171,7 +171,7 @@ func (t term) is(f facts.Facts) (holds, known bool) {
 	return strings.EqualFold(f.Issue.Type, t.value), t.key == "type"
 }
 
-// pullOf returns what only pull requests have, zero for an issue.
+// pullOf returns the fields that only pull requests have. They are zero for an issue.
 func pullOf(f facts.Facts) triage.PullRequest {
 	if f.Pull != nil {
 		return *f.Pull
@@ -179,7 +179,7 @@ func pullOf(f facts.Facts) triage.PullRequest {
 	if !f.Issue.PullRequest || f.Lookup == nil {
 		return triage.PullRequest{}
 	}
-	p, _ := f.Lookup.Pull() // a test has it
+	p, _ := f.Lookup.Pull() // the lookup of a test never fails
 	return p
 }
 
@@ -197,19 +197,19 @@ func lacks(i triage.Issue, what string) (holds, known bool) {
 	return false, false
 }
 
-// among reports whether a list has one of the values, which commas separate.
+// among reports whether a list contains one of the term's values, which commas separate.
 func (t term) among(list []string) bool {
 	return slices.ContainsFunc(strings.Split(t.value, ","), func(v string) bool { return hasFold(list, strings.TrimSpace(v)) })
 }
 
-// login reports whether an account is the one that is meant; app/x is the bot of an app.
+// login reports whether the term's value names this account. app/x is the bot of an app.
 func (t term) login(login string) bool {
 	app, ok := strings.CutPrefix(t.value, "app/")
 	return login != "" && strings.EqualFold(login, t.value) || ok && strings.EqualFold(login, app+"[bot]")
 }
 
-// bounds takes a value with a comparison, or a range, apart: "<5", "3..5", "7". The ends
-// count as within.
+// bounds splits a comparison or a range into its sign and ends, such as "<5", "3..5" or "7". Ranges
+// include their ends.
 func bounds(value string) (sign, from, to string) {
 	if from, to, ok := strings.Cut(value, ".."); ok {
 		return "..", from, to
@@ -222,7 +222,8 @@ func bounds(value string) (sign, from, to string) {
 	return "..", value, value
 }
 
-// compare returns whether a value that is so many steps before or after both ends is within.
+// compare reports whether a value is within the bounds. toFrom and toTo are its differences from
+// the two ends; negative means that the value is less.
 func compare(sign string, toFrom, toTo int) bool {
 	switch sign {
 	case ">":
@@ -237,7 +238,7 @@ func compare(sign string, toFrom, toTo int) bool {
 	return toFrom >= 0 && toTo <= 0
 }
 
-// within compares a number.
+// within reports whether a number is within the bounds.
 func within(value string, n int) (holds, known bool) {
 	sign, from, to := bounds(value)
 	end := func(s string, open int) (int, bool) {
@@ -252,7 +253,7 @@ func within(value string, n int) (holds, known bool) {
 	return compare(sign, toFrom, toTo), ok1 && ok2
 }
 
-// since compares a time. A date is a whole day, in UTC.
+// since reports whether a time is within the bounds. A date is a whole day in UTC.
 func since(value string, at time.Time) (holds, known bool) {
 	sign, from, to := bounds(strings.ToUpper(value))
 	first, _, ok1 := moments(from, at)
@@ -260,7 +261,8 @@ func since(value string, at time.Time) (holds, known bool) {
 	return compare(sign, at.Compare(first), at.Compare(last)), ok1 && ok2
 }
 
-// moments returns the first and the last moment of a date or a time; of "*" both are at.
+// moments returns the first and the last moment of a date or a time. For "*", both are equal to the
+// argument at.
 func moments(s string, at time.Time) (first, last time.Time, ok bool) {
 	if s == "*" {
 		return at, at, true

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// scanned1 is an issue that every search of the tests is about.
+// scanned1 returns the issue on which the tests evaluate their searches.
 func scanned1() facts.Facts {
 	return facts.Facts{Issue: triage.Issue{
 		Number: 1, State: "closed", StateReason: "not_planned", Author: "renovate[bot]", Labels: []string{"Bug", "needs info", "kind:x"},
@@ -26,7 +26,7 @@ func TestScanTerms(t *testing.T) {
 	for _, tt := range []struct {
 		name                       string
 		f                          facts.Facts
-		holds, misses, unevaluated string // searches, by lines
+		holds, misses, unevaluated string // searches, one a line
 	}{
 		{"an issue", scanned1(), `
 is:closed
@@ -115,7 +115,8 @@ is:pr review:approved
 	}
 }
 
-// FuzzScan finds or misses an issue by terms that stand in the search, whatever that is.
+// FuzzScan checks that a search reports only terms that it contains, and reports the same ones
+// twice.
 func FuzzScan(f *testing.F) {
 	f.Add(`is:open label:"needs info",b -no:label created:2026-01-01..* comments:>3`)
 	f.Add(`"`)

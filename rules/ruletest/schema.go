@@ -24,7 +24,7 @@ func Schema() map[string]any {
 	return object{"type": "array", "maxItems": maxTests, "items": testSchema()}
 }
 
-// testSchema is one item of "tests".
+// testSchema returns the schema of one item of "tests".
 func testSchema() object {
 	return yamlfile.Schema(reflect.TypeFor[testKeys](), func(key string) map[string]any {
 		s := testKey(key)
@@ -88,7 +88,8 @@ func testKey(key string) object {
 	return text
 }
 
-// momentSchema is a time: a text, or a value that a YAML parser has already converted to a time.
+// momentSchema returns the schema of a time: a text, or a value that a YAML parser has already
+// converted to a time.
 func momentSchema() object { return object{"type": "string", "pattern": `^\d{4}-\d\d-\d\d`} }
 
 func pastKey(key string) map[string]any {
@@ -137,7 +138,7 @@ func expectKey(key string) map[string]any {
 	return s
 }
 
-// factSchema is the schema of a part of the facts in a test, with further keys.
+// factSchema returns the schema of a section of the facts; more adds keys to it.
 func factSchema(t reflect.Type, name string, more object) object {
 	docs := map[string]string{}
 	for _, n := range rules.Reference() {

@@ -11,16 +11,16 @@ import (
 
 // An issueState is an issue after the rules have decided and their actions are carried out.
 type issueState struct {
-	err      error // of Decide; then the rest is zero
+	err      error // of Decide; if it is set, the other fields are zero
 	result   rules.Result
 	actions  []protocol.ActionItem // none for a decision that writes nothing
 	labels   []string              // of the issue
-	comments []string              // that were written
-	undone   []string              // the rules of which something is taken back, in order
+	comments []string              // texts of the written comments
+	undone   []string              // the rules whose changes are reverted, in order
 }
 
-// decide asks the rules about an event and carries their actions out. by has the rule that
-// added a label before, by its name in lower case.
+// decide evaluates the rules for an event and carries their actions out. by names the rule that
+// added a label earlier, by the label's name in lower case.
 func decide(s *rules.Set, f facts.Facts, by map[string]string) issueState {
 	a := issueState{labels: slices.Clone(f.Issue.Labels)}
 	if a.result, a.err = s.Decide(f); a.err != nil {
@@ -36,8 +36,8 @@ func decide(s *rules.Set, f facts.Facts, by map[string]string) issueState {
 	return a
 }
 
-// undo reverts the labels and the scheduled close of rules that revert their own changes. As in a
-// run, it keeps changes of this decision, and labels that somebody else changed later.
+// undo reverts the labels and the scheduled close of the rules in Result.Undone. As in a run, it
+// does not revert changes of this decision, or labels that somebody else changed later.
 func (a *issueState) undo(s *rules.Set, f facts.Facts, by map[string]string) {
 	if len(a.result.Undone) == 0 || a.result.Message.Decision == protocol.Escalate || f.Lookup == nil {
 		return
@@ -75,8 +75,8 @@ func (a *issueState) undo(s *rules.Set, f facts.Facts, by map[string]string) {
 	a.undone = slices.DeleteFunc(slices.Clone(a.result.Undone), func(id string) bool { return !slices.Contains(did, id) })
 }
 
-// adders returns the rules that may have added a label: the one that by names, else those
-// whose text adds it.
+// adders returns the rules that may have added a label: the one in by, or else all rules that add
+// it by name.
 func adders(s *rules.Set, label string, by map[string]string) []string {
 	if id, ok := by[strings.ToLower(label)]; ok {
 		return []string{id}
@@ -84,7 +84,7 @@ func adders(s *rules.Set, label string, by map[string]string) []string {
 	return s.Adders(label)
 }
 
-// undoes reports whether all rules that may have added a label before revert it.
+// undoes reports whether all rules that may have added a label earlier now revert it.
 func (a *issueState) undoes(s *rules.Set, label string, by map[string]string) bool {
 	ids := adders(s, label, by)
 	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(a.result.Undone, id) })
@@ -116,7 +116,7 @@ func (a *issueState) carryOut(item protocol.ActionItem, may func(string) bool) {
 	}
 }
 
-// setLabel puts a label on the issue, or takes it off, if it may.
+// setLabel adds a label to the issue or removes it, if may allows that.
 func (a *issueState) setLabel(name string, on bool, may func(string) bool) {
 	switch {
 	case hasFold(a.labels, name) == on || may != nil && !may(name):
@@ -131,8 +131,8 @@ func hasFold(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, name) })
 }
 
-// closed returns "false", or the reason that the issue is closed for; the default is
-// completed.
+// closed returns "false" for an issue that stays open, or else the reason for closing it. The
+// default reason is "completed".
 func (a issueState) closed() string {
 	for _, item := range a.actions {
 		switch item.Type {

@@ -17,21 +17,19 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Test is an item of a file's tests: an event, and what the rules are expected to
-// make of it. It does not change.
+// A Test is an item of "tests" in a file: an event and the expected result. It is immutable.
 type Test struct {
 	Name string // unique in its file
 	File string
-	Line int // of its name
+	Line int // the line of its name
 
 	facts  facts.Facts
-	by     map[string]string // which rule added a label before, by its name in lower case
-	fired  []string          // expected; empty when nothing is said of it
+	by     map[string]string // the rule that added a label earlier, by the label in lower case
+	fired  []string          // expected to fire; empty when the test does not say
 	expect []expectation
 }
 
-// testKeys are the keys of a test in the file. Each value but those of name and expect
-// has a default.
+// testKeys are the keys of a test in the file. All but name and expect are optional.
 type testKeys struct {
 	Name      *yaml.Node `mistaken:"id,title"                   yaml:"name,required"`
 	Event     *yaml.Node `mistaken:"on"                         yaml:"event"`
@@ -56,9 +54,8 @@ const (
 	maxTestName = 200  // characters
 )
 
-// Parse returns the tests of all sources, in order. Mistakes are recorded in the
-// files, and a test with a mistake is left out; call it after [Parse], beside
-// [Compile], whether or not that finds mistakes.
+// Parse returns the tests of all sources, in order. Mistakes are recorded in the files, and tests
+// with mistakes are left out. Call it after [rules.Parse], even if [rules.Compile] finds mistakes.
 func Parse(sources ...rules.Source) []Test { return parse(idsOf(sources), sources...) }
 
 func parse(ids []string, sources ...rules.Source) []Test {
@@ -86,8 +83,7 @@ func parse(ids []string, sources ...rules.Source) []Test {
 	return list
 }
 
-// idsOf returns the ids of all rules as they are written, those of rules with mistakes
-// too.
+// idsOf returns the ids of all rules as written, including rules with mistakes.
 func idsOf(sources []rules.Source) []string {
 	ids := []string{}
 	for _, src := range sources {
@@ -109,11 +105,11 @@ func idsOf(sources []rules.Source) []string {
 type decoder struct {
 	f      *yamlfile.File
 	fields fieldDecoder
-	ids    []string   // of the rules; nil: unknown
-	node   *yaml.Node // the present test
+	ids    []string   // the ids of all rules; nil: unknown
+	node   *yaml.Node // the current test
 }
 
-// test reads one test; first holds the lines of the names before it.
+// test reads one test. first maps the names of earlier tests to their lines.
 func (d decoder) test(n *yaml.Node, first map[string]int) (Test, bool) {
 	var keys testKeys
 	d.node = n
@@ -192,7 +188,7 @@ func (d decoder) facts(keys testKeys) facts.Facts {
 	return f
 }
 
-// testNow is the default time of a test.
+// testNow returns the default time of a test.
 func testNow() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
 
 // event reads the name of the event.
@@ -210,7 +206,8 @@ func (d decoder) event(n *yaml.Node) triage.Event {
 	return triage.Event{Name: name, Action: action}
 }
 
-// subject reads the label, assignee or milestone of an event; events that have one need it.
+// subject reads the label, assignee or milestone of an event. It is required for events that have
+// one.
 func (d decoder) subject(key string, n *yaml.Node, out *string, e triage.Event) {
 	has := map[string][]string{
 		"label": {"labeled", "unlabeled"}, "assignee": {"assigned", "unassigned"}, "milestone": {"milestoned", "demilestoned"},

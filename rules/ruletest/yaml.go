@@ -15,16 +15,16 @@ var (
 	otherType = regexp.MustCompile(`(?i)^(true|false|null|yes|no|on|off|y|n)$`)
 )
 
-// scalarText is a text as YAML that reads back exactly: as it is where that cannot be
-// mistaken, as a block of lines indented by so much more than its key, or quoted. With
-// a negative indent it is one line, which fits into a list or a mapping in braces too.
+// scalarText returns a text as YAML that parses to exactly the same text: plain where that is
+// unambiguous, as a block indented by indent+2, or quoted. With a negative indent the result is one
+// line, which also fits into a list or a mapping in flow style.
 func scalarText(s string, indent int) string {
 	switch {
 	case plainText.MatchString(s) && !otherType.MatchString(s):
 		return s
 	case indent >= 0 && strings.Contains(s, "\n"):
 		block := blockText(s, indent+2)
-		// Only the scanner decides on lines that begin or end with space.
+		// Only the YAML parser can decide whether lines that begin or end with spaces are kept.
 		f, err := yamlfile.Parse("", []byte(strings.Repeat(" ", indent)+"v: "+block+"\n"))
 		if err == nil && !slices.ContainsFunc([]rune(s), escaped) && yamlfile.Child(f.Root(), "v").Value == s {
 			return block
@@ -47,8 +47,8 @@ func blockText(s string, indent int) string {
 	return mark
 }
 
-// escaped reports a character that is escaped: one that YAML does not take, or that an
-// editor or a reader does not see.
+// escaped reports whether a character must be escaped, because YAML does not allow it or because it
+// is invisible.
 func escaped(r rune) bool {
 	return r != '\n' && r != '\t' && !unicode.IsGraphic(r) || r == 0x2028 || r == 0x2029
 }

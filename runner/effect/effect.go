@@ -1,11 +1,11 @@
-// Package effect contains the changes of an issue as values: a closed set of types, each with
-// its parameters, the names that it writes, whether it holds already, and how it changes an
-// issue. It does no I/O.
+// Package effect represents the changes of an issue as values. There is a fixed set of types. Each
+// has its parameters, the names that it writes, a check whether the issue already has the change,
+// and a method that applies the change to a state. The package does no I/O.
 //
-// [Parse] makes an effect of an action. The packages below runner each have a switch over all
-// effects: plan checks them against the policy and human overrides, and a host carries them
-// out. A new action is one more type here, and one more case in each of these switches; the
-// compiler and the linter name those that lack it.
+// [Parse] converts an action to an effect. Packages below runner have a switch over all effects:
+// plan checks them against the policy and human overrides, and a host carries them out. A new
+// action needs a type here and a case in each of these switches. The compiler and the linter report
+// a missing case.
 package effect
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// An Effect is one change to an issue, or to its record in the memory. The types of this
-// package are all that there are.
+// An Effect is one change to an issue, or to its record in the memory. Only the types of this
+// package implement it.
 //
 //sumtype:decl
 type Effect interface {
@@ -28,20 +28,18 @@ type Effect interface {
 	change(s State)
 }
 
-// TypeOf returns the type of the action that asks for an effect, such as
-// [protocol.ActionAddLabels].
+// TypeOf returns the action type of an effect, such as [protocol.ActionAddLabels].
 func TypeOf(e Effect) string { return e.action() }
 
-// Values returns the names that an effect writes: labels, logins, a reason, a title. Never
-// the text of a comment.
+// Values returns the names that an effect writes: labels, logins, a reason, a title. They never
+// include the text of a comment.
 func Values(e Effect) []string { return e.values() }
 
-// Holds reports whether an issue is already as the effect would leave it. It is always false
-// for effects that a state does not show: comments, reactions, and those that only change the
-// memory's record.
+// Holds reports whether an issue already has the effect. It is always false for effects that a
+// State does not contain: comments, reactions, and those that change only the memory's record.
 func Holds(e Effect, s State) bool { return e.holds(s) }
 
-// Change applies an effect to a state, for every other holder of the state too.
+// Change applies an effect to a state. All copies of the state see the change.
 func Change(e Effect, s State) { e.change(s) }
 
 // RecordOnly reports whether an effect changes only the memory's record of the issue, and not the
@@ -57,7 +55,7 @@ func RecordOnly(e Effect) bool {
 	return false
 }
 
-// AddLabels adds labels; those already there stay.
+// AddLabels adds labels. Labels that the issue already has stay.
 type AddLabels struct{ Names []string }
 
 func (AddLabels) action() string       { return protocol.ActionAddLabels }
@@ -65,12 +63,12 @@ func (e AddLabels) values() []string   { return e.Names }
 func (e AddLabels) holds(s State) bool { return len(s.labels.NotIn(e.Names)) == 0 }
 func (e AddLabels) change(s State)     { s.labels.put(e.Names, true) }
 
-// RemoveLabels removes labels; that the issue does not have them is fine. An action removes one,
-// and one write may remove those of several actions.
+// RemoveLabels removes labels; it is no error if the issue does not have them. An action removes
+// one label, but a write may combine several actions.
 type RemoveLabels struct {
 	Names []string
-	// Issue is the issue's id in GraphQL and IDs are those of the labels, in the order of Names.
-	// A host needs them to remove several labels by one write.
+	// Issue is the GraphQL id of the issue, and IDs are the GraphQL ids of the labels, in the order
+	// of Names. A host needs them to remove several labels by one write.
 	Issue string
 	IDs   []string
 }
@@ -80,13 +78,13 @@ func (e RemoveLabels) values() []string   { return e.Names }
 func (e RemoveLabels) holds(s State) bool { return len(s.labels.In(e.Names)) == 0 }
 func (e RemoveLabels) change(s State)     { s.labels.put(e.Names, false) }
 
-// Comment posts a comment, or with an ID replaces one.
+// Comment posts a comment. If ID is set, it replaces that comment.
 type Comment struct {
 	Body string // neutralized
-	Key  string // of a comment that is kept up to date, one for each key; empty: always a new one
-	Once string // key under which it is posted once on the issue; empty: any number of times
-	Nth  int    // number of comments with the same Key that the task posts before this one
-	ID   int64  // of the comment to replace; 0: a new one
+	Key  string // key of a sticky comment, of which there is one per key; empty: always a new comment
+	Once string // key of a comment that is posted only once on the issue; empty: no such limit
+	Nth  int    // number of earlier comments of the task with the same Key
+	ID   int64  // id of the comment to replace; 0: post a new comment
 }
 
 func (e Comment) action() string {
@@ -99,12 +97,12 @@ func (e Comment) values() []string { return one(e.Once) }
 func (Comment) holds(State) bool   { return false }
 func (Comment) change(State)       {}
 
-// Close closes the issue, or with After has it closed later. An issue that is closed for
-// another reason gets this one.
+// Close closes the issue: now, or after the grace period After. If the issue is closed for another
+// reason, the reason changes.
 type Close struct {
 	Reason string        // "completed", "not_planned" or empty for the host's default
 	After  time.Duration // grace period; 0: now
-	Veto   []string      // the reactions of people that keep the issue open, see protocol.VetoComment
+	Veto   []string      // the vetoes of people that keep the issue open, such as protocol.VetoComment
 }
 
 func (Close) action() string       { return protocol.ActionCloseIssue }
@@ -116,7 +114,7 @@ func (e Close) change(s State) {
 	}
 }
 
-// MarkDuplicate closes the issue as a duplicate of another one of the same repository.
+// MarkDuplicate closes the issue as a duplicate of another issue of the same repository.
 type MarkDuplicate struct{ Of int }
 
 func (MarkDuplicate) action() string     { return protocol.ActionMarkDuplicate }
@@ -124,7 +122,7 @@ func (e MarkDuplicate) values() []string { return []string{strconv.Itoa(e.Of)} }
 func (MarkDuplicate) holds(s State) bool { return s.closedFor(duplicate) }
 func (MarkDuplicate) change(s State)     { s.close(duplicate) }
 
-// duplicate is the reason of an issue that is closed as a duplicate.
+// duplicate is the state reason of an issue that was closed as a duplicate.
 const duplicate = "duplicate"
 
 // Reopen opens the issue again.
@@ -151,8 +149,7 @@ func (e Unassign) values() []string   { return e.Logins }
 func (e Unassign) holds(s State) bool { return len(s.assignees.In(e.Logins)) == 0 }
 func (e Unassign) change(s State)     { s.assignees.put(e.Logins, false) }
 
-// SetMilestone sets the open milestone with that title, or with an empty one removes the
-// milestone.
+// SetMilestone sets the open milestone with that title. An empty title removes the milestone.
 type SetMilestone struct{ Title string }
 
 func (e SetMilestone) action() string {
@@ -189,10 +186,10 @@ func (Unlock) values() []string   { return nil }
 func (Unlock) holds(s State) bool { return !s.locked }
 func (Unlock) change(s State)     { s.locked = false }
 
-// React adds a reaction to the issue, or to a comment of it.
+// React adds a reaction to the issue or to one of its comments.
 type React struct {
 	Content string // such as "+1"
-	Comment int64  // id; 0: the issue itself
+	Comment int64  // id of the comment; 0: the issue itself
 }
 
 func (React) action() string     { return protocol.ActionReact }
@@ -200,7 +197,7 @@ func (e React) values() []string { return one(e.Content) }
 func (React) holds(State) bool   { return false }
 func (React) change(State)       {}
 
-// NeverAgain records labels that are never to be added to the issue again.
+// NeverAgain records labels that must never be added to the issue again.
 type NeverAgain struct{ Labels []string }
 
 func (NeverAgain) action() string     { return protocol.ActionNeverAgain }
@@ -216,7 +213,7 @@ func (e AllowAgain) values() []string { return one(e.Label) }
 func (AllowAgain) holds(State) bool   { return false }
 func (AllowAgain) change(State)       {}
 
-// KeepOpen cancels the scheduled close that a rule, or with an empty id an agent, asked for.
+// KeepOpen cancels the scheduled close of a rule; an empty id means the agent's.
 type KeepOpen struct{ Rule string }
 
 func (KeepOpen) action() string     { return ActionKeepOpen }
@@ -224,8 +221,8 @@ func (e KeepOpen) values() []string { return one(e.Rule) }
 func (KeepOpen) holds(State) bool   { return false }
 func (KeepOpen) change(State)       {}
 
-// The actions that cancel deferred actions in the memory. Neither rules nor agents can name
-// them: they come of reverting an earlier action.
+// The actions that cancel deferred actions in the memory. Rules and agents cannot request them.
+// They are created only to revert an earlier action.
 const (
 	ActionAllowAgain = "allow_again"
 	ActionKeepOpen   = "keep_open"

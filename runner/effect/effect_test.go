@@ -17,16 +17,16 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An example is an action and the effect that it asks for.
+// An example is an action with its effect.
 type example struct {
 	action     string // JSON
 	effect     effect.Effect
 	values     []string
-	shown      bool // a state shows whether it holds
-	recordOnly bool // the memory keeps it
+	shown      bool // a state shows whether the issue has the effect
+	recordOnly bool // only the memory's record changes
 }
 
-// examples has an entry for each type of action, and for each type of effect.
+// examples returns an example for each type of action and each type of effect.
 func examples() []example {
 	return []example{
 		{`{"type": "add_label", "label": "bug"}`, effect.AddLabels{Names: []string{"bug"}}, []string{"bug"}, true, false},
@@ -70,7 +70,7 @@ func item(t testing.TB, src string) protocol.ActionItem {
 	return a
 }
 
-// states are issues of many kinds, before any effect.
+// states returns issues in many different states.
 func states() []triage.Issue {
 	return []triage.Issue{
 		{State: "open"},
@@ -78,7 +78,7 @@ func states() []triage.Issue {
 		{State: "closed", StateReason: "not_planned"},
 		{State: "closed", StateReason: "duplicate"},
 		{State: "closed", PullRequest: true},
-		{}, // whose state is not known counts as open
+		{}, // an unknown state counts as open
 		{State: "open", Labels: []string{"Bug", "DOCS"}, Assignees: []string{"MONA", "hubot"}, Milestone: "v1", Type: "bug", Locked: true},
 		{State: "closed", Labels: []string{"docs"}, Assignees: []string{"octocat"}, Milestone: "v2", Type: "Feature"},
 	}
@@ -102,7 +102,7 @@ func TestParse(t *testing.T) {
 		if effect.RecordOnly(got) != tt.recordOnly {
 			t.Errorf("%s: recordOnly %v, want %v", a, !tt.recordOnly, tt.recordOnly)
 		}
-		// One label is a list of one.
+		// add_label with one label becomes add_labels.
 		if want := strings.Replace(a.Type, "add_label", "add_labels", 1); effect.TypeOf(got) != want && effect.TypeOf(got) != a.Type {
 			t.Errorf("%s: the type of its effect is %s", a, effect.TypeOf(got))
 		}
@@ -112,8 +112,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestEveryAction has an example for each action of the protocol, and for those that revert
-// what the memory keeps.
+// TestEveryAction checks that there is an example for each action of the protocol, and for each
+// action that reverts a deferred one.
 func TestEveryAction(t *testing.T) {
 	t.Parallel()
 	names := []string{effect.ActionAllowAgain, effect.ActionKeepOpen}
@@ -135,7 +135,7 @@ func TestEveryAction(t *testing.T) {
 	}
 }
 
-// TestEveryEffect has an example for each effect that the package declares.
+// TestEveryEffect checks that there is an example for each effect of the package.
 func TestEveryEffect(t *testing.T) {
 	t.Parallel()
 	have := map[string]bool{}
@@ -188,8 +188,8 @@ func TestParseFails(t *testing.T) {
 	}
 }
 
-// TestHolds makes each effect on issues of many kinds: it holds then, and once more changes
-// nothing. What no state shows never holds.
+// TestHolds applies each effect to issues in many states. Then the effect must hold, and applying
+// it again must change nothing. Effects that a state does not show must never hold.
 func TestHolds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range examples() {
@@ -215,7 +215,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// shown is what a state shows.
+// shown returns the parts of a state that can be compared.
 func shown(s effect.State) any {
 	return struct {
 		Labels, Never, Assignees effect.Names
@@ -229,7 +229,7 @@ func shown(s effect.State) any {
 	}
 }
 
-// there is a set with its members alone.
+// there returns the members of a set.
 func there(n effect.Names) effect.Names {
 	out := effect.Names{}
 	for name, in := range n {
@@ -240,7 +240,7 @@ func there(n effect.Names) effect.Names {
 	return out
 }
 
-// TestChange compares the states after some effects one after another.
+// TestChange compares the states after several effects in a row.
 func TestChange(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -275,7 +275,7 @@ func TestChange(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	n := effect.NamesOf([]string{"Bug", "ſcan"}) // with a long s, an S in upper case
+	n := effect.NamesOf([]string{"Bug", "ſcan"}) // with a long s (ſ), which equals S if case is ignored
 	list := []string{"docs", "BUG", "Scan", "bug"}
 	if got := n.In(list); !slices.Equal(got, []string{"BUG", "Scan", "bug"}) {
 		t.Errorf("In: got %v", got)

@@ -5,34 +5,34 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A Thing is the kind of object that a change of an issue is about.
+// A Thing is the kind of thing that changes, such as a label.
 type Thing string
 
-// The things.
+// The kinds of things.
 const (
 	Label     Thing = "label"
 	Assignee  Thing = "assignee"
-	Openness  Thing = "state"   // of the issue; its changes have no name
-	Forbidden Thing = "never"   // a label that is never to be added again
-	Scheduled Thing = "closing" // a close that is due later, by the id of its rule
+	Openness  Thing = "state"   // whether the issue is open; its outcomes have no name
+	Forbidden Thing = "never"   // a label that must never be added again
+	Scheduled Thing = "closing" // a close that is due later; its name is the id of the rule
 )
 
-// An Outcome is one thing as an action left it: the part of an effect that can be observed
-// and reverted by itself.
+// An Outcome is the result of an action for one thing, such as one of several labels. It can be
+// observed and reverted separately.
 type Outcome struct {
 	Thing Thing
-	Name  string // of the label, the login, or the rule; empty for Openness
-	There bool   // the label, the assignee or the note is there, the issue is open
+	Name  string // label, login, or id of the rule; empty for Openness
+	There bool   // the label, assignee or note exists; for Openness: the issue is open
 }
 
-// Key returns the same text for all outcomes of one thing.
+// Key returns a text that is the same for all outcomes of one thing.
 func (o Outcome) Key() string { return string(o.Thing) + " " + text.Fold(o.Name) }
 
-// RecordOnly reports whether the memory keeps the thing, and not the issue.
+// RecordOnly reports whether the thing is part of the memory's record, and not of the issue.
 func (o Outcome) RecordOnly() bool { return o.Thing == Forbidden || o.Thing == Scheduled }
 
-// Holds reports whether a state shows the outcome. It is not for outcomes that are RecordOnly: no
-// state shows them.
+// Holds reports whether a state contains the outcome. It must not be called for outcomes that are
+// RecordOnly, because a state does not contain them.
 func (o Outcome) Holds(s State) bool {
 	switch o.Thing {
 	case Label:
@@ -45,8 +45,8 @@ func (o Outcome) Holds(s State) bool {
 }
 
 // Outcomes returns the outcomes of an action that wrote these values. rule is the source of the
-// action, as records name it; recordOnly says that the action changed only the memory's record. It
-// is empty for actions that are not reverted and revert nothing, such as comments.
+// action, as in records. recordOnly means that the action changed only the memory's record. The
+// list is empty for actions that cannot be reverted and revert nothing, such as comments.
 func Outcomes(typ string, values []string, rule string, recordOnly bool) []Outcome {
 	var thing Thing
 	there := true
@@ -88,12 +88,12 @@ func Outcomes(typ string, values []string, rule string, recordOnly bool) []Outco
 	return list
 }
 
-// Revertible reports whether an action of that type can be reverted, or reverts another, once
-// it was written.
+// Revertible reports whether a written action of that type can be reverted, or reverts another
+// action.
 func Revertible(typ string) bool { return len(Outcomes(typ, []string{"x"}, "", false)) > 0 }
 
-// Inverse returns the action that reverts an outcome; ok is false for effects that are not
-// reverted: opening an issue, and canceling.
+// Inverse returns the action that reverts an outcome. ok is false for outcomes that are never
+// reverted: an opened issue, and a cancelled deferred action.
 func (o Outcome) Inverse() (item protocol.ActionItem, ok bool, err error) {
 	var typ string
 	params := map[string]any{}

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestOutcomes has a row for each type of action that leaves something behind.
+// TestOutcomes has a case for each type of action that leaves a revertible outcome.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	type list = []effect.Outcome
@@ -71,8 +71,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestInverse carries out the actions of which something stays behind, reverts each outcome,
-// and reverts that again.
+// TestInverse carries out each revertible action, reverts every outcome, and then reverts the
+// reversal.
 func TestInverse(t *testing.T) {
 	t.Parallel()
 	for _, tt := range examples() {
@@ -118,7 +118,7 @@ func TestInverse(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !ok { // opening an issue is for people to revert
+				if !ok { // opening an issue is not reverted automatically
 					continue
 				}
 				twice, err := effect.Parse(again)
@@ -134,7 +134,7 @@ func TestInverse(t *testing.T) {
 	}
 }
 
-// TestOutcomeKey gives one key to all outcomes of a thing.
+// TestOutcomeKey checks that all outcomes of a thing have the same key.
 func TestOutcomeKey(t *testing.T) {
 	t.Parallel()
 	one := effect.Outcome{Thing: effect.Label, Name: "Bug", There: true}

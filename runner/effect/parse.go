@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// SpecOf returns the shape of an action by its type, also of those that only revert another;
-// ok is false for an unknown type.
+// SpecOf returns the specification of an action type, including the types that only revert other
+// actions. ok is false for an unknown type.
 func SpecOf(typ string) (spec protocol.ActionSpec, ok bool) {
 	cancels := func(param string) (protocol.ActionSpec, bool) {
 		return protocol.ActionSpec{Name: typ, Params: []protocol.Param{{Name: param, Kind: protocol.KindText}}}, true
@@ -31,8 +31,8 @@ func Cancels(typ string) bool { return typ == ActionAllowAgain || typ == ActionK
 // ErrUnknown means that there is no action of that type.
 var ErrUnknown = errors.New("unknown action")
 
-// Parse returns the effect that an action asks for, with all names sanitized. The body of a
-// comment stays as it is. The error matches [ErrUnknown], or names the wrong parameter.
+// Parse returns the effect of an action. All names are sanitized; the body of a comment is not. The
+// error matches [ErrUnknown], or names the wrong parameter.
 func Parse(a protocol.ActionItem) (Effect, error) {
 	spec, ok := SpecOf(a.Type)
 	if !ok {
@@ -93,7 +93,7 @@ func Parse(a protocol.ActionItem) (Effect, error) {
 	return nil, fmt.Errorf("%w: %s", ErrUnknown, text.Quote(a.Type))
 }
 
-// CommentKey returns the key of an update_comment, "sticky" where the action names none.
+// CommentKey returns the key of an update_comment; the default is "sticky".
 func CommentKey(a protocol.ActionItem) string {
 	if key := Name(a, "key"); key != "" {
 		return key
@@ -101,9 +101,8 @@ func CommentKey(a protocol.ActionItem) string {
 	return "sticky"
 }
 
-// AgentKey returns the key of a comment, or another word of its marker, for a comment that an
-// agent decided on: it names no comment of a rule, whose keys have no slash. An empty key
-// stays empty.
+// AgentKey returns a key for an agent's comment. It differs from all keys of rules, because it
+// contains a slash and they do not. An empty key stays empty.
 func AgentKey(key string) string {
 	if key == "" {
 		return ""
@@ -111,19 +110,19 @@ func AgentKey(key string) string {
 	return agentKeys + key
 }
 
-// BareKey returns a key as the agent or the rule wrote it.
+// BareKey returns a key without the prefix of AgentKey.
 func BareKey(key string) string { return strings.TrimPrefix(key, agentKeys) }
 
 const agentKeys = "agent/"
 
-// SameOnce reports whether the "once" of a marker matches that of a comment. It also matches
-// comments of agents from a time when markers did not distinguish agents from rules.
+// SameOnce reports whether the "once" of a posted marker matches that of a comment. It also matches
+// old comments of agents, whose keys have no prefix.
 func SameOnce(posted, once string) bool {
 	return posted == once || posted == BareKey(once)
 }
 
-// ValidKey reports whether a key of a comment, or another word of its marker, has 1 to 64 of
-// the characters that a marker can hold.
+// ValidKey reports whether a key can be part of a marker: 1 to 64 letters, digits, '.', '_' and
+// '-'.
 func ValidKey(key string) bool {
 	if key == "" || len(key) > 64 {
 		return false
@@ -133,13 +132,13 @@ func ValidKey(key string) bool {
 	}) < 0
 }
 
-// Name returns a parameter's name, sanitized; empty when it is not there.
+// Name returns a parameter that is a name, sanitized; empty if the parameter is absent.
 func Name(a protocol.ActionItem, param string) string {
 	s, _, _ := a.Text(param)
 	return sanitize.Name(s)
 }
 
-// names returns a parameter's names, sanitized, each once.
+// names returns a parameter that is a list of names: sanitized, without duplicates.
 func names(a protocol.ActionItem, param string) []string {
 	list, _, _ := a.Texts(param)
 	var out []string

@@ -14,8 +14,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// FuzzParse looks for actions that panic, for names that are not sanitized, and for lists
-// that grow.
+// FuzzParse looks for actions that cause a panic, for names that are not sanitized, and for lists
+// that become longer.
 func FuzzParse(f *testing.F) {
 	for _, e := range examples() {
 		f.Add([]byte(e.action))
@@ -139,7 +139,7 @@ func TestGate(t *testing.T) {
 			t.Errorf("%s: got %v", tt.name, err)
 		}
 	}
-	// A gate sees the context of the request.
+	// A gate gets the context of the request.
 	type key struct{}
 	ctx := effect.WithGate(t.Context(), func(ctx context.Context) error {
 		if ctx.Value(key{}) != "request" {

@@ -7,23 +7,23 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A State is the part of an issue that effects can change, as it is after some of them. It is
-// a reference: copies share the state. It is for one goroutine.
+// A State is the part of an issue that effects can change. It is a reference: copies share their
+// data. It must be used by one goroutine only.
 type State struct{ *state }
 
 type state struct {
 	labels    Names
-	never     Names // labels that are never to be added again
+	never     Names // labels that must never be added again
 	assignees Names
 	open      bool
-	reason    string // why it is closed; empty for a pull request, which has none
+	reason    string // why the issue is closed; always empty for a pull request
 	pull      bool
 	locked    bool
 	milestone string
 	issueType string
 }
 
-// StateOf returns the state of an issue, before any effect.
+// StateOf returns the current state of an issue.
 func StateOf(i triage.Issue) State {
 	reason := i.StateReason
 	switch {
@@ -38,7 +38,7 @@ func StateOf(i triage.Issue) State {
 	}}
 }
 
-// Never returns the labels that effects so far forbid to add.
+// Never returns the labels that the applied effects forbid to add.
 func (s State) Never() Names { return s.never }
 
 // Labels returns the labels of the issue.
@@ -55,8 +55,8 @@ func (s State) close(reason string) {
 	s.open, s.reason = false, reason
 }
 
-// closedFor reports whether the issue is closed, and that for a reason, as far as a state shows
-// it: pull requests are closed for none.
+// closedFor reports whether the issue is closed for a reason. An empty reason matches any. Pull
+// requests have no reason, so every reason matches.
 func (s State) closedFor(reason string) bool {
 	return !s.open && (s.pull || reason == "" || s.reason == reason)
 }
@@ -64,13 +64,13 @@ func (s State) closedFor(reason string) bool {
 // Reason returns why the issue is closed: "completed", "not_planned" or "duplicate".
 func (s State) Reason() string { return s.reason }
 
-// closedByDefault is the reason of an issue that is closed without one.
+// closedByDefault is the reason if an issue is closed without one.
 const closedByDefault = "completed"
 
 // Milestone returns the title of the issue's milestone; empty: none.
 func (s State) Milestone() string { return s.milestone }
 
-// Names is a set of names, compared without regard to case. The zero value is empty.
+// Names is a set of names, which ignores case. The zero value is empty.
 type Names map[string]bool
 
 // NamesOf returns the set of the names in a list.
@@ -89,10 +89,10 @@ func (n Names) put(list []string, there bool) {
 // Has reports whether a name is in the set.
 func (n Names) Has(name string) bool { return n[text.Fold(name)] }
 
-// In returns those names of a list that are in the set, in order.
+// In returns the names of a list that are in the set, in order.
 func (n Names) In(list []string) []string { return n.pick(list, true) }
 
-// NotIn returns those names of a list that are not in the set, in order.
+// NotIn returns the names of a list that are not in the set, in order.
 func (n Names) NotIn(list []string) []string { return n.pick(list, false) }
 
 func (n Names) pick(list []string, there bool) []string {

@@ -7,26 +7,26 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Written is a host's report on a write.
+// Written is the result of a write, as the host returns it.
 type Written struct {
-	Comment  triage.Comment // the one that was posted or replaced
-	Accepted []string       // the logins that were assigned: a host drops others silently
+	Comment  triage.Comment // the posted or replaced comment
+	Accepted []string       // the logins that were assigned; a host drops others without an error
 }
 
 type gateKey struct{}
 
-// WithGate returns a context under which a host calls gate before each request that may
-// change something, also before one that it repeats. Between the decision to write and the
-// request time may pass: a limit is waited for, or the whole process is suspended. The gate's
-// error stops the request, and the run as [triage.ErrHalted] does. It may be called by several
-// goroutines, may wait, and gets the context of the request. Nil: none, whatever the context
-// has.
+// WithGate returns a context with a gate. A host calls the gate before each request that may change
+// something, also before a repeated one. The gate checks again whether the write is still
+// permitted, because time may have passed since the decision: the host waited for a rate limit, or
+// the process was suspended. The gate may wait, gets the context of the request, and may be called
+// by several goroutines. Its error stops the request, and the run like [triage.ErrHalted]. A nil
+// gate permits everything, even if ctx already has a gate.
 func WithGate(ctx context.Context, gate func(context.Context) error) context.Context {
 	return context.WithValue(ctx, gateKey{}, gate)
 }
 
-// PassGate asks the gate of a context before such a request. On an error, which matches
-// [triage.ErrHalted], the host must not send it. Without a gate the error is nil.
+// PassGate calls the gate of a context, if there is one. On an error, which matches
+// [triage.ErrHalted], the host must not send the request.
 func PassGate(ctx context.Context) error {
 	gate, ok := ctx.Value(gateKey{}).(func(context.Context) error)
 	if !ok || gate == nil {

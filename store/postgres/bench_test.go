@@ -24,7 +24,7 @@ func add(b *testing.B, s *postgres.Store, id string) {
 	}
 }
 
-// BenchmarkClaim hands out one of 1,000 tasks, by one client.
+// BenchmarkClaim measures how long one client needs to claim one of 1,000 tasks.
 func BenchmarkClaim(b *testing.B) {
 	s := durable(b)
 	for i := range 1000 + b.N {
@@ -87,8 +87,8 @@ SELECT 't' || n, 'http://' || n % 8 || '/', 'o/r', n, 'o/r#' || n, 0, 0, 0, n FR
 	}
 }
 
-// BenchmarkPages runs the queries of a page of the dashboard on 100,000 tasks: those of a
-// repository, failed ones, and the counts.
+// BenchmarkPages runs the queries of a dashboard page on 100,000 tasks: the tasks of a
+// repository, the failed tasks, and the counts.
 func BenchmarkPages(b *testing.B) {
 	for _, waiting := range []int{5, 95} {
 		url := postgrestest.Start(b).URL("postgres")

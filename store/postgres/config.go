@@ -14,15 +14,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// defaultConnections is a share that a PostgreSQL with stock settings can give to each of
-// several harnesses.
+// defaultConnections is the default size of the pool. With PostgreSQL's default settings, several
+// harnesses can have as many connections each.
 const defaultConnections = 16
 
 // ErrURL means that the URL of a database cannot be parsed.
 var ErrURL = errors.New("read the URL of the database")
 
-// CheckURL returns an error for a bad URL of a database, without repeating any part of it.
-// It matches [ErrURL].
+// CheckURL returns an error that matches [ErrURL] for a bad URL of a database. The error contains
+// no part of the URL.
 func CheckURL(url string) error {
 	_, err := parse(url, Options{})
 	return err
@@ -48,8 +48,8 @@ func parse(url string, o Options) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// public returns the reason why a URL could not be parsed, without any part of the URL: pgx
-// removes the password only from those that it understands.
+// public returns the reason why a URL could not be parsed, without any part of the URL. The
+// errors of pgx omit the password only if pgx could parse the URL.
 func public(err error, url string) error {
 	if _, ok := errors.AsType[*net.AddrError](err); ok {
 		return errors.New("its host and port are malformed")
@@ -67,17 +67,18 @@ func public(err error, url string) error {
 	return errors.New(text)
 }
 
-// nameOf names a database for people.
+// nameOf returns the name of a database for messages, such as "foreman on db:5432".
 func nameOf(c *pgx.ConnConfig) string {
 	return c.Database + " on " + net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
 }
 
-// session overrides the defaults of the server, the database and the role with the settings
-// that the store relies on: commits are on the disk, statements see earlier commits,
-// and an open transaction of a stalled process ends, because it would keep dead rows from
-// being cleaned up. Statements are planned once: a plan for each number of calls that share one
-// would cost more than running it. Sequential scans are off because every statement has an index, and
-// missing or old statistics can make a table look small.
+// session overrides the defaults of the server, the database and the role with the settings that
+// the store relies on. Commits are on the disk, and statements see earlier commits. An open
+// transaction of a stalled process ends, because it would keep dead rows from being cleaned up.
+//
+// Each statement is planned once, with a generic plan: planning again for each number of joined
+// calls would cost more than running the statement. Sequential scans are off because every
+// statement has an index, and missing or old statistics can make a table look small.
 const session = `
 SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
   set_config('default_transaction_isolation', 'read committed', false),
@@ -91,13 +92,14 @@ SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit
 // connectTimeout bounds the set-up of a connection, unless the URL has a connect_timeout.
 const connectTimeout = 10 * time.Second
 
-// dialer enables keep-alives that detect a dead connection within a minute, for machines that
-// vanish and firewalls that drop connections silently.
+// dialer enables keep-alives, which detect a dead connection within a minute. Connections die
+// silently when a machine vanishes or a firewall drops them.
 func dialer() *net.Dialer {
 	return &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 10 * time.Second, Count: 3}}
 }
 
-// prepare makes the settings of a new connection. The pool sets no deadline.
+// prepare applies the settings to a new connection. It has its own timeout, because the pool sets
+// none.
 func prepare(ctx context.Context, c *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()

@@ -19,18 +19,18 @@ import (
 	"github.com/org/foreman-action/store/postgres"
 )
 
-// A cutter is a proxy before a database. It ends one connection with the message of a server
-// that is shut down, at the first statement that contains the text passed to it.
+// A cutter is a proxy in front of a database. At the first statement that contains a given text
+// it ends the connection with the message that a server sends when it shuts down.
 type cutter struct {
 	network, to string
 	url         string
 
 	mu    sync.Mutex
-	text  string // empty: none
-	after bool   // the database has carried the statement out, and its answer is dropped
+	text  string // the text to wait for; empty: none
+	after bool   // cut after the database has executed the statement, and drop its answer
 }
 
-// newCutter starts a cutter before the database of a URL.
+// newCutter starts a cutter in front of the database of a URL.
 func newCutter(t *testing.T, target string) *cutter {
 	t.Helper()
 	u, err := url.Parse(target)
@@ -45,7 +45,7 @@ func newCutter(t *testing.T, target string) *cutter {
 	c := &cutter{network: "unix", to: q.Get("host") + "/.s.PGSQL." + portOf(u)}
 	q.Del("host")
 	q.Set("sslmode", "disable")
-	q.Set("default_query_exec_mode", "exec") // every statement comes with its text
+	q.Set("default_query_exec_mode", "exec") // so that every statement is sent as text
 	u.RawQuery, u.Host = q.Encode(), l.Addr().String()
 	c.url = u.String()
 	var wg sync.WaitGroup
@@ -65,14 +65,15 @@ func newCutter(t *testing.T, target string) *cutter {
 	return c
 }
 
-// cut ends the connection that a text is sent over next.
+// cut makes the cutter end the next connection that sends a text.
 func (c *cutter) cut(text string, after bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.text, c.after = text, after
 }
 
-// take reports whether a message is the one that was waited for, and forgets it then.
+// take reports whether a message contains the text that the cutter waits for. If so, it resets
+// the text.
 func (c *cutter) take(message []byte) (found, after bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +84,7 @@ func (c *cutter) take(message []byte) (found, after bool) {
 	return true, c.after
 }
 
-// serve forwards a connection in both directions, until it is cut.
+// serve forwards a connection in both directions until the cutter ends it.
 func (c *cutter) serve(t *testing.T, client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial(c.network, c.to)
@@ -132,7 +133,7 @@ func (c *cutter) serve(t *testing.T, client net.Conn) {
 	wg.Wait()
 }
 
-// frame reads a message; the first one of a client has no type.
+// frame reads a message. The first message of a client has no type.
 func frame(from *bufio.Reader, first bool) ([]byte, error) {
 	start := 1
 	if first {
@@ -158,8 +159,8 @@ func shutDown(t *testing.T) []byte {
 	return data
 }
 
-// TestCut ends connections before and after a commit. A call that
-// cannot have been committed is repeated; one that may have been is not, and returns an error.
+// TestCut ends connections before and after a commit. A call that cannot have been committed is
+// repeated. A call that may have been committed is not repeated and returns an error.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	ref := queue.Ref{ID: "1", Attempt: 1}
@@ -175,8 +176,8 @@ func TestCut(t *testing.T) {
 	tests := []struct {
 		name, verb, text string
 		after            bool
-		unknown          bool // whether it was committed is unknown
-		claims, notes    int  // tasks that are claimed then, and entries of the first one's log
+		unknown          bool // the client cannot know whether the call was committed
+		claims, notes    int  // claimed tasks afterwards, and entries in the first task's log
 	}{
 		{"begin, not carried out", "release", "begin", false, false, 0, 1},
 		{"begin, carried out", "release", "begin", true, false, 0, 1},

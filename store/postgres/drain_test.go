@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
-// TestLeasedSome cancels a call after some of its leases, before it looks for more: the caller
-// gets those, because no other process could carry them out.
+// TestLeasedSome cancels a call that has leased some decisions and is about to look for more. The
+// caller gets the leased ones, because no other process could carry them out.
 func TestLeasedSome(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -21,7 +21,7 @@ type engine struct {
 	pool     *pgxpool.Pool
 	now      func() time.Time // nil: the database's
 	notifier *notifier
-	timeout  time.Duration // of a call whose context has no deadline
+	timeout  time.Duration // timeout of a call whose context has no deadline
 }
 
 var (
@@ -29,7 +29,7 @@ var (
 	_ batch.Writer    = (*engine)(nil)
 )
 
-// maxAttempts bounds the attempts of a transaction after conflicts and lost connections.
+// maxAttempts is the most attempts of a transaction that meets conflicts or lost connections.
 const maxAttempts = 50
 
 // Announce implements sqlstore.Engine.
@@ -42,13 +42,14 @@ func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 	})
 }
 
-// WriteOne implements sqlstore.Engine: one statement needs no BEGIN and COMMIT.
+// WriteOne implements sqlstore.Engine. It sends no BEGIN and COMMIT, because one statement is its
+// own transaction.
 func (e *engine) WriteOne(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.retry(ctx, func(ctx context.Context) (bool, error) { return true, f(e.tx(ctx, e.pool)) })
 }
 
-// WriteBatch implements sqlstore.Engine: transactions run concurrently here, so each request
-// has its own.
+// WriteBatch implements sqlstore.Engine. Transactions run concurrently in PostgreSQL, so each
+// request has its own transaction.
 func (e *engine) WriteBatch(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.ClaimRequest) error, w *sqlstore.ClaimRequest) error {
 	return e.Write(ctx, func(tx sqlstore.Tx) error { return f(tx, []*sqlstore.ClaimRequest{w}) })
 }
@@ -56,7 +57,8 @@ func (e *engine) WriteBatch(ctx context.Context, f func(sqlstore.Tx, []*sqlstore
 // errLocked means that a transaction was rolled back because it waited too long for a lock.
 var errLocked = errors.New("another transaction has a lock")
 
-// WriteAll implements batch.Writer: statements that are sent together are one transaction.
+// WriteAll implements batch.Writer. The statements are sent together, so they are one
+// transaction.
 func (e *engine) WriteAll(ctx context.Context, locked time.Duration, build func(now any) []sqlstore.Statement) error {
 	return e.retry(ctx, func(ctx context.Context) (bool, error) {
 		t := e.tx(ctx, e.pool)
@@ -76,8 +78,8 @@ func (e *engine) WriteAll(ctx context.Context, locked time.Duration, build func(
 	})
 }
 
-// uncertain returns each with errors that leave the outcome open: the server may have committed a row
-// that could not be read.
+// uncertain wraps the errors of each in queue.ErrUnavailable. If a row cannot be read, the server
+// may nevertheless have committed it, so the outcome is unknown.
 func uncertain(each func(sqlstore.Row) error) func(sqlstore.Row) error {
 	return func(r sqlstore.Row) error {
 		if err := each(r); err != nil {
@@ -87,7 +89,7 @@ func uncertain(each func(sqlstore.Row) error) func(sqlstore.Row) error {
 	}
 }
 
-// sendAll sends statements together.
+// sendAll sends all statements in one round trip.
 func (e *engine) sendAll(ctx context.Context, list []sqlstore.Statement) error {
 	all := &pgx.Batch{}
 	for _, s := range list {
@@ -100,11 +102,11 @@ func (e *engine) sendAll(ctx context.Context, list []sqlstore.Statement) error {
 			err = scan(rows, uncertain(s.Each))
 		}
 		if err != nil {
-			_ = results.Close() // it has the same error
+			_ = results.Close() // Close returns the same error
 			return err
 		}
 	}
-	return results.Close() // the commit
+	return results.Close() // Close reads the result of the commit
 }
 
 // Read implements sqlstore.Engine. All statements of f see the same state.
@@ -126,19 +128,20 @@ func (e *engine) transact(ctx context.Context, o pgx.TxOptions, f func(sqlstore.
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = t.Rollback(ctx) }() // of no effect after the commit; if it fails, the connection is closed
+	// No effect after the commit; if it fails, the connection is closed.
+	defer func() { _ = t.Rollback(ctx) }()
 	if err := f(e.tx(ctx, t)); err != nil {
 		return false, err
 	}
 	return true, t.Commit(ctx)
 }
 
-// defaultTimeout is longer than any statement takes, apart from waiting for a lock.
+// defaultTimeout is longer than any statement takes, unless it waits for a lock.
 const defaultTimeout = 30 * time.Second
 
-// retry runs a transaction until it succeeds, or fails for a reason that a retry cannot mend.
-// run reports whether it sent a commit. There is always a deadline, because a database may
-// stop answering silently.
+// retry runs a transaction until it succeeds or fails with an error that a retry cannot fix. run
+// reports whether it sent a commit. Without a deadline in ctx, retry uses the store's timeout,
+// because a database may stop answering silently.
 func (e *engine) retry(ctx context.Context, run func(context.Context) (committing bool, err error)) error {
 	within := ctx
 	if _, ok := ctx.Deadline(); !ok {
@@ -165,7 +168,7 @@ func (e *engine) tx(ctx context.Context, on executor) *tx {
 }
 
 // schemaLock is the key of the lock for migrations. It is combined with the schema's name, so
-// that other schemas of the database need not wait.
+// that migrations of other schemas in the same database do not wait.
 const schemaLock = 0x666f72656d616e64
 
 // migrate brings the database to the newest version of the schema.
@@ -181,9 +184,9 @@ func (e *engine) migrate(ctx context.Context) error {
 	})
 }
 
-// tune makes autovacuum run early on the tables that change often: a task is written some
-// four times, and each write leaves a dead row at the beginning of an index that every claim
-// reads. Tables with settings of their own are left alone.
+// tune makes autovacuum run early on the tables that change often. A task is written about four
+// times, and each write leaves a dead row at the beginning of an index that every claim reads.
+// tune does not change tables whose storage settings were set before.
 func tune(tx sqlstore.Tx) error {
 	tables, err := sqlstore.All(tx, `SELECT relname::text FROM pg_class
 WHERE oid IN ('task'::regclass, 'task_body'::regclass, 'task_result'::regclass, 'task_log'::regclass) AND reloptions IS NULL`, sqlstore.Column[string])

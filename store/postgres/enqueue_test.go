@@ -18,8 +18,8 @@ func openStore(t *testing.T) *postgres.Store {
 	return s
 }
 
-// TestDuplicatePurged has the task that a new one is a duplicate of purged just before it
-// is looked for: the new one is added.
+// TestDuplicatePurged adds a task that duplicates another one. The other task is purged just
+// before it is looked up, so the new task is added.
 func TestDuplicatePurged(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)

@@ -13,12 +13,13 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// busyIndex is the unique index that allows one leased decision of an issue at a time. Of two
-// transactions that lease decisions of one issue it rejects one, which is run again.
+// busyIndex is the unique index that allows only one leased decision per issue. If two
+// transactions lease decisions of one issue, the index rejects one of them, and the engine runs
+// it again.
 const busyIndex = "task_busy"
 
-// conflict reports whether a transaction failed because of another one. It was rolled back
-// and can be run again.
+// conflict reports whether a transaction failed because of another one. The database has rolled
+// it back, so it can be run again.
 func conflict(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -33,18 +34,19 @@ func conflict(err error) bool {
 	return false
 }
 
-// undone reports whether a failed transaction certainly had no effect and may succeed when it
-// is run again. The rules:
+// undone reports whether a failed transaction certainly had no effect and may succeed when it is
+// run again. The rules:
 //
 //   - The database reports that it rolled the transaction back: it is run again.
 //   - The statement was not sent to the database: it is run again.
-//   - A connection was lost before the commit was sent, or the transaction only reads: it is
-//     run again. The database rolls back uncommitted changes.
-//   - A connection was lost after that: the outcome is unknown. The answer to the commit may
-//     have been lost, or a pooler that shuts down may have replaced it (57P01). The caller gets
-//     queue.ErrUnavailable, and learns the outcome when it tries again, because every call
-//     names its task, attempt or lease. A claim whose answer was lost expires. A statement
-//     outside of a transaction is its own commit.
+//   - The connection was lost before the commit was sent, or the transaction only reads: it is
+//     run again, because the database rolls back uncommitted changes.
+//   - The connection was lost after the commit was sent: the outcome is unknown. The answer to
+//     the commit may have been lost, or a pooler that shuts down may have replaced it (57P01).
+//     The caller gets queue.ErrUnavailable. It learns the outcome when it tries again, because
+//     every call names its task, attempt or lease. A claim whose answer was lost expires.
+//
+// A statement outside of a transaction counts as its own commit.
 func undone(committing bool, err error) bool {
 	return conflict(err) || pgconn.SafeToRetry(err) || !committing && cutOff(err)
 }
@@ -55,13 +57,13 @@ func cutOff(err error) bool {
 		return e.Code == "57P01" || e.Code == "57P02" || e.Code == "57P05" // shutdown, crash, idle timeout
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return false // the next one will fail too, as long as there is no server
+		return false // without a server, the next connection fails, too
 	}
 	return lost(err)
 }
 
-// medium wraps an error of the database or the network in queue.ErrUnavailable, if it may
-// pass. The context's own errors are not wrapped.
+// medium wraps an error of the database or the network in queue.ErrUnavailable if it may be
+// temporary. The context's own errors are not wrapped.
 func medium(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -75,17 +77,19 @@ func medium(ctx context.Context, err error) error {
 	return err
 }
 
-// passing reports whether an error may pass by itself.
+// passing reports whether an error may be temporary.
 func passing(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch e.Code {
 		case "25006", "25P03", "25P04", "55P03", "57014", "40001", "40P01", "3D000", "28000", "28P01":
-			// A standby; a transaction, a lock or a statement that took too long; others that kept
-			// getting in the way; a database or a role that is not there yet, or not any more.
+			// The database is a standby; a transaction, lock or statement timed out; repeated
+			// conflicts with other transactions; a database or role that does not exist at the
+			// moment.
 			return true
 		}
 		switch e.Code[:min(2, len(e.Code))] {
-		case "08", "53", "57", "58": // connections, resources such as the disk, operators, the system
+		// Connections, resources such as the disk, operator actions, system errors.
+		case "08", "53", "57", "58":
 			return true
 		}
 		return conflict(err)
@@ -94,7 +98,7 @@ func passing(err error) bool {
 	return connect || lost(err) || errors.Is(err, context.DeadlineExceeded) || pgconn.SafeToRetry(err)
 }
 
-// lost reports whether an error is one of the network.
+// lost reports whether err is a network error.
 func lost(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||

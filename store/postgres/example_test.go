@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/store/postgres"
 )
 
-// Several processes may open one database: each task is handed out by one of them.
+// Several processes may open one database: each task is handed out to one of them only.
 func ExampleOpen() {
 	ctx := context.Background()
 	s, err := postgres.Open(ctx, "postgres://foreman:secret@127.0.0.1:1/foreman", postgres.Options{})

@@ -34,7 +34,7 @@ func (s *Store) Clock(t *testing.T) time.Time {
 	return now
 }
 
-// AwaitSession waits for the session by which other processes see that this one lives.
+// AwaitSession waits until this process has the lock that shows other processes that it is alive.
 func (s *Store) AwaitSession(t *testing.T) {
 	t.Helper()
 	for !s.engine.notifier.alive.Load() {
@@ -44,8 +44,8 @@ func (s *Store) AwaitSession(t *testing.T) {
 	}
 }
 
-// Between returns a store on the same database that calls f once, before it first looks for
-// the task that a new one is a duplicate of.
+// Between returns a store on the same database. Before it first looks up the task that a new task
+// duplicates, it calls f once.
 func (s *Store) Between(f func()) *sqlqueue.Queue {
 	return sqlqueue.New(&between{engine: s.engine, f: f}, sqlstore.PostgreSQL(), sqlqueue.NewUnprovable())
 }

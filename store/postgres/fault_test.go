@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
-// TestTerminated carries tasks through while connections are cut off all the time.
+// TestTerminated completes tasks while their connections are terminated again and again.
 func TestTerminated(t *testing.T) {
 	t.Parallel()
 	url := database(t)
@@ -54,7 +54,7 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// TestHeldSnapshot carries tasks through while a transaction keeps all dead rows alive.
+// TestHeldSnapshot completes tasks while an open transaction keeps dead rows from being removed.
 func TestHeldSnapshot(t *testing.T) {
 	t.Parallel()
 	url := database(t)
@@ -75,14 +75,14 @@ type storm struct {
 
 	stores  [2]*postgres.Store
 	mu      sync.Mutex
-	kept    map[string]bool // acknowledged
-	decided map[string]int  // decisions that were accepted
-	done    map[string]int  // ends that were acknowledged
-	refused atomic.Int64    // calls that were answered with ErrUnavailable
+	kept    map[string]bool // tasks whose Enqueue was acknowledged
+	decided map[string]int  // accepted decisions, by task
+	done    map[string]int  // acknowledged calls of MarkDone, by task
+	refused atomic.Int64    // calls that returned ErrUnavailable
 }
 
-// runStorm carries tasks through on two stores while disturb runs. In the end every
-// task that was taken in is done, and none was decided on or ended twice.
+// runStorm completes tasks on two stores while disturb runs. At the end every acknowledged task
+// is done, and none was decided on twice or marked as done twice.
 func runStorm(t *testing.T, url string, disturb func(context.Context)) {
 	t.Helper()
 	o := postgres.Options{Connections: 4}
@@ -123,7 +123,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// ok notes an error, and reports whether there was none.
+// ok records an error, and reports whether err is nil.
 func (s *storm) ok(what string, err error) bool {
 	switch {
 	case err == nil:
@@ -148,7 +148,8 @@ func (s *storm) enqueue(ctx context.Context, id string, issue int) {
 	}
 }
 
-// work does the work of agents and harnesses once.
+// work claims and completes a task like an agent, and leases and finishes decisions like a
+// harness.
 func (s *storm) work(ctx context.Context, store *postgres.Store) {
 	c, err := store.ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Second})
 	if s.ok("ClaimNext", err) {
@@ -193,7 +194,7 @@ func (s *storm) judge(ctx context.Context) {
 	s.Logf("%d tasks, %d calls were refused", len(s.kept), s.refused.Load())
 }
 
-// TestNoStatements works without prepared statements, as behind a pooler that lends a
+// TestNoStatements uses no prepared statements, as is necessary behind a pooler that lends a
 // connection for one transaction only.
 func TestNoStatements(t *testing.T) {
 	t.Parallel()

@@ -7,13 +7,14 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// holderLock names the lock that a process has for life, by the connection that listens. The
-// server drops it with the session, and so when the process ends, however it ends. When a
-// whole machine vanishes, the session may stay for long, and leases have to expire.
+// holderLock is the advisory lock that shows that a process is alive. The connection that listens
+// takes it. The server releases the lock when the session ends, which it does when the process
+// ends in any way. When a whole machine vanishes, the server may keep the session for long, so
+// the leases have to expire.
 const holderLock = "hashtextextended('foreman holder ' || current_schema() || ' ' || $1, 0)"
 
-// holders are the processes that lease decisions from one database. Behind a pooler, which
-// shares sessions, no process has a lock.
+// holders detects whether processes that lease decisions from a database are alive. Behind a
+// pooler, which shares sessions, no process has a lock.
 type holders struct{ engine *engine }
 
 var _ sqlqueue.Holders = holders{}
@@ -23,7 +24,7 @@ func (h holders) Own() (id string, provable bool) {
 	return h.engine.notifier.id, h.engine.notifier.alive.Load()
 }
 
-// Ended implements sqlqueue.Holders. A lock that can be had is one that no session has.
+// Ended implements sqlqueue.Holders. If the lock of a process is free, its session has ended.
 func (h holders) Ended(ctx context.Context, ids []string) (ended []string, err error) {
 	for _, id := range ids {
 		var free int64

@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/store/postgres"
 )
 
-// TestHolderEnded leases a decision for an hour, and ends the session of the process: another
-// one can lease it at once, but not before.
+// TestHolderEnded leases a decision for an hour, and ends the session of the process. Another
+// process can lease the decision immediately afterwards, but not before.
 func TestHolderEnded(t *testing.T) {
 	t.Parallel()
 	url := database(t)
@@ -35,7 +35,7 @@ func TestHolderEnded(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// The server ends a session some time after the client has hung up.
+	// The server ends a session only some time after the client has closed the connection.
 	for s.Run(t, "SELECT FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())") > 1 {
 		if err := wait.For(t.Context(), time.Millisecond); err != nil {
 			t.Fatal(err)
@@ -51,8 +51,8 @@ func TestHolderEnded(t *testing.T) {
 	}
 }
 
-// TestHolderPooled leases a decision behind a pooler: no other process can find out whether
-// the one that has it lives.
+// TestHolderPooled leases a decision behind a pooler. No other process can find out whether the
+// process with the lease is alive.
 func TestHolderPooled(t *testing.T) {
 	t.Parallel()
 	c := server(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
-// TestBehindMissed ends a task of which it is not known any more that another one waits for
-// it: that one goes all the same, when it is looked again.
+// TestBehindMissed ends a task whose mark of a waiting successor was lost. The waiting task is
+// released later, when it is checked again.
 func TestBehindMissed(t *testing.T) {
 	t.Parallel()
 	clock := queuetest.NewClock()

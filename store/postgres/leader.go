@@ -10,25 +10,26 @@ import (
 	"github.com/org/foreman-action/internal/wait"
 )
 
-// The intervals at which a follower tries to lead and a leader checks its connection, and
-// the timeout of that check.
+// leadTry is how often a process tries to become the leader. leadCheck is how often a leader
+// checks its connection, and leadGrace is the timeout of this check.
 const (
 	leadTry   = 2 * time.Second
 	leadCheck = 2 * time.Second
 	leadGrace = 5 * time.Second
 )
 
-// leadSilence is the idle time after which the server closes a leader's connection. Without
-// it, the server would keep the lock of a machine that vanished for hours. It is longer than
-// a leader takes to notice that the server does not answer.
+// leadSilence is the idle time after which the server closes a leader's connection. Without it,
+// the server would keep the lock for hours after the leader's machine vanished. It is longer than
+// a leader needs to detect that the server does not answer.
 const leadSilence = "15s"
 
-// leadLock names the lock of a leader.
+// leadLock is the SQL expression for the key of a leader's lock; $1 is the name.
 const leadLock = "hashtextextended('foreman lead ' || current_schema() || ' ' || $1, 0)"
 
-// Lead is sqlstore.Leaders.Lead by an advisory lock of a connection of its own. The lock ends
-// with the connection, and so with the process: another one leads a moment after this one is
-// killed. Behind a pooler, which shares connections, it is the lock of an open transaction.
+// Lead does the same as sqlstore.Leaders.Lead, but uses an advisory lock of a separate
+// connection. The server releases the lock when the connection or the process ends, so another
+// process leads a moment after this one is killed. Behind a pooler, which shares connections, the
+// lock belongs to an open transaction.
 func (s *Store) Lead(ctx context.Context, name string, f func(context.Context) error) error {
 	for {
 		conn, err := s.seize(ctx, name)
@@ -46,7 +47,7 @@ func (s *Store) Lead(ctx context.Context, name string, f func(context.Context) e
 	}
 }
 
-// seize returns a connection that has the lock of a leader; nil: another process leads.
+// seize returns a connection that has the leader's lock; nil: another process leads.
 func (s *Store) seize(ctx context.Context, name string) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.engine.timeout)
 	defer cancel()

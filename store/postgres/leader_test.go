@@ -8,15 +8,15 @@ import (
 	"github.com/org/foreman-action/store/postgres"
 )
 
-// TestLeadSilent has the machine of a leader go away without a word.
+// TestLeadSilent makes the machine of a leader vanish without closing its connection.
 func TestLeadSilent(t *testing.T) {
 	t.Parallel()
 	url := database(t)
 	leadSilent(t, url, url)
 }
 
-// TestLead has two processes lead: one at a time, and the other one when the first one
-// is cut off or ends.
+// TestLead runs two processes that try to lead. Only one leads at a time, and the other one leads
+// when the first one loses its connection or ends.
 func TestLead(t *testing.T) {
 	t.Parallel()
 	url := database(t)
@@ -50,7 +50,7 @@ func TestLead(t *testing.T) {
 	if name := receive(t, ended); name != first {
 		t.Errorf("%s ended, want %s", name, first)
 	}
-	receive(t, started) // whichever is first
+	receive(t, started) // either one may be first
 	cancel()
 	for range 2 {
 		if err := <-results; !errors.Is(err, context.Canceled) {

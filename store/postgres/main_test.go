@@ -12,14 +12,14 @@ import (
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
-// The server of these tests; nil: there is none, for the reason.
+// The server of these tests. If it is nil, the error states why it could not be started.
 var (
 	cluster *postgrestest.Cluster
 	missing error
 )
 
 func TestMain(m *testing.M) {
-	// They wait for the server most of the time.
+	// Eight tests run at a time, because they mostly wait for the server.
 	_ = flag.Set("test.parallel", "8")
 	// These tests kill connections and the server, not the machine, so commits need no flush.
 	if err := ramdir.Use(os.Setenv); err != nil {
@@ -40,7 +40,7 @@ func database(t testing.TB) string {
 	return server(t).Database(t)
 }
 
-// schema creates a schema in a database that other tests use too, and returns its URL.
+// schema creates a schema in a database that other tests also use, and returns its URL.
 func schema(t testing.TB) string {
 	t.Helper()
 	return server(t).Schema(t)

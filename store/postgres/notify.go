@@ -16,36 +16,36 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// The channel of notifications between processes. A payload has the id of the sender in its
-// first line, and an agent with ready tasks in each other line; an empty one stands for
+// channel is the channel of notifications between processes. The first line of a payload is the
+// id of the sender. Each other line names an agent with ready tasks; an empty line means
 // decisions.
 const channel = "foreman_changes"
 
-// maxPayload bounds the bytes of a notification; PostgreSQL takes less than 8000.
+// maxPayload is the most bytes of a notification; PostgreSQL accepts fewer than 8000.
 const maxPayload = 7900
 
-// A notifier sends changes to other processes and receives theirs, by NOTIFY and LISTEN.
+// A notifier sends changes to other processes by NOTIFY, and receives their changes by LISTEN.
 type notifier struct {
 	id     string // of this process
 	config *pgx.ConnConfig
 	log    *slog.Logger
-	deaf   bool          // it does not listen: connections are shared by a pooler
-	silent time.Duration // without a notification for so long, the connection is pinged, with the same timeout
-	alive  atomic.Bool   // the connection that listens has the lock of this process: see holders
+	deaf   bool          // it does not listen, because a pooler shares the connections
+	silent time.Duration // idle time before a ping, and the ping's timeout
+	alive  atomic.Bool   // the listening connection has the lock of this process; see holders
 
 	mu     sync.Mutex
-	agents map[string]bool // to be sent
-	signal chan struct{}   // agents is not empty
+	agents map[string]bool // agents whose changes are not sent yet
+	signal chan struct{}   // has a value when agents is not empty
 }
 
 func newNotifier(config *pgx.ConnConfig, silent time.Duration, log *slog.Logger) *notifier {
 	return &notifier{id: rand.Text(), config: config, log: log, silent: silent, agents: map[string]bool{}, signal: make(chan struct{}, 1)}
 }
 
-// add sends a change soon.
+// add queues a change, which run sends soon.
 func (n *notifier) add(c queue.Change) {
 	if strings.ContainsAny(c.Agent, "\n") {
-		return // no address is like that; other processes also poll
+		return // no agent's address contains a newline; other processes also poll
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -71,11 +71,11 @@ func (n *notifier) run(ctx context.Context, pool *pgxpool.Pool, heard func(...qu
 	wg.Wait()
 }
 
-// rest is the time after a notification in which changes are gathered for the next one: the
-// first is sent at once, and many cost no more than fifty a second.
+// rest is how long changes are collected after a notification. The first change is sent at once,
+// and at most 50 notifications are sent per second.
 const rest = 20 * time.Millisecond
 
-// send sends changes until the context is done, by a function for one payload.
+// send calls notify with payloads until the context is done.
 func (n *notifier) send(ctx context.Context, notify func(ctx context.Context, payload string) error) {
 	for {
 		select {
@@ -89,7 +89,7 @@ func (n *notifier) send(ctx context.Context, notify func(ctx context.Context, pa
 			cancel()
 			if err != nil {
 				n.log.DebugContext(ctx, "notifying other processes of changes failed", "error", err)
-				break // it is a hint
+				break // a lost notification does no harm, because other processes also poll
 			}
 		}
 		if wait.For(ctx, rest) != nil {
@@ -99,7 +99,7 @@ func (n *notifier) send(ctx context.Context, notify func(ctx context.Context, pa
 	}
 }
 
-// sendLast sends the changes that came during a rest when the context is done.
+// sendLast sends the changes that were collected before the context was done.
 func (n *notifier) sendLast(ctx context.Context, notify func(ctx context.Context, payload string) error) {
 	select {
 	case <-n.signal:
@@ -110,7 +110,7 @@ func (n *notifier) sendLast(ctx context.Context, notify func(ctx context.Context
 	defer cancel()
 	for _, payload := range n.payloads() {
 		if notify(within, payload) != nil {
-			return // it is a hint
+			return // a lost notification does no harm
 		}
 	}
 }
@@ -155,7 +155,7 @@ func (n *notifier) receive(ctx context.Context, heard func(...queue.Change)) {
 	}
 }
 
-// listen listens for changes over one connection, until it is lost.
+// listen receives changes over one connection until the connection is lost.
 func (n *notifier) listen(ctx context.Context, heard func(...queue.Change)) error {
 	conn, err := pgx.ConnectConfig(ctx, n.config)
 	if err != nil {
@@ -173,7 +173,7 @@ func (n *notifier) listen(ctx context.Context, heard func(...queue.Change)) erro
 	}
 	n.alive.Store(true)
 	defer n.alive.Store(false)
-	heard(queue.Change{}) // something may have been missed
+	heard(queue.Change{}) // changes may have been missed before
 	for {
 		got, err := n.next(ctx, conn)
 		if err != nil {
@@ -189,8 +189,8 @@ func (n *notifier) listen(ctx context.Context, heard func(...queue.Change)) erro
 	}
 }
 
-// next returns the next payload; empty: none came for a while, but the database answers a
-// ping.
+// next returns the next payload. It returns "" if none arrived for a while, but the database
+// answered a ping.
 func (n *notifier) next(ctx context.Context, conn *pgx.Conn) (string, error) {
 	within, cancel := context.WithTimeout(ctx, n.silent)
 	got, err := conn.WaitForNotification(within)
@@ -206,13 +206,14 @@ func (n *notifier) next(ctx context.Context, conn *pgx.Conn) (string, error) {
 	return "", conn.Ping(within)
 }
 
-// hangUp closes a connection, without waiting long for a server that does not answer. A
-// pooler may lend the server's to others if no transaction is left open.
+// hangUp closes a connection, and waits at most a second for a server that does not answer. It
+// ends an open transaction first, so that a pooler can lend the server's connection to other
+// clients.
 func hangUp(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if conn.PgConn().TxStatus() == 'T' {
 		_, _ = conn.Exec(ctx, "ROLLBACK")
 	}
-	_ = conn.Close(ctx) // the server notices by itself
+	_ = conn.Close(ctx) // if it fails, the server detects the lost connection itself
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// TestRest has changes come one after the other: the first is sent at once, and those of
-// the rest that follows in one notification.
+// TestRest adds several changes in quick succession. The first one is sent at once, and the
+// changes during the following rest are sent in one notification.
 func TestRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

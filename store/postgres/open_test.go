@@ -24,7 +24,7 @@ func enqueue(t *testing.T, s *postgres.Store, id string) {
 	}
 }
 
-// admin runs a statement beside the stores.
+// admin runs a statement on a connection of its own.
 func admin(t testing.TB, url, sql string, args ...any) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -162,7 +162,8 @@ func TestTuned(t *testing.T) {
 	admin(t, url, "DO $$ BEGIN ASSERT (SELECT reloptions::text FROM pg_class WHERE oid = 'task'::regclass) LIKE '%autovacuum_vacuum_scale_factor=0.5%'; END $$")
 }
 
-// TestDatabaseClock makes sure that times are those of the database, not of this machine.
+// TestDatabaseClock checks that stored times come from the database's clock, not from this
+// machine's.
 func TestDatabaseClock(t *testing.T) {
 	t.Parallel()
 	s := open(t, schema(t), postgres.Options{})
@@ -179,8 +180,8 @@ func TestDatabaseClock(t *testing.T) {
 	}
 }
 
-// TestOtherSchema holds a transaction of one queue up: that of another schema of the same
-// database goes on, also with work that a queue serializes.
+// TestOtherSchema blocks a transaction of one queue. A queue in another schema of the same
+// database continues, also with work that a queue serializes.
 func TestOtherSchema(t *testing.T) {
 	t.Parallel()
 	url := database(t)
@@ -203,7 +204,8 @@ func TestOtherSchema(t *testing.T) {
 		_, err := stores[0].Enqueue(t.Context(), task)
 		done <- err
 	}()
-	for end := time.Now().Add(patience); leaders(t, url) == 0; { // until it has the lock of the repository
+	// Until the first queue has locked the repository.
+	for end := time.Now().Add(patience); leaders(t, url) == 0; {
 		if time.Now().After(end) {
 			t.Fatal("the first one takes no lock")
 		}

@@ -25,7 +25,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// recorder stores the statements that are run, by the verb that runs them.
+// A recorder stores the statements that each method runs.
 type recorder struct {
 	mu    sync.Mutex
 	verb  string
@@ -44,7 +44,7 @@ func (r *recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.Trace
 
 func (*recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// as records the following statements for a verb.
+// as records the following statements under a method's name.
 func (r *recorder) as(verb string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,9 +54,9 @@ func (r *recorder) as(verb string) {
 	}
 }
 
-// TestPlans has PostgreSQL explain every statement of every verb, over tables with many
-// rows, of which the statistics do not know that a task is ever claimed or leased: each
-// one goes by an index, and those that run often by the one that was made for them.
+// TestPlans lets PostgreSQL explain the statements of each method. The tables have many rows, but
+// according to the statistics no task is ever claimed or leased. Each statement must use an
+// index, and each frequent statement the index that was made for it.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	cluster := postgrestest.Start(t, "fsync=off", "autovacuum=off")
@@ -119,7 +119,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// record calls each frequent verb once, on tasks that it applies to.
+// record calls each frequent method once, on suitable tasks.
 func record(t *testing.T, s *Store, rec *recorder) {
 	t.Helper()
 	const agent = "http://a/"
@@ -179,7 +179,7 @@ func record(t *testing.T, s *Store, rec *recorder) {
 	rec.as("")
 }
 
-// refuse refuses to be joined.
+// refuse rejects joining two tasks.
 func refuse(_, _ queue.Body) (queue.Body, bool) { return queue.Body{}, false }
 
 func enqueue(ctx context.Context, s *Store, t queue.Task) error {
@@ -188,7 +188,7 @@ func enqueue(ctx context.Context, s *Store, t queue.Task) error {
 	return err
 }
 
-// fill makes tasks, none of which is claimed or leased, and has the planner look at them.
+// fill adds tasks, none of which is claimed or leased, and runs ANALYZE.
 func fill(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	for _, sql := range []string{
@@ -214,7 +214,7 @@ SELECT 't' || n, 'http://' || n % 8 || '/', 'o/r' || n % 50, n % 5000, 'o/r' || 
 	}
 }
 
-// explain returns how the rows of tables are found by a statement.
+// explain returns the indexes that a statement uses.
 func explain(t *testing.T, conn *pgx.Conn, sql string) []string {
 	t.Helper()
 	ctx := t.Context()
@@ -255,8 +255,8 @@ func explain(t *testing.T, conn *pgx.Conn, sql string) []string {
 	return indexes(t, sql, lines)
 }
 
-// indexes returns which indexes a plan goes by. How it does depends on samples of the
-// tables, except where the order of the rows is the index's.
+// indexes returns the names of the indexes in a plan. It leaves out how they are used, because
+// that depends on random samples of the tables.
 func indexes(t *testing.T, sql string, plan []string) []string {
 	t.Helper()
 	name := regexp.MustCompile(`Index (?:Only )?Scan (?:Backward )?(?:using|on) (\w+)`)

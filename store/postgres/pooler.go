@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// A pooler, such as PgBouncer, may use another connection of the server for each
-// transaction. So a connection has no state that outlives a transaction: no setting, no
-// prepared statement, no lock, no LISTEN.
+// A pooler, such as PgBouncer, may use another connection of the server for each transaction.
+// Behind a pooler, a connection must therefore have no state that outlives a transaction: no
+// setting, no prepared statement, no lock, no LISTEN.
 
-// findPooler reports whether a database is reached through a pooler, and configures the
-// connections for it then.
+// findPooler reports whether a pooler is in front of the database. If so, it changes config for
+// the pooler.
 func findPooler(ctx context.Context, config *pgxpool.Config) (pooled bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -30,7 +30,7 @@ func findPooler(ctx context.Context, config *pgxpool.Config) (pooled bool, err e
 	if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&server); err != nil {
 		return false, err
 	}
-	// A pooler makes up numbers of its own, by which it recognises requests to cancel.
+	// A pooler sends process ids of its own, by which it recognises requests to cancel.
 	if server == conn.PgConn().PID() {
 		return false, nil
 	}
@@ -39,8 +39,8 @@ func findPooler(ctx context.Context, config *pgxpool.Config) (pooled bool, err e
 	return true, durable(ctx, conn)
 }
 
-// durable checks the settings that session makes where there is no pooler. Behind one, the
-// connections must come with them.
+// durable checks the settings of a pooler's connections. Without a pooler, session sets them; the
+// store cannot set them behind a pooler.
 func durable(ctx context.Context, conn *pgx.Conn) error {
 	var user, commit, isolation, readOnly string
 	err := conn.QueryRow(ctx, `SELECT quote_ident(current_user), current_setting('synchronous_commit'),

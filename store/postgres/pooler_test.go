@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/store/postgres"
 )
 
-// TestPooled puts a pooler before the database, one that lends connections for one transaction.
+// TestPooled uses a pooler that lends a connection for one transaction at a time.
 func TestPooled(t *testing.T) {
 	t.Parallel()
 	c := server(t)
@@ -37,7 +37,8 @@ func TestPooled(t *testing.T) {
 	})
 }
 
-// pooledLead has processes before a pooler, and one without, lead: one at a time, in turns.
+// pooledLead runs two processes behind a pooler and one without a pooler, which all try to lead.
+// Only one leads at a time, and each leads once.
 func pooledLead(t *testing.T, direct, pooled string) {
 	t.Helper()
 	stores := map[string]*postgres.Store{
@@ -77,8 +78,8 @@ func pooledLead(t *testing.T, direct, pooled string) {
 	}
 }
 
-// pooledLost ends the connection that a pooler lends a leader: it leads no more, and then does
-// so again.
+// pooledLost terminates the server's connection of a leader behind a pooler. The leader stops,
+// and then leads again.
 func pooledLost(t *testing.T, direct, pooled string) {
 	t.Helper()
 	s := open(t, pooled, postgres.Options{})
@@ -101,9 +102,9 @@ func pooledLost(t *testing.T, direct, pooled string) {
 	<-result
 }
 
-// pooledWeak opens databases whose defaults would lose acknowledged writes, or change the
-// rows that statements see. Connections of a pooler cannot be configured, so Open refuses the
-// database, with the statement that mends it.
+// pooledWeak opens databases whose defaults would lose acknowledged writes, or change which rows
+// a statement sees. The store cannot configure connections of a pooler, so Open returns an error
+// with the statement that corrects the default.
 func pooledWeak(t *testing.T, direct, pooled string) {
 	t.Helper()
 	for _, s := range []struct{ name, weak, want string }{
@@ -125,7 +126,7 @@ func pooledWeak(t *testing.T, direct, pooled string) {
 	}
 }
 
-// leading is a condition for the locks of leaders in a database.
+// leading is the SQL condition that selects the locks of leaders in a database.
 const leading = "locktype = 'advisory' AND mode = 'ExclusiveLock' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
 
 // leaders returns how many connections hold the lock of a leader.

@@ -1,10 +1,10 @@
-// Package postgres keeps tasks, records, ledgers and cursors in a PostgreSQL database: the
-// store of harnesses on several machines.
+// Package postgres keeps tasks, records, ledgers and cursors in a PostgreSQL database: the store
+// of harnesses on several machines.
 //
-// All times are those of the database, so the clocks of the machines do not matter. Changes
-// by other processes arrive by LISTEN and NOTIFY. A pooler, which is detected, does not pass
-// them on, so changes are polled for there. All else works behind one too, even if it assigns
-// connections by transaction.
+// All times are those of the database, so the clocks of the machines do not matter. Changes by
+// other processes arrive by LISTEN and NOTIFY. The store detects a pooler, which does not forward
+// notifications, and then polls for changes. Everything else works behind a pooler, too, even if
+// it assigns connections by transaction.
 package postgres
 
 import (
@@ -25,11 +25,11 @@ import (
 
 // Options configure a store. The zero value is usable.
 type Options struct {
-	// Connections bounds the pool, beside one or two connections that listen and lead; 0:
-	// pool_max_conns of the URL, or else 16.
+	// Connections is the size of the pool; 0: pool_max_conns of the URL, or 16 without it. In
+	// addition the store uses a connection that listens, and one for each leader election.
 	Connections int
-	// Timeout bounds a call whose context has no deadline, for a database that does not answer;
-	// 0: 30 seconds. The error is queue.ErrUnavailable then.
+	// Timeout limits calls whose context has no deadline, in case the database does not answer;
+	// 0: 30 seconds. A call that exceeds it returns queue.ErrUnavailable.
 	Timeout time.Duration
 	// Now is the clock, for tests; nil: the database's.
 	Now func() time.Time
@@ -55,10 +55,11 @@ type Store struct {
 
 var _ queue.Queue = (*Store)(nil)
 
-// Open connects to a database by its URL (postgres://user:password@host/database?…, with the parameters
-// of libpq, and those of pgxpool), and brings it to the newest version of the schema; other processes that do the
-// same wait meanwhile. Errors: queue.ErrNewer; queue.ErrUnavailable when the database is out of
-// reach. None of them contains the password.
+// Open connects to a database by its URL, and brings it to the newest version of the schema.
+// Other processes that open the database wait meanwhile. The URL is like
+// postgres://user:password@host/database?…, with the parameters of libpq and pgxpool. Errors:
+// queue.ErrNewer; queue.ErrUnavailable when the database is out of reach. No error contains the
+// password.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	config, err := parse(url, o)
 	if err != nil {

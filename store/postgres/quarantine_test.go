@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// TestAside puts a record aside when as many are aside as are kept, and purges the old.
+// TestAside quarantines a record when the quarantine is full, and purges the old ones.
 func TestAside(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)

@@ -8,9 +8,9 @@ import (
 	"github.com/org/foreman-action/store/postgres"
 )
 
-// TestStaleMany requeues more tasks than a database that is far away does before the deadline of
-// one call: a statement takes 100 ms there. Each transaction must have a deadline of its own, and
-// few statements.
+// TestStaleMany requeues many tasks on a distant database, where a statement takes 100 ms. All of
+// them together take longer than the deadline of one call. Therefore each transaction must have
+// its own deadline and few statements.
 func TestStaleMany(t *testing.T) {
 	t.Parallel()
 	const (

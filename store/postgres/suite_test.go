@@ -20,7 +20,7 @@ func open(t testing.TB, url string, o postgres.Options) *postgres.Store {
 	return s
 }
 
-// TestQueue runs the suite. No two transactions wait for each other in it.
+// TestQueue runs the suite, in which no two transactions may wait for each other.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	conformance.Run(t, func(t *testing.T) conformance.Pair {
@@ -52,7 +52,7 @@ func TestJournal(t *testing.T) {
 	})
 }
 
-// A journal can be opened again by the suite.
+// A journal is a store that the suite can close and open again.
 type journal struct {
 	*postgres.Store
 

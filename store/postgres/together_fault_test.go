@@ -19,7 +19,7 @@ import (
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
-// A cutConn ends after a number of bytes; 0: it does not.
+// A cutConn closes after it has read left bytes; 0: never.
 type cutConn struct {
 	net.Conn
 
@@ -35,8 +35,8 @@ func (c cutConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestCutLease loses the connection after the first of several leases was read: as they may be
-// rolled back, none is returned.
+// TestCutLease loses the connection after it has read the first of several leases. The leases may
+// be rolled back, so none is returned.
 func TestCutLease(t *testing.T) {
 	t.Parallel()
 	config, err := parse(postgrestest.Start(t, "fsync=off").URL("postgres"), Options{})
@@ -67,8 +67,8 @@ func TestCutLease(t *testing.T) {
 	}
 }
 
-// TestStuck adds a task of which another process adds one with the same id and does not go on: only
-// this call waits, not those that are made with it.
+// TestStuck adds a task while the open transaction of another process adds one with the same id.
+// Only this call waits, not the calls that are made together with it.
 func TestStuck(t *testing.T) {
 	t.Parallel()
 	s, r, url := openCounted(t, false)
@@ -85,7 +85,7 @@ func TestStuck(t *testing.T) {
 		t.Fatal(err)
 	}
 	others := make(chan struct{}, 2)
-	var end atomic.Value // of the other transaction
+	var end atomic.Value // set when the other transaction ends
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		<-others
@@ -117,7 +117,8 @@ func TestStuck(t *testing.T) {
 	ended.Wait()
 }
 
-// TestLeaveFlight claims with a context that ends while the group is under way: the claim is returned.
+// TestLeaveFlight claims a task, and ends the claim's context while its group is running. The
+// claim is returned nevertheless.
 func TestLeaveFlight(t *testing.T) {
 	t.Parallel()
 	s, r, _ := openCounted(t, false)

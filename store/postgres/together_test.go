@@ -16,16 +16,18 @@ import (
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
-// A trips counts round trips. Each that writes is a transaction, unless there is a "begin".
+// A trips counts round trips. Each round trip that writes is a transaction, unless it follows a
+// "begin".
 type trips struct {
 	mu    sync.Mutex
-	texts []string      // the first words of each
-	held  chan struct{} // the next one waits until it is closed; nil: none does
-	holds chan struct{} // is closed when it waits
+	texts []string      // the first 12 characters of each
+	held  chan struct{} // the next round trip waits until it is closed; nil: it does not wait
+	holds chan struct{} // closed when a round trip waits
 }
 
 func (r *trips) note(text string) {
-	for _, other := range []string{"pg_notify", "LISTEN", "pg_advisory_lock_shared", "set_config"} { // of other connections
+	// Statements of other connections.
+	for _, other := range []string{"pg_notify", "LISTEN", "pg_advisory_lock_shared", "set_config"} {
 		if strings.Contains(text, other) {
 			return
 		}
@@ -41,7 +43,7 @@ func (r *trips) note(text string) {
 	}
 }
 
-// take returns the round trips since the call before.
+// take returns the round trips since the previous call.
 func (r *trips) take() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,7 +87,8 @@ func (w *waiter) Done() <-chan struct{} {
 	return w.Context.Done()
 }
 
-// together makes the first call wait in the database, makes the others meanwhile, and lets all go on.
+// together makes the first call wait in the database, starts the other calls meanwhile, and then
+// lets all of them continue.
 func (r *trips) together(t *testing.T, calls ...func(context.Context)) {
 	t.Helper()
 	held := make(chan struct{})
@@ -106,8 +109,7 @@ func (r *trips) together(t *testing.T, calls ...func(context.Context)) {
 	wg.Wait()
 }
 
-// openCounted opens a store on a server of its own. unprepared is how statements are sent behind a
-// pooler.
+// openCounted opens a store on its own server. unprepared sends statements as behind a pooler.
 func openCounted(t *testing.T, unprepared bool) (*Store, *trips, string) {
 	t.Helper()
 	url := postgrestest.Start(t, "fsync=off").URL("postgres")
@@ -130,7 +132,7 @@ func openCounted(t *testing.T, unprepared bool) (*Store, *trips, string) {
 
 const togetherAgent = "http://a/"
 
-// The steps of a cycle, each of which is answered after its own commit.
+// The five steps of a task. Each returns after its own commit.
 func stepEnqueue(ctx context.Context, s *Store, id string) error {
 	out, err := s.Enqueue(ctx, queue.Task{ID: id, Agent: togetherAgent, Repo: "o/r", Issue: len(id), Message: []byte("{}")})
 	if err == nil && out.Outcome != queue.Added {
@@ -163,8 +165,8 @@ func stepLease(ctx context.Context, s *Store) (queue.Lease, error) {
 	return list[0].Lease, nil
 }
 
-// TestSteps counts the round trips in a cycle of a caller that is alone: five, each of them a
-// transaction.
+// TestSteps counts the round trips of a single caller in the five steps of a task: five, and each
+// is a transaction.
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	s, r, _ := openCounted(t, false)
@@ -182,8 +184,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestStepsTogether counts the round trips of eight callers at the same time: for each step
-// one of the first, and one of the seven that come meanwhile.
+// TestStepsTogether counts the round trips of eight concurrent callers. Each step needs two: one
+// for the first caller, and one for the seven callers that start meanwhile.
 func TestStepsTogether(t *testing.T) {
 	t.Parallel()
 	s, r, url := openCounted(t, false)
@@ -277,15 +279,16 @@ func mixed(t *testing.T, unprepared bool) {
 		check(func(ctx context.Context) error { return stepEnqueue(ctx, s, "second") }),
 		check(func(ctx context.Context) error { _, err := stepClaim(ctx, s); return err }),
 		check(func(ctx context.Context) error { return stepComplete(ctx, s, refs[1]) }),
-		check(func(ctx context.Context) error { _, err := stepLease(ctx, s); return err }), // of the task that was just completed
+		// The task that was just completed.
+		check(func(ctx context.Context) error { _, err := stepLease(ctx, s); return err }),
 		check(func(ctx context.Context) error { return s.MarkDone(ctx, l, nil) }))
 	if got := r.take(); !slices.Equal(got, []string{"WITH t AS ( ", "batch"}) {
 		t.Errorf("got %q, want one call alone and the others together", got)
 	}
 }
 
-// TestRowsApart has some of the calls that are made together refused, and one wait for a lock:
-// it is theirs alone.
+// TestRowsApart makes several calls together. Some are rejected, and one waits for a lock, but
+// the others are not affected.
 func TestRowsApart(t *testing.T) {
 	t.Parallel()
 	s, r, url := openCounted(t, false)
@@ -320,7 +323,7 @@ func TestRowsApart(t *testing.T) {
 	var release sync.WaitGroup
 	release.Go(func() {
 		for range cap(others) {
-			<-others // are answered though one waits for the lock
+			<-others // all five return although one call waits for the lock
 		}
 		if _, err := conn.Exec(ctx, "COMMIT"); err != nil {
 			t.Error(err)
@@ -344,7 +347,7 @@ func TestRowsApart(t *testing.T) {
 	}
 }
 
-// TestDuplicatesTogether adds a task several times at once, and claims more than there are.
+// TestDuplicatesTogether adds a task several times at once, and claims more tasks than exist.
 func TestDuplicatesTogether(t *testing.T) {
 	t.Parallel()
 	s, r, _ := openCounted(t, false)

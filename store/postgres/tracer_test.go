@@ -18,7 +18,7 @@ type Witness struct {
 	mu     sync.Mutex
 	failed map[string][]string // statements that failed, by the code of the error
 	leases int                 // how many decisions were leased
-	leased func()              // is called after each statement that leased some; nil: nothing is
+	leased func()              // called after each statement that leases decisions; nil: not called
 	calls  map[time.Time]int   // statements by the deadline of their call
 }
 
@@ -43,7 +43,7 @@ type statementOf struct{}
 
 // TraceQueryStart implements pgx.QueryTracer.
 func (w *Witness) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
-	deadline, _ := ctx.Deadline() // the zero time: none
+	deadline, _ := ctx.Deadline() // zero: no deadline
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.calls == nil {
@@ -72,9 +72,9 @@ func (w *Witness) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, d pgx.TraceQue
 	}
 }
 
-// Judge makes sure that no two transactions waited for each other: the database detects
-// that only after a second, and ends one of them. A caller whose decision is of an issue that
-// another one leased meanwhile looks again, at most once for each lease.
+// Judge checks that there was no deadlock: the database detects one only after a second, and then
+// ends a transaction. A statement may fail because another caller leased a decision of the same
+// issue meanwhile, but at most once per caller and lease.
 func (w *Witness) Judge(t *testing.T, callers int) {
 	t.Helper()
 	w.mu.Lock()
@@ -88,7 +88,7 @@ func (w *Witness) Judge(t *testing.T, callers int) {
 	}
 }
 
-// Calls returns how many statements shared a deadline, by that deadline, since the last call.
+// Calls returns the number of statements by their deadline since the previous call.
 func (w *Witness) Calls() map[time.Time]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -51,7 +51,7 @@ func scan(rows pgx.Rows, each func(sqlstore.Row) error) error {
 			return err
 		}
 	}
-	// A statement takes effect only when its end was read.
+	// A statement takes effect only after all its rows were read.
 	return rows.Err()
 }
 
@@ -76,7 +76,7 @@ func (r row) Scan(dest ...any) error {
 	return r.rows.Scan(dest...)
 }
 
-// number, count and text take NULL for their zero value.
+// number, count and text scan NULL as their zero value.
 type (
 	number struct{ to *int64 }
 	count  struct{ to *int }

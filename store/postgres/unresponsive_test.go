@@ -16,8 +16,8 @@ import (
 	"github.com/org/foreman-action/store/postgres"
 )
 
-// A mute is a proxy before a database that can fall silent: then it keeps the open
-// connections and sends nothing more over them, not even that one was closed.
+// A mute is a proxy in front of a database. When it is silent, it keeps the open connections and
+// forwards nothing, not even that a connection was closed.
 type mute struct {
 	to     string
 	silent atomic.Bool
@@ -26,7 +26,7 @@ type mute struct {
 	url    string
 }
 
-// newMute starts a mute before the database of a URL.
+// newMute starts a mute in front of the database of a URL.
 func newMute(t *testing.T, target string) *mute {
 	t.Helper()
 	u, err := url.Parse(target)
@@ -115,14 +115,15 @@ func (m *mute) serve(t *testing.T, client net.Conn) {
 	wg.Wait()
 }
 
-// TestSilent lets a database stop answering without a word: no call waits for ever. When it answers
-// again, calls succeed, and changes by other processes arrive.
+// TestSilent makes a database stop answering without closing connections: no call waits forever.
+// When the database answers again, calls succeed, and changes by other processes arrive.
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	direct := schema(t)
-	other := open(t, direct, postgres.Options{}) // it makes the tables
+	other := open(t, direct, postgres.Options{}) // creates the tables
 	m := newMute(t, direct)
-	s := open(t, m.url, postgres.Options{Timeout: 5 * time.Second}) // long enough for any answer, on any machine
+	// Longer than any answer takes, also on a slow machine.
+	s := open(t, m.url, postgres.Options{Timeout: 5 * time.Second})
 	changes, stop := s.Watch()
 	defer stop()
 	enqueue(t, s, "1")
@@ -154,7 +155,8 @@ func TestSilent(t *testing.T) {
 	if _, err := s.Inspect(t.Context(), "1"); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
-	for i, deadline := 0, time.Now().Add(patience); ; i++ { // until the connection that listens is a new one
+	// Until the store has reconnected to listen.
+	for i, deadline := 0, time.Now().Add(patience); ; i++ {
 		agent := fmt.Sprintf("http://b%d/", i)
 		if _, err := other.Enqueue(t.Context(), queue.Task{ID: agent, Agent: agent, Repo: "o/r", Message: []byte("{}")}); err != nil {
 			t.Fatal(err)
@@ -168,7 +170,7 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// told reports whether a change of an agent's tasks arrives soon.
+// told reports whether a change of an agent's tasks arrives within half a second.
 func told(changes <-chan queue.Change, agent string) bool {
 	timer := time.NewTimer(time.Second / 2)
 	defer timer.Stop()
@@ -184,8 +186,8 @@ func told(changes <-chan queue.Change, agent string) bool {
 	}
 }
 
-// leadSilent has another process lead, which comes to the database directly, when nothing is
-// heard any more of the first one, which comes by another URL.
+// leadSilent makes the connection of a leader silent. The leader connects with the URL by, and
+// another process connects with the URL direct. The other process must become the leader.
 func leadSilent(t *testing.T, direct, by string) {
 	t.Helper()
 	other := open(t, direct, postgres.Options{})
@@ -194,12 +196,12 @@ func leadSilent(t *testing.T, direct, by string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var leading sync.WaitGroup
 	defer leading.Wait()
-	defer m.end() // it takes a while to close a connection over which nothing is heard
+	defer m.end() // closing a silent connection takes a while
 	defer cancel()
 	started, ended := make(chan string, 10), make(chan string, 10)
 	lead := func(s *postgres.Store, name string) {
 		leading.Go(func() {
-			_ = s.Lead(ctx, "poll", func(ctx context.Context) error { // ends with its context
+			_ = s.Lead(ctx, "poll", func(ctx context.Context) error { // the error is the context's
 				started <- name
 				<-ctx.Done()
 				ended <- name

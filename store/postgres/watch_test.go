@@ -29,14 +29,14 @@ func await(t *testing.T, changes <-chan queue.Change, want queue.Change) {
 	}
 }
 
-// TestWatchOthers makes tasks ready in one process, and sees them in another.
+// TestWatchOthers makes tasks ready in one process, and receives the changes in another.
 func TestWatchOthers(t *testing.T) {
 	t.Parallel()
 	url := database(t)
 	a, b := open(t, url, postgres.Options{}), open(t, url, postgres.Options{})
 	changes, stop := b.Watch()
 	defer stop()
-	await(t, changes, queue.Change{}) // it listens
+	await(t, changes, queue.Change{}) // the store listens now
 	enqueue(t, a, "1")
 	await(t, changes, queue.Change{Agent: agent})
 	if _, err := a.Complete(t.Context(), queue.Ref{ID: "1"}, []byte("{}")); err != nil {
@@ -45,7 +45,7 @@ func TestWatchOthers(t *testing.T) {
 	await(t, changes, queue.Change{})
 
 	many := map[string]bool{}
-	for i := range 30 { // more than fits into one notification
+	for i := range 30 { // more than fit into one notification
 		many["http://"+strings.Repeat(string(rune('a'+i%26)), 1000+i)+"/"] = true
 	}
 	for agent := range many {
@@ -76,7 +76,7 @@ func TestWatchReconnects(t *testing.T) {
 	defer stop()
 	await(t, changes, queue.Change{})
 	admin(t, url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
-	await(t, changes, queue.Change{}) // it listens again
+	await(t, changes, queue.Change{}) // the store listens again
 	enqueue(t, a, "1")
 	await(t, changes, queue.Change{Agent: agent})
 	if c, err := b.ClaimNext(t.Context(), agent, queue.ClaimOptions{Lease: time.Minute}); err != nil || c.ID != "1" {

@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/store/sqlite"
 )
 
-// backlogs are how many tasks wait in a benchmark.
+// backlogs returns the numbers of waiting tasks in the benchmarks.
 func backlogs() []int {
 	if testing.Short() {
 		return []int{1_000}
@@ -24,8 +24,8 @@ func backlogs() []int {
 	return []int{1_000, 100_000}
 }
 
-// BenchmarkCycle takes tasks through their whole life, each step durable: enqueue,
-// claim, complete, lease, done.
+// BenchmarkCycle runs tasks through all five steps, each of which is durable: enqueue, claim,
+// complete, lease, done.
 func BenchmarkCycle(b *testing.B) {
 	for _, waiting := range backlogs() {
 		for _, clients := range []int{1, 8, 64} {
@@ -93,7 +93,7 @@ func cycle(b *testing.B, clients, waiting int) {
 	}
 }
 
-// oneCycle takes one task in and one out, and notes how long each step took.
+// oneCycle adds a task and runs it through all steps. It records the duration of each step.
 func oneCycle(b *testing.B, s *sqlite.Store, n int64, times *[5][]time.Duration) error {
 	ctx := b.Context()
 	at := time.Now()
@@ -118,8 +118,8 @@ func oneCycle(b *testing.B, s *sqlite.Store, n int64, times *[5][]time.Duration)
 	return err
 }
 
-// resident returns the memory of this process in megabytes, including the tasks that are being
-// made; 0 if the system does not report it.
+// resident returns the memory of this process in megabytes, including the tasks that are created;
+// 0 if the system does not report it.
 func resident(b *testing.B) float64 {
 	b.Helper()
 	data, err := os.ReadFile("/proc/self/statm")
@@ -173,8 +173,8 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// pages are filters of a page, by name. Of the 100,000 tasks of many, one repository has
-// most, and another one has 20 old ones.
+// pages returns filters of the dashboard by name. Of the 100,000 tasks that many adds, one
+// repository has most, and another one has 20 old tasks.
 func pages() map[string]queue.Filter {
 	f := func(state queue.State, agent, repo string) queue.Filter {
 		return queue.Filter{State: state, Agent: agent, Repo: repo, Limit: 51}
@@ -189,7 +189,7 @@ func pages() map[string]queue.Filter {
 	}
 }
 
-// many makes 100,000 tasks. waiting is the percentage of pending ones.
+// many adds 100,000 tasks. waiting is the percentage of pending ones.
 func many(b *testing.B, s *sqlite.Store, waiting int) {
 	b.Helper()
 	sqlite.Change(b, s, fmt.Sprintf(`WITH RECURSIVE k(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM k WHERE n < 100000),

@@ -15,17 +15,17 @@ import (
 	"github.com/org/foreman-action/store/sqlite"
 )
 
-// TestCheckpoint writes more than the log may hold, while others read all the time, and
-// looks at the log after each write.
+// TestCheckpoint writes more than the log may contain under constant reads. After each write it
+// checks the size of the log.
 func TestCheckpoint(t *testing.T) {
 	t.Parallel()
 	const (
 		clients, tasks = 2, 400
-		bound          = 44 << 20 // 10,000 pages, and those of a few transactions
+		bound          = 44 << 20 // 10,000 pages and the pages of a few transactions
 	)
 	path := filepath.Join(t.TempDir(), "foreman.db")
 	s := open(t, path, nil)
-	sqlite.WaitForReaders(s, time.Minute) // one who reads may stand still for long, on a machine with much to do
+	sqlite.WaitForReaders(s, time.Minute) // on a busy machine a reader may take long
 	message := fmt.Appendf(nil, `{"text":%q}`, bytes.Repeat([]byte("x"), 64<<10))
 	var writers, readers sync.WaitGroup
 	over := make(chan struct{})

@@ -14,8 +14,9 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// TestClaimTogether has many claim in one group: for two agents, under two names, and more
-// than there are tasks, one of which cannot be read. Time passes with every look at it.
+// TestClaimTogether makes many claims in one group: for two agents and under two names. There are
+// more claims than tasks, and one task cannot be decoded. The clock advances with every look at
+// it.
 func TestClaimTogether(t *testing.T) {
 	t.Parallel()
 	var ticks atomic.Int64
@@ -41,7 +42,7 @@ func TestClaimTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const each = 3 // claim for an agent under a name
+	const each = 3 // number of claims per agent and name
 	type got struct {
 		claim queue.Claim
 		by    string

@@ -7,13 +7,13 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// A clock is the clock of a file. It does not jump when the time of day is set, and all
-// processes of a machine that use the file agree on it. It counts from the boot of the
-// machine. The first process that opens the file after a boot stores the time of day of the
-// boot in it.
+// A clock is the clock of a file. It does not jump when the time of day is set, and all processes
+// of a machine agree on it. It adds the time since the machine's boot to the time of day of that
+// boot. The first process that opens the file after a boot stores this time of day in the file.
 type clock struct {
-	boot  string               // id of this boot of the machine; empty: unknown
-	since func() time.Duration // time since the boot, or another moment if unknown; includes sleep
+	boot string // id of this boot of the machine; empty: unknown
+	// Time since the boot, or since another moment if boot is empty; includes sleep.
+	since func() time.Duration
 	wall  func() time.Time
 	start atomic.Int64 // the time of day at that moment, in milliseconds
 }
@@ -43,13 +43,13 @@ func sinceNow() func() time.Duration {
 	return func() time.Duration { return time.Since(start) }
 }
 
-// guess returns the start according to the current time of day.
+// guess calculates start from the current time of day.
 func (c *clock) guess() int64 { return c.wall().UnixMilli() - c.since().Milliseconds() }
 
 func (c *clock) now() int64 { return c.start.Load() + c.since().Milliseconds() }
 
-// ahead returns how far the clock is ahead of the time of day, which may have been set. Less
-// than a minute counts as zero.
+// ahead returns how far the clock is ahead of the time of day. They differ after the time of day
+// was set. Differences below a minute count as zero.
 func (c *clock) ahead() time.Duration {
 	d := time.Duration(c.now()-c.wall().UnixMilli()) * time.Millisecond
 	if d.Abs() < time.Minute {
@@ -58,17 +58,19 @@ func (c *clock) ahead() time.Duration {
 	return d
 }
 
-// maxLeft bounds the rest of a claim or lease after a boot: the time of day may have been set
-// back meanwhile.
+// maxLeft limits how long a claim or lease is valid after a boot, because the time of day may
+// have been set back meanwhile.
 const maxLeft = time.Hour
 
-// maxLead is the same for a leader's lease: the leader ended with the machine.
+// maxLead limits how long a leader's lease is valid after a boot, because the leader ended with
+// the machine.
 const maxLead = time.Minute
 
-// agree adopts the clock that other processes use on the file, or stores this one.
+// agree adopts the clock that the file contains for this boot. If there is none, it stores this
+// clock.
 func (c *clock) agree(tx sqlstore.Tx) error {
 	if c.boot == "" {
-		return nil // each process has its own
+		return nil // each process has its own clock
 	}
 	_, err := tx.Exec("CREATE TABLE IF NOT EXISTS foreman_clock (id INTEGER PRIMARY KEY, boot TEXT NOT NULL, start INTEGER NOT NULL)")
 	if err != nil {
@@ -101,9 +103,9 @@ func (c *clock) agree(tx sqlstore.Tx) error {
 	return c.setBack(tx)
 }
 
-// setBack corrects the stored times if the time of day was set back while the machine was
-// off. Past events in the future become now, and times that tasks wait for move back by the
-// same amount.
+// setBack corrects the stored times if the time of day was set back while the machine was off.
+// Times of past events that are in the future become now. Times that tasks wait for are reduced
+// by the same difference.
 func (c *clock) setBack(tx sqlstore.Tx) error {
 	var seen int64
 	err := tx.Query("SELECT max(coalesce((SELECT max(at) FROM poll_cursor), 0), coalesce((SELECT created_at FROM task ORDER BY seq DESC LIMIT 1), 0))",

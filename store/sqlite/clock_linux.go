@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sinceBoot returns the name of this start of the machine, and a clock that counts from then; the
-// name is empty where the kernel does not report one.
+// sinceBoot returns an id of this boot of the machine, and a clock that counts from the boot. The
+// id is empty where the kernel does not report one.
 func sinceBoot() (boot string, since func() time.Duration) {
 	since = func() time.Duration {
 		var t unix.Timespec
-		_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) // it fails for unknown clocks only
+		_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) // fails only for unknown clocks
 		return time.Duration(t.Nano())
 	}
 	name, err := os.ReadFile("/proc/sys/kernel/random/boot_id")

@@ -4,5 +4,6 @@ package sqlite
 
 import "time"
 
-// sinceBoot returns a clock of this process alone: this platform does not identify the boot.
+// sinceBoot returns a clock for this process only, because this platform does not identify the
+// boot.
 func sinceBoot() (boot string, since func() time.Duration) { return "", sinceNow() }

@@ -11,10 +11,10 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// A day is a machine whose time of the day can be set.
+// A day is a simulated machine whose time of day can be set.
 type day struct {
 	boot string
-	up   time.Duration // since it was started
+	up   time.Duration // time since the boot
 	wall time.Time
 }
 
@@ -30,10 +30,10 @@ func (d *day) open(t *testing.T, path string) *Store {
 	return s
 }
 
-// pass lets time pass.
+// pass advances the time since the boot and the time of day.
 func (d *day) pass(by time.Duration) { d.up, d.wall = d.up+by, d.wall.Add(by) }
 
-// set sets the time of the day.
+// set moves the time of day only.
 func (d *day) set(by time.Duration) { d.wall = d.wall.Add(by) }
 
 const dayTask = "7d0c0000-0000-4000-8000-00000000000a"
@@ -52,7 +52,7 @@ func (d *day) claimed(t *testing.T, path string) *Store {
 	return s
 }
 
-// stale is how many claims ran out, as a store sees it.
+// stale returns how many expired claims a store requeues.
 func stale(t *testing.T, s *Store) int {
 	t.Helper()
 	list, err := s.RequeueStale(t.Context(), queue.Limits{})
@@ -66,8 +66,8 @@ func noon() *day {
 	return &day{boot: "first", up: time.Hour, wall: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
 }
 
-// TestClockAgrees: the time of the day jumps between the starts of two processes, and they
-// agree on when a claim runs out.
+// TestClockAgrees sets the time of day between the starts of two processes. Both still agree on
+// when a claim expires.
 func TestClockAgrees(t *testing.T) {
 	t.Parallel()
 	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
@@ -86,8 +86,8 @@ func TestClockAgrees(t *testing.T) {
 	}
 }
 
-// TestClockAfterBoot: a machine that was started again has the time of the day, and nothing
-// is stuck when that was set back.
+// TestClockAfterBoot boots a machine again: the clock starts with the time of day. If that was
+// set back, no task is stuck.
 func TestClockAfterBoot(t *testing.T) {
 	t.Parallel()
 	d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")
@@ -104,7 +104,7 @@ func TestClockAfterBoot(t *testing.T) {
 	}
 }
 
-// TestClockIsReal: the clock of this machine shows the time of the day, and goes on.
+// TestClockIsReal checks that the clock of this machine shows the time of day and advances.
 func TestClockIsReal(t *testing.T) {
 	t.Parallel()
 	c := newClock(machine{})
@@ -117,8 +117,8 @@ func TestClockIsReal(t *testing.T) {
 	}
 }
 
-// TestHoldsAfterBoot: a task that is held back when a machine is turned off does not wait longer
-// when the clock was set back meanwhile.
+// TestHoldsAfterBoot turns a machine off while a task is held back, and sets the clock back
+// meanwhile. The task does not wait longer than before.
 func TestHoldsAfterBoot(t *testing.T) {
 	t.Parallel()
 	d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")
@@ -166,8 +166,8 @@ func TestHoldsAfterBoot(t *testing.T) {
 	}
 }
 
-// TestLeadAfterBoot: the machine of a leader is turned off, and its clock set back. The lease of
-// that leader ends all the same, and another one leads.
+// TestLeadAfterBoot turns the machine of a leader off, and sets its clock back. The leader's
+// lease still ends, and another process leads.
 func TestLeadAfterBoot(t *testing.T) {
 	t.Parallel()
 	d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")
@@ -184,7 +184,8 @@ func TestLeadAfterBoot(t *testing.T) {
 	d.set(-48 * time.Hour)
 	s = d.open(t, path)
 	d.pass(maxLead)
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // it tries again every five
+	// Less than the 5 s between two tries to lead.
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()
 	resigned := errors.New("resigned")
 	if err := s.Lead(ctx, "poll", func(context.Context) error { return resigned }); !errors.Is(err, resigned) {
@@ -192,7 +193,7 @@ func TestLeadAfterBoot(t *testing.T) {
 	}
 }
 
-// TestPurgeAfterSetting: the time of the day is set, and tasks are kept as long as before.
+// TestPurgeAfterSetting sets the time of day. Tasks are kept as long as before.
 func TestPurgeAfterSetting(t *testing.T) {
 	t.Parallel()
 	const kept = 30 * 24 * time.Hour

@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// maxStatements bounds the prepared statements of a connection.
+// maxStatements is the most prepared statements of a connection.
 const maxStatements = 150
 
 // A conn is one connection to the database, with its prepared statements. It is not safe for
@@ -30,7 +30,7 @@ type conn struct {
 // A statement is a prepared statement with positional parameters.
 type statement struct {
 	runner
-	order []int // which argument each parameter is, from 0
+	order []int // index of the argument for each parameter, from 0
 }
 
 // A runner is a driver's statement with the context methods.
@@ -58,15 +58,15 @@ func open(d driver.Driver, dsn string, pragmas ...string) (*conn, error) {
 // busyTimeout is the pragma for the milliseconds to wait for another process's lock.
 var busyTimeout = fmt.Sprintf("busy_timeout = %d", lockTime.Milliseconds())
 
-// vacuum is the pragma for a file that can shrink. It is for an empty file only: in any other
-// file it writes without an effect, and so keeps a file on a full disk from being opened.
+// vacuum is the pragma that lets the file shrink. It is run for an empty file only. For any other
+// file SQLite would write without an effect, so that the file could not be opened on a full disk.
 const vacuum = "auto_vacuum = INCREMENTAL"
 
 // oldest is the first version of SQLite without the fault that could corrupt a file in
 // write-ahead mode.
 const oldest = "3.51.3"
 
-// checkVersion refuses a SQLite that is too old.
+// checkVersion returns an error if the version of SQLite is too old.
 func checkVersion(got string) error {
 	if number(got) < number(oldest) {
 		return fmt.Errorf("SQLite %s can corrupt files; want %s or newer", got, oldest)
@@ -74,7 +74,7 @@ func checkVersion(got string) error {
 	return nil
 }
 
-// number makes versions comparable; 0 is none.
+// number returns a number by which versions can be compared; 0: not a version.
 func number(version string) int {
 	n := 0
 	for part := range strings.SplitSeq(version, ".") {
@@ -87,14 +87,16 @@ func number(version string) int {
 	return n
 }
 
-// Another process's lock is waited for this long, with a pause between two tries.
+// lockTime is how long a connection waits for another process's lock. lockPause is the pause
+// between two tries.
 const (
 	lockTime  = 10 * time.Second
 	lockPause = 10 * time.Millisecond
 )
 
-// set runs a pragma. SQLite does not wait for a lock itself when it changes the journal mode of a
-// new file, which another server may be creating at the same time.
+// set runs a pragma. It retries while another process has the lock. SQLite itself does not wait
+// when it changes the journal mode of a new file, which another server may be creating at the
+// same time.
 func (c *conn) set(pragma string) error {
 	if pragma == vacuum {
 		var pages int64
@@ -121,12 +123,12 @@ func (c *conn) close() error {
 // forget closes all prepared statements.
 func (c *conn) forget() {
 	for query, s := range c.prepared {
-		_ = s.Close() // it goes with the connection at the latest
+		_ = s.Close() // the connection's end closes it otherwise
 		delete(c.prepared, query)
 	}
 }
 
-// prepare returns a statement, prepared once.
+// prepare returns a prepared statement, and keeps it for the next call.
 func (c *conn) prepare(query string) (*statement, error) {
 	if s, ok := c.prepared[query]; ok {
 		return s, nil
@@ -144,7 +146,7 @@ func (c *conn) prepare(query string) (*statement, error) {
 	return s, nil
 }
 
-// compile prepares a statement, for the caller to close.
+// compile prepares a statement. The caller closes it.
 func (c *conn) compile(text string) (runner, error) {
 	s, err := c.Prepare(text)
 	if err != nil {
@@ -157,10 +159,10 @@ func (c *conn) compile(text string) (runner, error) {
 	return r, nil
 }
 
-// positional replaces the parameters $1, $2, … by +?, and returns the argument of each. The
-// driver binds those faster. The plus changes no value, but keeps SQLite from planning for
-// the first values: it would compile a statement again for others, such as another LIMIT.
-// See https://www.sqlite.org/qpsg.html.
+// positional replaces the parameters $1, $2, … by +?, and returns the index of each parameter's
+// argument. The driver binds ? faster than $1. The plus changes no value, but makes SQLite ignore
+// the values when it plans the query. Otherwise SQLite would compile a statement again when a
+// value changes, such as a LIMIT. See https://www.sqlite.org/qpsg.html.
 func positional(query string) (text string, order []int) {
 	var b strings.Builder
 	for {
@@ -181,8 +183,8 @@ func positional(query string) (text string, order []int) {
 	}
 }
 
-// bind returns a statement, and the arguments in the order of its parameters. They are valid
-// until the next call.
+// bind returns a statement, and the arguments in the order of its parameters. The arguments are
+// valid until the next call of bind.
 func (c *conn) bind(query string, args []any) (*statement, []driver.NamedValue, error) {
 	s, err := c.prepare(query)
 	if err != nil {
@@ -212,7 +214,7 @@ func (c *conn) exec(query string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-// once runs a statement that is rare, and does not keep it prepared.
+// once runs a rare statement without keeping it prepared.
 func (c *conn) once(query string) error {
 	s, err := c.compile(query)
 	if err != nil {
@@ -222,7 +224,7 @@ func (c *conn) once(query string) error {
 	return errors.Join(err, s.Close())
 }
 
-// query runs a statement, calls each for every row, and returns how many there were.
+// query runs a statement, calls each for every row, and returns the number of rows.
 func (c *conn) query(query string, each func(sqlstore.Row) error, args ...any) (n int64, err error) {
 	s, values, err := c.bind(query, args)
 	if err != nil {
@@ -263,8 +265,8 @@ func (r *row) Scan(dest ...any) error {
 	return nil
 }
 
-// scan stores a value. SQLite keeps values of any type in any column, and another
-// program may have written the file.
+// scan stores a value in dest. It accepts any type, because SQLite keeps values of any type in
+// any column, and another program may have written the file.
 func scan(dest any, value driver.Value) error {
 	switch d := dest.(type) {
 	case *int64:

@@ -9,29 +9,29 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 )
 
-// A disk is a file system in memory whose power can be cut. Each sector that was
-// written and not flushed is then kept, lost or torn, by chance. The disk can also be full.
+// A disk is a file system in memory. Its power can be cut: each sector that was written but not
+// flushed is then kept, lost or torn at random. The disk can also be full.
 type disk struct {
 	mu    sync.Mutex
 	rand  *rand.Rand
 	files map[string]*diskFile
-	left  int  // writes and flushes until the power is cut; below 0: it is not
+	left  int  // writes and flushes until the power is cut; negative: never
 	dead  bool // the power was cut
-	full  int  // bytes that files may grow to together; 0: any
+	full  int  // largest total size of the files in bytes; 0: no limit
 }
 
 // A diskFile is a file on a disk.
 type diskFile struct {
-	flushed []byte // survives a cut, except where it was overwritten since
+	flushed []byte // survives a power cut, unless it is overwritten
 	data    []byte
 	pending []write
 }
 
-// A write is one that was not flushed.
+// A write is a change of a file that was not flushed.
 type write struct {
 	at   int64
 	data []byte
-	cut  bool // it cuts the file off at this place
+	cut  bool // truncates the file at this offset
 }
 
 const sector = 512
@@ -40,7 +40,7 @@ func newDisk(seed uint64) *disk {
 	return &disk{rand: rand.New(rand.NewPCG(seed, 1)), files: map[string]*diskFile{}, left: -1}
 }
 
-// cut returns the disk as it is when the power comes back.
+// cut returns the disk as it is after a power cut.
 func (d *disk) cut() *disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -56,7 +56,7 @@ func (d *disk) cut() *disk {
 	return next
 }
 
-// survive applies the part of a write that survives a cut.
+// survive applies the part of a write that survives a power cut.
 func (d *disk) survive(data []byte, w write) []byte {
 	if w.cut {
 		if d.rand.IntN(2) == 0 && int64(len(data)) > w.at {
@@ -77,7 +77,7 @@ func (d *disk) survive(data []byte, w write) []byte {
 	return data
 }
 
-// put writes into data, which grows if it must.
+// put writes into data, and extends it if necessary.
 func put(data []byte, at int64, b []byte) []byte {
 	if end := int(at) + len(b); len(b) > 0 && end > len(data) {
 		data = append(data, make([]byte, end-len(data))...)
@@ -86,7 +86,7 @@ func put(data []byte, at int64, b []byte) []byte {
 	return data
 }
 
-// use counts a write or a flush. The lock is held.
+// use counts a write or a flush. The caller holds the lock.
 func (d *disk) use() error {
 	if d.left == 0 {
 		d.dead = true
@@ -135,7 +135,7 @@ func (d *disk) Access(name string, _ vfs.AccessFlag) (bool, error) {
 // FullPathname implements vfs.VFS.
 func (d *disk) FullPathname(name string) (string, error) { return name, nil }
 
-// A handle is an open file. The disk has one user, so locks are granted.
+// A handle is an open file. The disk has only one user, so every lock is granted.
 type handle struct {
 	disk *disk
 	file *diskFile
@@ -175,7 +175,7 @@ func (h *handle) WriteAt(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
-// size returns the size of all files together. The lock is held.
+// size returns the total size of all files. The caller holds the lock.
 func (d *disk) size() int {
 	n := 0
 	for _, f := range d.files {

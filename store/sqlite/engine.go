@@ -13,8 +13,7 @@ import (
 	"github.com/org/foreman-action/store/sqlite/internal/groupcommit"
 )
 
-// An engine is a sqlstore.Engine over one file: one connection that writes, and a few
-// that read.
+// An engine is a sqlstore.Engine for one file. One connection writes, and up to four read.
 type engine struct {
 	files   *files
 	driver  driver.Driver
@@ -22,20 +21,20 @@ type engine struct {
 	now     func() int64
 	ahead   func() time.Duration // how far now is ahead of the time of day
 	patient bool                 // the writer waits a moment for larger groups
-	pragmas []string             // of the connection that writes
+	pragmas []string             // pragmas of the connection that writes
 	db      *database            // used by the writer alone
 	writer  *groupcommit.Writer
 	readers chan *reader
 }
 
-// A reader is a slot for a connection that reads; nil: it is not open.
+// A reader contains a connection that reads; nil: it is not open yet.
 type reader struct{ conn *conn }
 
-// maxReaders is the number of connections that read.
+// maxReaders is the largest number of connections that read.
 const maxReaders = 4
 
-// durable returns the pragmas of the connection that writes. The order matters: the first
-// ones have no effect on a file that is not empty.
+// durable returns the pragmas of the connection that writes. The order matters: the first ones
+// have an effect only on an empty file.
 func durable() []string {
 	return []string{
 		busyTimeout, vacuum, "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON",
@@ -72,8 +71,9 @@ func (e *engine) connect() error {
 		return errors.Join(err, c.close())
 	}
 	checkpoints := newCheckpointer(c)
-	// After a process was killed, only a checkpoint records the progress of checkpoints in the
-	// log's index. If it fails, as on a full disk, a later one does.
+	// A killed process may not have recorded how far its checkpoints got. A checkpoint records
+	// this in the log's index. If it fails, for example on a full disk, a later checkpoint
+	// records it.
 	_, _ = checkpoints.checkpoint("PASSIVE")
 	e.db = &database{tx: tx{conn: c, now: e.now}, files: e.files, checkpoints: checkpoints, requests: make(chan *rescueRequest, 1)}
 	e.writer = groupcommit.Start(e.db, e.patient)
@@ -84,14 +84,14 @@ func (e *engine) connect() error {
 	return nil
 }
 
-// close closes all connections after the calls in progress.
+// close waits for the calls in progress, and closes all connections.
 func (e *engine) close() error {
 	err := e.writer.Close()
 	foreign := e.files.foreign()
 	for range maxReaders {
 		r, ok := <-e.readers
 		if !ok {
-			return err // it is closed already
+			return err // the engine is closed already
 		}
 		if r.conn != nil && !foreign {
 			err = errors.Join(err, r.conn.close())
@@ -104,10 +104,10 @@ func (e *engine) close() error {
 	return errors.Join(err, e.files.clear(e.intact))
 }
 
-// intact reports whether the database and its log fit together.
+// intact reports whether the database and its log match.
 func (e *engine) intact() bool {
 	if info, err := os.Stat(e.files.path); err != nil || info.Size() == 0 {
-		return false // SQLite removes the log of an empty file
+		return false // SQLite would remove the log of an empty file
 	}
 	c, err := open(e.driver, e.dsn, busyTimeout, "query_only = ON")
 	if err != nil {
@@ -133,7 +133,7 @@ func (e *engine) WriteBatch(ctx context.Context, f func(sqlstore.Tx, []*sqlstore
 	return e.writer.WriteBatch(ctx, f, w)
 }
 
-// Announce implements sqlstore.Engine: processes that share a file poll it.
+// Announce implements sqlstore.Engine. It does nothing, because other processes poll the file.
 func (e *engine) Announce(queue.Change) {}
 
 // Read implements sqlstore.Engine.
@@ -156,7 +156,8 @@ func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 // ReadOne implements sqlstore.Engine.
 func (e *engine) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error { return e.Read(ctx, f) }
 
-// read runs f on a reader, in a transaction: all its statements see the same state.
+// read runs f with a reader's connection in one transaction, so that all its statements see the
+// same state.
 func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
 	if r.conn == nil {
 		if err := e.files.check(); err != nil { // opening would create a file
@@ -165,7 +166,7 @@ func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
 		if r.conn, err = open(e.driver, e.dsn, busyTimeout, "query_only = ON", "temp_store = MEMORY"); err != nil {
 			return err
 		}
-		if err := e.files.check(); err != nil { // it may have opened another file
+		if err := e.files.check(); err != nil { // open may have opened another file
 			_ = r.conn.close()
 			r.conn = nil
 			return err
@@ -173,7 +174,7 @@ func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
 	}
 	ended := false
 	defer func() {
-		if !ended { // it may still be in the transaction
+		if !ended { // the connection may still be in the transaction
 			_ = r.conn.close()
 			r.conn = nil
 		}
@@ -200,8 +201,8 @@ func (e *engine) copyTo(ctx context.Context, path string) error {
 	return errors.Join(err, c.close())
 }
 
-// rescue writes a copy of a lost database to an empty file, by way of the connection that still
-// has it open.
+// rescue writes a copy of a lost database to an empty file. It uses the connection that still has
+// the database open.
 func (e *engine) rescue(ctx context.Context, path string) error {
 	if e.files.overwritten.Load() && !e.intact() {
 		return errors.New("a part of it was overwritten; its write-ahead log is kept in the same folder, under the name of the database with .log- and the time")
@@ -212,7 +213,8 @@ func (e *engine) rescue(ctx context.Context, path string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	// A group wakes the writer: it begins no transaction, but maintains the database afterwards.
+	// The write wakes the writer. It fails because the file is lost, but Maintain runs afterwards
+	// and makes the copy.
 	if err := e.writer.Write(ctx, func(sqlstore.Tx) error { return nil }); errors.Is(err, groupcommit.ErrClosed) {
 		return err
 	}

@@ -22,8 +22,8 @@ func locked(err error) bool {
 	return ok && e.Code()&0xff == lib.SQLITE_BUSY
 }
 
-// medium wraps an error of the medium in queue.ErrUnavailable: it may pass, and nothing was
-// changed.
+// medium wraps an error of the medium in queue.ErrUnavailable: the error may be temporary, and
+// nothing was changed.
 func medium(err error) error {
 	var code int
 	if e, ok := errors.AsType[*driver.Error](err); ok {

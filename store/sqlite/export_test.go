@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// WaitForReaders sets how long the writer of an unused store waits for readers of the log.
+// WaitForReaders sets how long a restart of the log waits for readers. The store must be unused.
 func WaitForReaders(s *Store, d time.Duration) { s.engine.db.checkpoints.patience = d }
 
 // Change runs statements in one transaction.

@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// TestDiskFull fills a simulated disk, makes room, and cuts the power: the acknowledged
-// writes are there, and the same handle worked on.
+// TestDiskFull fills a simulated disk, makes room again, and cuts the power. The same store
+// continues when there is room, and no acknowledged write is lost.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(10) {
@@ -60,7 +60,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// filler is a task of some size.
+// filler returns a task of about 2 KiB.
 func filler(id string) queue.Task {
 	return queue.Task{ID: id, Agent: "http://a", Repo: "o/r", Issue: 1, Message: []byte(`{"text":"` + strings.Repeat("x", 2_000) + `"}`)}
 }
@@ -75,7 +75,7 @@ func openAt(t *testing.T, path string) *Store {
 	return s
 }
 
-// TestUnavailable fills a real file as far as it may grow.
+// TestUnavailable fills a real file up to its largest allowed size.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))

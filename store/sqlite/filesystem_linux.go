@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// remote are the file systems, by their magic number, on which processes of several
-// machines would see one file, but not the memory that SQLite shares between them.
+// remote returns the network file systems by their magic numbers. On these, processes of several
+// machines would share one file, but not the memory that SQLite shares between processes.
 func remote() map[uint32]string {
 	return map[uint32]string{
 		0x6969: "NFS", 0x517b: "SMB", 0xff534d42: "CIFS", 0xfe534d42: "SMB", 0x5346414f: "AFS", 0x01021997: "9P",
@@ -14,7 +14,7 @@ func remote() map[uint32]string {
 	}
 }
 
-// local refuses a folder on a file system of another machine.
+// local returns an error for a folder on a network file system.
 func local(dir string) error {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// blocked keeps the writer busy while start starts n operations, so that they become one
-// group.
+// blocked blocks the writer while start starts n operations, so that they become one group.
 func blocked(t *testing.T, s *Store, n int, start func()) {
 	t.Helper()
 	release, running := make(chan struct{}), make(chan struct{})
@@ -39,7 +38,7 @@ func blocked(t *testing.T, s *Store, n int, start func()) {
 	}
 }
 
-// enter starts an operation behind those that wait already. Its error is sent when it ends.
+// enter starts an operation behind those that wait already. The channel receives its error.
 func enter(t *testing.T, s *Store, f func(sqlstore.Tx) error) <-chan error {
 	t.Helper()
 	before := s.engine.writer.Waiting()
@@ -51,8 +50,8 @@ func enter(t *testing.T, s *Store, f func(sqlstore.Tx) error) <-chan error {
 	return result
 }
 
-// TestPanic has one of a group panic, after it changed something: that is the business of
-// its caller alone.
+// TestPanic makes one operation of a group panic after it changed something. Only its caller is
+// affected.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
@@ -93,7 +92,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestPanicReading has more panics in reads than there are connections.
+// TestPanicReading makes more reads panic than there are connections.
 func TestPanicReading(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
@@ -108,7 +107,7 @@ func TestPanicReading(t *testing.T) {
 	}
 }
 
-// faulty is a driver whose statements fail when fail returns an error for them.
+// A faulty is a driver. Its statements fail if fail returns an error for them.
 type faulty struct {
 	driver.Driver
 
@@ -165,8 +164,8 @@ func openFaulty(t *testing.T) (*Store, *faulty) {
 	return s, f
 }
 
-// TestLocked has no transaction begin any more while each of a group is run by itself: it is
-// waited for once, and not by each.
+// TestLocked runs each operation of a group by itself, while transactions can no longer begin.
+// The writer waits for the lock once, not for each operation.
 func TestLocked(t *testing.T) {
 	t.Parallel()
 	s, f := openFaulty(t)
@@ -176,7 +175,7 @@ func TestLocked(t *testing.T) {
 		if !strings.HasPrefix(query, "BEGIN") {
 			return nil
 		}
-		if begun++; begun > 2 { // those who are together, and the first one alone
+		if begun++; begun > 2 { // the group's transaction and the first operation's begin
 			return locked
 		}
 		return nil
@@ -187,7 +186,7 @@ func TestLocked(t *testing.T) {
 		for i := range group {
 			group[i] = enter(t, s, func(tx sqlstore.Tx) error {
 				_, err := tx.Exec("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, $2)", "one", []byte{})
-				return err // all but the first are in each other's way
+				return err // all but the first violate a unique key
 			})
 		}
 	})
@@ -201,8 +200,8 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestCommitOfReader has the end of a transaction that reads fail: the next ones get a
-// connection that is in none.
+// TestCommitOfReader makes the commit of a reading transaction fail. The next reads get a
+// connection that is in no transaction.
 func TestCommitOfReader(t *testing.T) {
 	t.Parallel()
 	s, f := openFaulty(t)
@@ -227,7 +226,7 @@ func TestCommitOfReader(t *testing.T) {
 	}
 }
 
-// TestGroupFailure runs a failing operation in the middle of a group: the others are
+// TestGroupFailure runs a failing operation in the middle of a group: the other operations are
 // kept.
 func TestGroupFailure(t *testing.T) {
 	t.Parallel()
@@ -258,7 +257,7 @@ func TestGroupFailure(t *testing.T) {
 	}
 }
 
-// TestCancelled cancels a call that waits for its turn: it is not run.
+// TestCancelled cancels a call that waits for its group: it is not run.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))

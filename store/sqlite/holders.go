@@ -15,30 +15,30 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlqueue"
 )
 
-// holders are the processes that lease decisions from one file. Each has a file beside it,
-// which it keeps locked for as long as it lives: the kernel drops the lock when the process
-// ends, however it ends. It is safe for concurrent use.
+// holders detects whether processes that lease decisions from a file are alive. Each process has
+// a lock file beside the database and keeps it locked. The kernel drops the lock when the process
+// ends in any way. A holders is safe for concurrent use.
 type holders struct {
 	path string // of the database
 	id   string
 
 	mu     sync.Mutex
 	tried  bool
-	unlock func() // nil: there is no lock
-	swept  bool   // the files that earlier processes left were deleted
+	unlock func() // nil: this process has no lock
+	swept  bool   // lock files of earlier processes were deleted
 }
 
 var _ sqlqueue.Holders = (*holders)(nil)
 
 func newHolders(path string) *holders { return &holders{path: path, id: rand.Text()} }
 
-// lockSuffix stands between the name of the database and the id of a process in the name of
-// its lock.
+// lockSuffix separates the name of the database from the id of a process in the name of a lock
+// file.
 const lockSuffix = "-server-"
 
 func (h *holders) name(id string) string { return filepath.Base(h.path) + lockSuffix + id }
 
-// Own implements sqlqueue.Holders. The lock is taken at the first call: a process that never
+// Own implements sqlqueue.Holders. The first call takes the lock, because a process that never
 // leases a decision needs none.
 func (h *holders) Own() (id string, provable bool) {
 	h.mu.Lock()
@@ -50,8 +50,9 @@ func (h *holders) Own() (id string, provable bool) {
 	return h.id, h.unlock != nil
 }
 
-// lock takes the lock of this process; nil: the file system has no locks. Another process
-// may delete the file before it is locked, because it looks like one that was left behind.
+// lock takes the lock of this process; nil: the file system has no locks. Before the new file is
+// locked, another process may delete it, because it looks like the file of an ended process. So
+// lock tries several times.
 func (h *holders) lock() func() {
 	root, err := os.OpenRoot(filepath.Dir(h.path))
 	if err != nil {
@@ -74,8 +75,8 @@ func (h *holders) lock() func() {
 	return nil
 }
 
-// Ended implements sqlqueue.Holders. A process whose file is missing is unknown: it may have
-// been deleted by a person.
+// Ended implements sqlqueue.Holders. It does not report a process whose file is missing, because
+// a person may have deleted the file.
 func (h *holders) Ended(ctx context.Context, ids []string) (ended []string, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,11 +100,11 @@ func (h *holders) Ended(ctx context.Context, ids []string) (ended []string, err 
 		unlock, err := filelock.Try(root, e.Name())
 		switch {
 		case err != nil:
-			continue // it lives, or it is unknown
+			continue // the process is alive, or its state is unknown
 		case slices.Contains(ids, id):
 			ended = append(ended, id)
 		default:
-			_ = root.Remove(e.Name()) // if it stays, it costs nothing
+			_ = root.Remove(e.Name()) // a file that cannot be deleted does no harm
 		}
 		unlock()
 	}
@@ -111,7 +112,8 @@ func (h *holders) Ended(ctx context.Context, ids []string) (ended []string, err 
 	return ended, nil
 }
 
-// close drops the lock. The file goes too: a process that stops releases its leases first.
+// close drops the lock and deletes its file, because a process that stops has released its
+// leases.
 func (h *holders) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

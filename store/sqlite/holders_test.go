@@ -17,8 +17,8 @@ import (
 	"github.com/org/foreman-action/store/sqlite"
 )
 
-// holderSwitch makes the test binary a process that leases a decision from the file of that
-// name, and stays until it is killed.
+// holderSwitch names the environment variable that turns the test binary into a process which
+// leases a decision from the given file and waits until it is killed.
 const holderSwitch = "SQLITE_TEST_HOLDER"
 
 func TestMain(m *testing.M) {
@@ -60,8 +60,8 @@ func decided(t *testing.T, path string, clock *queuetest.Clock, ids ...string) *
 	return s
 }
 
-// TestHolderKilled kills a process that has leased a decision for an hour: another one can
-// lease it at once, but not before.
+// TestHolderKilled kills a process that has leased a decision for an hour. Another process can
+// lease the decision immediately afterwards, but not before.
 func TestHolderKilled(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "foreman.db")
@@ -100,7 +100,7 @@ func TestHolderKilled(t *testing.T) {
 	if list, err := s.LeaseDecisions(t.Context(), queue.DrainOptions{Lease: time.Hour, Limit: 1}); err != nil || len(list) != 1 || list[0].Epoch != 2 {
 		t.Errorf("got %+v, %v, want the second lease", list, err)
 	}
-	// The lock of the process that was killed is deleted by the next one that looks.
+	// The next call of Ended by another process deletes the lock file of the killed process.
 	other := open(t, path, nil)
 	if _, err := other.RequeueLeases(t.Context(), 0); err != nil {
 		t.Error(err)
@@ -110,7 +110,7 @@ func TestHolderKilled(t *testing.T) {
 	}
 }
 
-// TestHolderUnknown has the lock of a living process deleted: its leases have to expire.
+// TestHolderUnknown deletes the lock file of a living process: its leases have to expire.
 func TestHolderUnknown(t *testing.T) {
 	t.Parallel()
 	path, clock := filepath.Join(t.TempDir(), "foreman.db"), queuetest.NewClock()
@@ -139,7 +139,7 @@ func TestHolderUnknown(t *testing.T) {
 	}
 }
 
-// TestHolderClosed closes a store: it leaves no lock.
+// TestHolderClosed closes a store: no lock file is left.
 func TestHolderClosed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "foreman.db")

@@ -15,45 +15,49 @@ import (
 )
 
 // ErrReplaced means that a file of a store was removed, replaced or overwritten while it was in
-// use: further writes would be lost. The error is permanent, and is a queue.ErrUnavailable too.
+// use, so that further writes would be lost. The error is permanent. It also matches
+// queue.ErrUnavailable.
 var ErrReplaced = errors.New("the database was removed or replaced while it was in use")
 
-// files detects that a file of a database is no longer the one that was opened: the database
-// itself, its write-ahead log or the log's index. SQLite goes on with an open file that has no
-// name any more, and its writes are lost when the process ends. SQLite itself never
-// removes or replaces them while there is a connection.
+// files detects that a file of a database is no longer the file that was opened. It checks the
+// database, its write-ahead log and the log's index. SQLite keeps using an open file after it was
+// removed, and its writes are lost when the process ends. SQLite itself never removes or replaces
+// these files while there is a connection.
 type files struct {
 	path   string
-	opened [3]os.FileInfo // by suffix; nil: there was no such file
+	opened [3]os.FileInfo // by suffix; nil: the file did not exist
 	index  *walIndex
-	// folder is the folder as it was when the files in it were checked, if it had not changed
-	// for a while then. As long as it stays the same, no file was removed or renamed.
+	// folder is the state of the folder when its files were last checked. It is set only if the
+	// folder had not changed for some seconds. As long as the folder stays the same, no file was
+	// removed or renamed.
 	folder atomic.Pointer[os.FileInfo]
 
 	mu      sync.Mutex
-	written *written // nil: not known yet
+	written *written // nil: unknown so far
 
-	lost        atomic.Pointer[error] // nil: they are in place
-	overwritten atomic.Bool           // the database is the file that was opened, with other content
+	lost atomic.Pointer[error] // nil: the files are in place
+	// The database file is the opened one, but its content was replaced.
+	overwritten atomic.Bool
 	lostOnce    sync.Once
 	gone        chan struct{} // closed when lost is set
 }
 
-// settled is how long a folder must be unchanged until every later change also changes its time:
-// file systems store times in steps of up to two seconds.
+// settled is how long a folder must be unchanged before its modification time is trusted. File
+// systems store times in steps of up to two seconds, so a change that follows soon may not change
+// the time.
 const settled = 3 * time.Second
 
-// suffixes of the path are the names of the files.
+// suffixes are appended to the path to get the names of the three files.
 var suffixes = [3]string{"", "-wal", "-shm"}
 
-// newFiles returns the files of a path. They are checked after a call of remember. The caller must
-// call release.
+// newFiles returns the files of a database. They are checked only after a call of remember. The
+// caller must call index.release.
 func newFiles(path string) *files {
 	return &files{path: path, index: inProcess.use(path + suffixes[2]), gone: make(chan struct{})}
 }
 
-// remember records the files that are there now, after a connection was opened and used.
-// before is the file at the path from before that.
+// remember records the present files as the opened ones, after a connection was opened and used.
+// before is the database file from before the connection was opened.
 func (f *files) remember(before os.FileInfo) error {
 	for i, suffix := range suffixes {
 		info, err := os.Stat(f.path + suffix) //nolint:gosec // the path is where the user wants it
@@ -67,14 +71,14 @@ func (f *files) remember(before os.FileInfo) error {
 	if f.opened[0] == nil || !os.SameFile(before, f.opened[0]) {
 		return fmt.Errorf("%w: %w", queue.ErrUnavailable, ErrReplaced)
 	}
-	if runtime.GOOS == "windows" { // the time of a file that is open is updated late there
+	if runtime.GOOS == "windows" { // Windows updates the time of an open file late
 		return nil
 	}
 	return f.index.openFile()
 }
 
-// check returns an error unless all files are in place. After an ErrReplaced there is no other
-// result. It costs four system calls where nothing in the folder has changed.
+// check returns an error unless all files are in place. After an ErrReplaced it always returns
+// that error. If the folder has not changed, it needs four system calls.
 func (f *files) check() error {
 	if err := f.err(); err != nil {
 		return err
@@ -92,7 +96,7 @@ func (f *files) check() error {
 	return nil
 }
 
-// checkEach is check with a look at each file.
+// checkEach does the same as check, but always looks at each file.
 func (f *files) checkEach() error {
 	if err := f.err(); err != nil {
 		return err
@@ -115,16 +119,16 @@ func (f *files) checkEach() error {
 	return f.checkContent()
 }
 
-// written is the state of the database's file between two writes.
+// A written is the state of the database file between two writes.
 type written struct {
 	size        int64
 	at          time.Time
 	checkpoints checkpoints
 }
 
-// checkContent returns an error if the database was written to otherwise than by a checkpoint,
-// as when a backup is copied over it. SQLite itself writes to that file in a checkpoint only.
-// Overwriting during a checkpoint is not noticed.
+// checkContent returns an error if another program wrote to the database file, for example if a
+// backup was copied over it. SQLite itself writes to this file only in a checkpoint. checkContent
+// does not detect a change during a checkpoint.
 func (f *files) checkContent() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -137,7 +141,7 @@ func (f *files) checkContent() error {
 		return fmt.Errorf("%w: check the files of the database: %w", queue.ErrUnavailable, err)
 	}
 	if after, ok := f.index.read(); !ok || after != before {
-		return nil // one has begun
+		return nil // a checkpoint has begun
 	}
 	now, last := &written{info.Size(), info.ModTime(), before}, f.written
 	if last != nil && now.checkpoints == last.checkpoints && (now.size != last.size || !now.at.Equal(last.at)) {
@@ -148,7 +152,7 @@ func (f *files) checkContent() error {
 	return nil
 }
 
-// err returns why the files are lost; nil: they were in place when they were checked last.
+// err returns why the files are lost; nil: they were in place at the last check.
 func (f *files) err() error {
 	if err := f.lost.Load(); err != nil {
 		return *err
@@ -166,15 +170,15 @@ func (f *files) lose(why string) error {
 	return f.err()
 }
 
-// is reports whether the i-th file is there, and is the one that was opened.
+// is reports whether the i-th file exists, and whether it is the file that was opened.
 func (f *files) is(i int) (there, opened bool) {
 	info, err := os.Stat(f.path + suffixes[i]) //nolint:gosec // as in remember
 	return err == nil, err == nil && f.opened[i] != nil && os.SameFile(f.opened[i], info)
 }
 
-// foreign reports whether the connections must stay open until the process ends: the last one
-// that is closed copies the log into the database, and removes the log and its index by their
-// names, whosesoever these files are now.
+// foreign reports whether the connections must stay open until the process ends. The last
+// connection that is closed copies the log into the database, and removes the log and its index
+// by their names. These files may belong to another database now.
 func (f *files) foreign() bool {
 	if f.err() == nil {
 		return false
@@ -187,10 +191,10 @@ func (f *files) foreign() bool {
 	return f.overwritten.Load()
 }
 
-// clear removes the log and the index of a lost database after it was closed. SQLite would use
-// them with the file that replaces the database. intact reports whether the log fits a database
-// that was overwritten, as it does when that was by the same content: then they stay. Otherwise
-// the log is kept under another name.
+// clear removes the log and the index of a lost database after it was closed, because SQLite
+// would use them with the file that replaces the database. If the database was overwritten,
+// intact reports whether the log still matches it, as it does after an overwrite with the same
+// content. In that case both files stay. Otherwise the log is kept under another name.
 func (f *files) clear(intact func() bool) error {
 	if f.err() == nil {
 		return nil
@@ -209,7 +213,7 @@ func (f *files) clear(intact func() bool) error {
 	for i, suffix := range suffixes[1:] {
 		if _, opened := f.is(i + 1); opened {
 			errs = append(errs, remove(f.path+suffix))
-			remove = os.Remove // the index is made anew
+			remove = os.Remove // the index can be rebuilt
 		}
 	}
 	return errors.Join(errs...)

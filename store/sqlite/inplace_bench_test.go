@@ -13,7 +13,7 @@ func BenchmarkInPlace(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	for s.engine.files.folder.Load() == nil { // a server has that after seconds
+	for s.engine.files.folder.Load() == nil { // a server reaches this state after some seconds
 		if err := s.engine.files.check(); err != nil {
 			b.Fatal(err)
 		}

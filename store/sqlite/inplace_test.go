@@ -20,14 +20,14 @@ func newTask(n int) queue.Task {
 	return queue.Task{ID: fmt.Sprintf("00000000-0000-4000-8000-%012d", n), Agent: "http://agent", Repo: "o/r", Issue: n, Message: []byte(`{}`)}
 }
 
-// TestReplaced removes or replaces a file of a store under constant writes: nothing is
-// accepted afterwards, and all that was accepted is in the copy that is rescued.
+// TestReplaced removes or replaces a file of a store under constant writes. No write is accepted
+// afterwards, and the rescued copy contains all accepted writes.
 func TestReplaced(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string
 		replace func(path string) error
-		inplace bool // the file is overwritten: there may be nothing to rescue
+		inplace bool // the file is overwritten, so there may be no data to rescue
 		settled bool
 	}{
 		{"removed", os.Remove, false, false},
@@ -85,7 +85,7 @@ func TestReplaced(t *testing.T) {
 			}
 			lost := make(chan error, 1)
 			go func() { lost <- s.Lost(t.Context()) }() // as a server does
-			// A file that is overwritten while SQLite copies its log into it is not noticed.
+			// An overwrite during a checkpoint is not detected, so the test excludes it.
 			var writing sync.RWMutex
 			var accepted sync.Map
 			var writers sync.WaitGroup
@@ -113,7 +113,7 @@ func TestReplaced(t *testing.T) {
 			for range 50 {
 				<-written
 			}
-			if tt.settled { // as it is in a server that has run for a while
+			if tt.settled { // the state of a server that has run for some seconds
 				old := time.Now().Add(-time.Hour)
 				if err := os.Chtimes(filepath.Dir(path), old, old); err != nil {
 					t.Fatal(err)
@@ -171,7 +171,8 @@ func TestReplaced(t *testing.T) {
 			if is, _ := os.ReadFile(path); string(was) == "another file" && !bytes.Equal(is, was) {
 				t.Errorf("what replaced the file was written to: %q", is)
 			}
-			if now, err := os.Stat(path); err == nil && os.SameFile(opened, now) { // its log or index was removed
+			// Only the log or its index was removed.
+			if now, err := os.Stat(path); err == nil && os.SameFile(opened, now) {
 				compare(t, path, &accepted)
 			}
 			for _, suffix := range []string{"-wal", "-shm"} {
@@ -184,15 +185,15 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// overwritten checks the files after a store was closed whose file was overwritten: a file
-// of the same content is still complete, with its log; any other is as it was put there.
+// overwritten checks the files of a closed store whose file was overwritten. A file with the same
+// content is still complete together with its log. A file with other content must be unchanged.
 func overwritten(t *testing.T, path string, was []byte, accepted *sync.Map) {
 	t.Helper()
 	is, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(is, was) {
 		t.Errorf("the file was written to after it was overwritten: %v", err)
 	}
-	// The connections to the file are open until this process ends, so a copy is opened.
+	// The connections to the file stay open until this process ends, so the test opens a copy.
 	dir := t.TempDir()
 	log, err := os.ReadFile(path + "-wal")
 	if err == nil {
@@ -239,7 +240,7 @@ func compare(t *testing.T, path string, accepted *sync.Map) {
 	}
 }
 
-// TestReplacedIdle notices a file that was removed also when nothing is written.
+// TestReplacedIdle checks that a removed file is detected even if nothing is written.
 func TestReplacedIdle(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "queue.db")
@@ -263,8 +264,8 @@ func TestReplacedIdle(t *testing.T) {
 	}
 }
 
-// TestReplacedLog: the store does not touch the log of another database that was put in place of
-// its own.
+// TestReplacedLog puts another database in place of the store's own: the store does not touch the
+// other database's log.
 func TestReplacedLog(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "queue.db")

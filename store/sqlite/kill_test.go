@@ -20,10 +20,11 @@ import (
 
 var kills = flag.Int("kill.rounds", 5, "how often two processes on one file are killed")
 
-// childFile names the file that a child process works on.
+// childFile names the environment variable with the file that a child process uses.
 const childFile = "FOREMAN_TEST_CHILD_FILE"
 
-// TestChild is not a test but the process that TestKill starts. It prints the acknowledged states.
+// TestChild is not a test, but the process that TestKill starts. It prints the acknowledged
+// states.
 func TestChild(t *testing.T) {
 	t.Parallel()
 	path := os.Getenv(childFile)
@@ -35,7 +36,7 @@ func TestChild(t *testing.T) {
 	var wg sync.WaitGroup
 	for c := range 4 {
 		wg.Go(func() {
-			for round := 0; ; round++ { // until it is killed
+			for round := 0; ; round++ { // until the process is killed
 				work(t, s.Queue, os.Getpid()*10+c, func(id string, p promised) {
 					mu.Lock()
 					defer mu.Unlock()
@@ -47,7 +48,7 @@ func TestChild(t *testing.T) {
 	wg.Wait()
 }
 
-// A child is a process that works on a file.
+// A child is a process that uses a file.
 type child struct {
 	*exec.Cmd
 
@@ -68,7 +69,8 @@ func startChild(t *testing.T, path string) child {
 	return child{cmd, bufio.NewReader(out)}
 }
 
-// killed kills the process once it was promised so much, and returns all promises.
+// killed kills the process after it has printed a number of acknowledged states. It returns all
+// states that the process printed.
 func (c child) killed(t *testing.T, after int) map[string]promised {
 	t.Helper()
 	promises := map[string]promised{}
@@ -90,11 +92,11 @@ func (c child) killed(t *testing.T, after int) map[string]promised {
 		attempt, _ := strconv.Atoi(f[3])
 		promises[f[1]] = promised{attempt: attempt, state: queue.State(f[2])}
 	}
-	_ = c.Wait() // it was killed
+	_ = c.Wait() // the error is that it was killed
 	return promises
 }
 
-// TestKill kills two processes that work on one file, over and over.
+// TestKill repeatedly kills two processes that use one file.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "foreman.db")
@@ -130,7 +132,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// twice makes sure that no task was handed out more than once: no claim ran out.
+// twice checks that no task was handed out more than once. No claim has expired.
 func twice(t *testing.T, s *Store) {
 	t.Helper()
 	err := s.engine.Read(t.Context(), func(tx sqlstore.Tx) error {

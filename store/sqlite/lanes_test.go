@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// behind opens a store with a task that was claimed, and one that waits for its end.
+// behind opens a store with a claimed task and a second task that waits for its end.
 func behind(t *testing.T, path string, clock *queuetest.Clock) (*Store, queue.Claim) {
 	t.Helper()
 	s, err := Open(t.Context(), path, Options{Now: clock.Now})
@@ -33,7 +33,7 @@ func behind(t *testing.T, path string, clock *queuetest.Clock) (*Store, queue.Cl
 	return s, c
 }
 
-// change runs statements behind the queue's back.
+// change runs statements directly on the database, without the queue.
 func change(tb testing.TB, s *Store, statements ...string) {
 	tb.Helper()
 	err := s.engine.Write(tb.Context(), func(tx sqlstore.Tx) error {
@@ -49,8 +49,8 @@ func change(tb testing.TB, s *Store, statements ...string) {
 	}
 }
 
-// TestBehindMissed ends a task of which it is not known any more that another one waits for
-// it: that one goes all the same, later.
+// TestBehindMissed ends a task whose mark of a waiting successor was lost. The waiting task is
+// released later.
 func TestBehindMissed(t *testing.T) {
 	t.Parallel()
 	clock := queuetest.NewClock()
@@ -71,7 +71,7 @@ func TestBehindMissed(t *testing.T) {
 	}
 }
 
-// TestBehindUpgrade opens a database that was made before tasks could wait for each other.
+// TestBehindUpgrade opens a database of a version in which tasks could not wait for each other.
 func TestBehindUpgrade(t *testing.T) {
 	t.Parallel()
 	path, clock := filepath.Join(t.TempDir(), "foreman.db"), queuetest.NewClock()

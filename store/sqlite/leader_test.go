@@ -12,8 +12,8 @@ import (
 	"github.com/org/foreman-action/store/sqlite"
 )
 
-// TestLead lets two processes stand for one office: one of them holds it at a time, and
-// the other takes over when it ends, or is not heard of any more.
+// TestLead runs two processes that try to lead. Only one leads at a time, and the other one leads
+// when the first one ends or stops renewing its lease.
 func TestLead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "foreman.db")
@@ -58,7 +58,8 @@ func TestLead(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Errorf("the second leader: %v", err)
 		}
-		// One whose store is gone is one no more, and another one waits until that is sure.
+		// A leader whose store is closed loses the lead. The other process leads after the lease
+		// has expired.
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go func() { done <- a.Lead(ctx, "poll", term(time.Hour, nil)) }()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOpenWritesNothing opens a file that is in use a second time, as a command that lists the
-// queue does. It must work on a full disk, so it may not write.
+// TestOpenWritesNothing opens a file a second time while it is in use, as the command that lists
+// the queue does. This must work on a full disk, so it must not write.
 func TestOpenWritesNothing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "foreman.db")
@@ -48,8 +48,8 @@ func (c watchedConn) Prepare(statement string) (driver.Stmt, error) {
 	return c.Conn.Prepare(statement)
 }
 
-// TestOpenTogether opens a new file while another process is writing its first page: it waits
-// for the lock.
+// TestOpenTogether opens a new file while another process writes its first page. Open waits for
+// the lock.
 func TestOpenTogether(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "foreman.db")

@@ -16,8 +16,8 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// TestPlans pins how SQLite carries out each statement. One that is run often searches an
-// index, sorts nothing, and so costs the same with any number of tasks.
+// TestPlans pins the query plan of each statement. A frequent statement searches an index and
+// does not sort, so that it costs the same with any number of tasks.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "foreman.db"), Options{})
@@ -25,7 +25,7 @@ func TestPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	// Queries of people, and counts: they read every counted row, or all open tasks in a state.
+	// These statements may scan or sort: they list tasks for people, or count rows.
 	counting := map[string]bool{"counts": true, "oldest": true, "backlogClaimed": true, "listAgent": true, "listCompleted": true}
 	texts := statements()
 	var got strings.Builder
@@ -34,7 +34,7 @@ func TestPlans(t *testing.T) {
 		fmt.Fprintf(&got, "%s\n%s", name, plan)
 		plan = merged.ReplaceAllString(plan, "")
 		plan = strings.NewReplacer("SCAN CONSTANT ROW", "", "SCAN json_each VIRTUAL", "", // the parameters
-			"SCAN w\n", "", "SCAN few\n", "").Replace(plan) // the rows found before
+			"SCAN w\n", "", "SCAN few\n", "").Replace(plan) // the rows of subqueries
 		if !counting[name] && (strings.Contains(plan, "SCAN") || strings.Contains(plan, "TEMP B-TREE")) {
 			t.Errorf("%s reads everything, or sorts:\n%s\n%s", name, texts[name], plan)
 		}
@@ -54,7 +54,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// merged are the parts of a list, which were found already.
+// merged matches the scans of the merged parts of a list, whose rows were found by index already.
 var merged = regexp.MustCompile(`SCAN s\d+\n`)
 
 // statements returns the SQL statements of the queue and the memory, by their names.
@@ -65,10 +65,10 @@ func statements() map[string]string {
 	return all
 }
 
-// planOf asks for the plan of a statement.
+// planOf returns the query plan of a statement.
 func planOf(t *testing.T, s *Store, statement string) string {
 	t.Helper()
-	args := make([]any, 20) // as many as a statement has parameters
+	args := make([]any, 20) // at least as many as any statement has parameters
 	var b strings.Builder
 	err := s.engine.Read(t.Context(), func(tx sqlstore.Tx) error {
 		return tx.Query("EXPLAIN QUERY PLAN "+statement, func(r sqlstore.Row) error {

@@ -21,13 +21,13 @@ import (
 
 var cuts = flag.Int("power.cuts", 60, "how often the power is cut")
 
-// alone is an engine without readers: the simulated disk has no memory to share.
+// alone is an engine without readers, because the simulated disk has no shared memory.
 type alone struct{ *engine }
 
 // Read implements sqlstore.Engine.
 func (a alone) Read(ctx context.Context, f func(sqlstore.Tx) error) error { return a.Write(ctx, f) }
 
-// on opens a store on a simulated disk, by another build of SQLite, with our pragmas and
+// on opens a store on a simulated disk. It uses another build of SQLite with our pragmas and
 // statements.
 func (d *disk) on(t *testing.T, more ...string) (*sqlqueue.Queue, *engine, error) {
 	t.Helper()
@@ -37,7 +37,7 @@ func (d *disk) on(t *testing.T, more ...string) (*sqlqueue.Queue, *engine, error
 	var ticks atomic.Int64
 	ticks.Store(time.Now().UnixMilli())
 	e := &engine{
-		files:  newFiles("/foreman.db"), // not on this machine's disk, so they are not checked
+		files:  newFiles("/foreman.db"), // not on this machine's disk, so the files are not checked
 		driver: &ncruces.SQLite{}, dsn: "file:/foreman.db?vfs=" + name,
 		now:     func() int64 { return ticks.Add(1) },
 		pragmas: slices.Concat([]string{"locking_mode = EXCLUSIVE"}, durable(), []string{"wal_autocheckpoint = 20"}, more),
@@ -52,15 +52,15 @@ func (d *disk) on(t *testing.T, more ...string) (*sqlqueue.Queue, *engine, error
 	return sqlqueue.New(alone{e}, sqlstore.SQLite(), sqlqueue.NewUnprovable()), e, nil
 }
 
-// promised is the state of a task that callers saw acknowledged.
+// A promised is the acknowledged state of a task.
 type promised struct {
 	attempt int
 	state   queue.State
 	epoch   int64
 }
 
-// work takes tasks through their lives until a call fails, and passes each acknowledged
-// state to promise.
+// work runs tasks through all steps until a call fails, and passes each acknowledged state to
+// promise.
 func work(t *testing.T, s *sqlqueue.Queue, client int, promise func(id string, p promised)) {
 	t.Helper()
 	ctx := t.Context()
@@ -74,7 +74,7 @@ func work(t *testing.T, s *sqlqueue.Queue, client int, promise func(id string, p
 		p := promised{state: queue.Pending}
 		promise(id, p)
 		if n%5 == 4 {
-			continue // waits
+			continue // the task stays pending
 		}
 		c, err := s.ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Hour})
 		if err != nil {
@@ -100,7 +100,7 @@ func work(t *testing.T, s *sqlqueue.Queue, client int, promise func(id string, p
 	}
 }
 
-// cutOnce works until the power is cut, and returns how many promises were broken.
+// cutOnce works until the power is cut, and returns the acknowledged states that were lost.
 func cutOnce(t *testing.T, seed uint64, more ...string) (broken []string) {
 	t.Helper()
 	d := newDisk(seed)
@@ -165,8 +165,8 @@ func checkIntegrity(t *testing.T, e *engine) {
 	}
 }
 
-// TestPowerCut cuts the power at any write or flush. No acknowledged
-// write is lost; with the flushes left out some are, or this test would prove nothing.
+// TestPowerCut cuts the power at any write or flush: no acknowledged write is lost. With the
+// flushes left out some writes must be lost, because otherwise the test would prove nothing.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(*cuts) {

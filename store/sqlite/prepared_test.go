@@ -11,9 +11,9 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// TestPreparedOnce checks that SQLite compiles no statement again when it gets other
-// arguments. It does so, unasked, where it plans for the arguments that it was given, as for
-// those of a LIMIT; that costs more than to run the statement.
+// TestPreparedOnce checks that SQLite does not compile a statement again when the arguments
+// change. SQLite does so if its plan depends on an argument, such as a LIMIT, which costs more
+// than running the statement.
 func TestPreparedOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "foreman.db")
@@ -58,8 +58,8 @@ func openRaw(t *testing.T, path string) raw {
 	return r
 }
 
-// compilations runs a statement three times, each time with other arguments, whatever it changes,
-// and returns how often it was compiled anew.
+// compilations runs a statement three times with different arguments, and returns how often
+// SQLite compiled it again.
 func (r raw) compilations(t *testing.T, text string) int32 {
 	t.Helper()
 	out, sql := libc.Xmalloc(r.tls, 8), cstring(t, r.tls, text)
@@ -74,7 +74,8 @@ func (r raw) compilations(t *testing.T, text string) int32 {
 		for n := range lib.Xsqlite3_bind_parameter_count(r.tls, stmt) {
 			lib.Xsqlite3_bind_int64(r.tls, stmt, n+1, i+1)
 		}
-		for lib.Xsqlite3_step(r.tls, stmt) == lib.SQLITE_ROW { // what it finds, and whether it fails, does not matter
+		// Neither its rows nor its error matters.
+		for lib.Xsqlite3_step(r.tls, stmt) == lib.SQLITE_ROW {
 		}
 		lib.Xsqlite3_reset(r.tls, stmt)
 	}
@@ -90,5 +91,5 @@ func cstring(t *testing.T, tls *libc.TLS, text string) uintptr {
 	return p
 }
 
-// pointer reads the pointer that C memory holds at an address.
+// pointer returns the pointer that is stored at an address of C memory.
 func pointer(at uintptr) uintptr { return **(**uintptr)(unsafe.Pointer(&at)) }

@@ -16,11 +16,12 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// Files of the published harness have tables of other names. Their rows are copied into our
-// tables once, in the transaction that creates those, and the old tables are renamed. Columns
-// are cast when they are read, because SQLite stores values of any type in any column.
+// The published harness uses tables of other names. Their rows are copied into our tables once,
+// in the transaction that creates our tables, and the old tables are renamed. Columns are cast
+// when they are read, because SQLite stores values of any type in any column.
 
-// graceful is the rest of a claim that was made with the published harness, in milliseconds.
+// graceful is how long a claim of the published harness stays valid after the conversion, in
+// milliseconds.
 const graceful = 5 * 60 * 1000
 
 // takeOver converts the tables of the published harness, if there are any.
@@ -99,15 +100,15 @@ func readTask(tx sqlstore.Tx, rowid int64) (t publishedTask, err error) {
 	return t, err
 }
 
-// A keptTask is its row in our tables.
+// A keptTask is a converted task: its row in our tables.
 type keptTask struct {
 	id, agent, repo, reason string
 	issue                   int64
-	state                   int64 // as sqlqueue keeps it
+	state                   int64 // stored state of package sqlqueue
 	result                  []byte
 }
 
-// The states as sqlqueue stores them.
+// The stored states of package sqlqueue.
 const (
 	isPending   = 0
 	isClaimed   = 1
@@ -116,8 +117,8 @@ const (
 	isFailed    = 5
 )
 
-// convert converts a task. One that cannot be read is failed, with the reason, unless it is
-// done.
+// convert converts a task. A task that cannot be decoded becomes failed, with the reason, unless
+// it is done.
 func convert(t publishedTask) keptTask {
 	k := keptTask{id: t.id, agent: queue.CleanText(t.agent), result: t.result}
 	var reasons []string
@@ -184,7 +185,7 @@ func subject(payload []byte) (repo string, issue int64, err error) {
 	return m.Repo, issue, nil
 }
 
-// keepTask adds a task to our tables. One that is there already stays as it is.
+// keepTask adds a task to our tables. A task that exists already stays unchanged.
 func keepTask(tx sqlstore.Tx, t publishedTask) error {
 	k := convert(t)
 	now, _ := tx.Now().(int64)

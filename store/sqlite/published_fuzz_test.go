@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// FuzzPublishedTask converts arbitrary rows. Each result can be stored, and only readable
-// messages are handed out.
+// FuzzPublishedTask converts arbitrary rows. Each result can be stored, and only tasks with
+// decodable messages are handed out.
 func FuzzPublishedTask(f *testing.F) {
 	f.Add("id", "http://a", "pending", []byte(`{"repo":"o/r","payload":{"number":1}}`), []byte(nil))
 	f.Add("id", "HTTP://A:80/task", "completed", []byte(`{"repo":"o/r","payload":{"issue":{"number":1}}}`),

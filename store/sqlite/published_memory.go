@@ -13,23 +13,25 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The memory of the published harness contains less than it seems. A row of action_log was
-// written before the first call, and again each time a task was repeated: it contains the
-// decision, and no results. A row of memory_summary was written when everything of the last
-// decision had been carried out, except closings that were not allowed. So a record gets each
-// decision, and the actions of the one that the summary names count as done. The results of
-// all others are unknown, and count as no action.
+// The memory of the published harness does not record results. It wrote a row of action_log
+// before the first call, and again each time a task was repeated. The row contains the decision.
+// It wrote a row of memory_summary when every action of the last decision had been carried out,
+// except closes that were not allowed.
+//
+// A converted record therefore contains each decision. The actions of the decision that the
+// summary names count as done. The results of all other actions are unknown, and count as not
+// carried out.
 const (
 	publishedBy = "an agent of the published harness"
 	unknown     = "unknown"
 	notKnown    = "the published harness did not note whether it was carried out"
 )
 
-// maxTaken bounds the decisions that are read for one issue; the newest count.
+// maxTaken is the most decisions that are read for one issue. The newest ones are read.
 const maxTaken = memory.MaxTasks
 
-// takeMemory converts the memory. It is called for either table, and reads both for each
-// issue that has no record yet.
+// takeMemory converts the memory. It is called once for each of the two tables, and reads both
+// tables for each issue that has no record yet.
 func takeMemory(tx sqlstore.Tx) error {
 	for _, table := range []string{"action_log", "memory_summary"} {
 		there, err := exists(tx, table)
@@ -91,14 +93,14 @@ func takeIssue(tx sqlstore.Tx, table string, rowid int64) error {
 	return err
 }
 
-// isIssue reports whether there can be a record of an issue.
+// isIssue reports whether an issue can have a record.
 func isIssue(repo string, issue int) bool {
 	_, err := memory.Key(repo, issue)
 	return err == nil && issue != memory.Repository
 }
 
-// decisions reads action_log, the oldest first. A decision that was logged several times
-// in a row is one.
+// decisions reads the decisions in action_log, the oldest first. A decision that was logged
+// several times in a row counts once.
 func decisions(tx sqlstore.Tx, repo string, issue int) (list []memory.Task, err error) {
 	there, err := exists(tx, "action_log")
 	if err != nil || !there {
@@ -132,7 +134,7 @@ func nowOf(tx sqlstore.Tx) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// logged reads the actions of a row, without those that cannot be read.
+// logged returns the actions of a row. It leaves out actions that cannot be decoded.
 func logged(text string) []memory.Action {
 	var items []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &items); err != nil {
@@ -151,8 +153,8 @@ func logged(text string) []memory.Action {
 	return list
 }
 
-// confirm marks the decision as carried out that the summary of the issue names, and adds
-// it if it was not logged.
+// confirm marks the decision that the issue's summary names as carried out. If that decision was
+// not logged, confirm adds it.
 func confirm(tx sqlstore.Tx, repo string, issue int, list []memory.Task) ([]memory.Task, error) {
 	there, err := exists(tx, "memory_summary")
 	if err != nil || !there {
@@ -178,7 +180,7 @@ func confirm(tx sqlstore.Tx, repo string, issue int, list []memory.Task) ([]memo
 	}), nil
 }
 
-// summarized reads "decision=skip; rationale=why". Another text is a rationale.
+// summarized parses "decision=skip; rationale=why". Any other text is a rationale.
 func summarized(summary string) (decision, rationale string) {
 	head, rationale, found := strings.Cut(summary, "; rationale=")
 	decision, named := strings.CutPrefix(head, "decision=")
@@ -197,7 +199,8 @@ func carryOut(list []memory.Action) {
 	}
 }
 
-// timeOf reads a time as the published harness writes it.
+// timeOf parses a time in the published harness's format. It returns otherwise if the text has
+// another format.
 func timeOf(text string, otherwise time.Time) time.Time {
 	for _, layout := range []string{time.DateTime, time.RFC3339Nano, "2006-01-02T15:04:05.999999", "2006-01-02 15:04:05.999999-07:00"} {
 		if t, err := time.Parse(layout, text); err == nil {
@@ -207,8 +210,8 @@ func timeOf(text string, otherwise time.Time) time.Time {
 	return otherwise
 }
 
-// missed is the time before the last poll whose events are read again: the published harness
-// recorded the time of a poll after it had read the list.
+// missed is the time before the last poll from which events are read again. The published harness
+// recorded the time of a poll after it had read the list, so it may have missed events.
 const missed = 2 * time.Minute
 
 // takeCursors converts the poller's cursors to the form that our poller writes.

@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// published makes a file as the published harness does, from a script in testdata.
+// published creates a file as the published harness does, from scripts in testdata.
 func published(t testing.TB, scripts ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "published.db")
@@ -54,7 +54,7 @@ func TestPublishedQueue(t *testing.T) {
 	}
 	var got []string
 	for _, i := range list {
-		name, _, _ := strings.Cut(i.ID, "-") // the rest of an id that is made up differs
+		name, _, _ := strings.Cut(i.ID, "-") // the rest of a generated id varies
 		if name == "00000000" {
 			name = i.ID[len(i.ID)-2:]
 		}
@@ -97,7 +97,7 @@ func TestPublishedGoesOn(t *testing.T) {
 	if swept, err := s.RequeueStale(t.Context(), queue.Limits{}); err != nil || len(swept) != 2 {
 		t.Errorf("RequeueStale: got %v, %v, want the claim and the lease", swept, err)
 	}
-	// A second opening finds no published data, and makes no changes.
+	// Opening the file again finds no published data, and makes no changes.
 	before, _ := s.List(t.Context(), queue.Filter{})
 	after, err := open(t, path, now).List(t.Context(), queue.Filter{})
 	if diff := cmp.Diff(before, after); diff != "" || err != nil {
@@ -105,7 +105,7 @@ func TestPublishedGoesOn(t *testing.T) {
 	}
 }
 
-// TestPublishedAgain lets the published harness continue with a converted file.
+// TestPublishedAgain runs the published harness with a file after its conversion.
 func TestPublishedAgain(t *testing.T) {
 	t.Parallel()
 	path := published(t, "published_queue.sql")

@@ -7,9 +7,9 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// Purge implements queue.Queue. It returns a part of the freed space to the file system; the
-// rest is reused. before is a time of day, which may have been set since the file's clock
-// started, so it is converted to that clock.
+// Purge implements queue.Queue. It returns a part of the freed space to the file system, and the
+// file reuses the rest. before is a time of day. The time of day may have been set since the
+// file's clock started, so Purge converts before to that clock.
 func (s *Store) Purge(ctx context.Context, before time.Time, limit int) (int, error) {
 	n, err := s.Queue.Purge(ctx, before.Add(s.engine.ahead()), limit)
 	if err != nil || n == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// TestPurgeShrinks makes sure that a purge frees room in the file.
+// TestPurgeShrinks checks that a purge makes the file smaller.
 func TestPurgeShrinks(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))

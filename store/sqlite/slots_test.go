@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// TestSlotsForgotten removes the slots that are no longer needed.
+// TestSlotsForgotten checks that slots older than an hour are deleted.
 func TestSlotsForgotten(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -35,8 +35,8 @@ func TestSlotsForgotten(t *testing.T) {
 	}
 }
 
-// BenchmarkTakeSlot takes slots after many others of the same hour, with limits of the default
-// size and with limits that are far away.
+// BenchmarkTakeSlot takes slots after many others of the same hour, once with the default limit
+// and once with a limit that is never reached.
 func BenchmarkTakeSlot(b *testing.B) {
 	taken := 100_000
 	if testing.Short() {

@@ -1,15 +1,15 @@
-// Package sqlite keeps tasks, records, ledgers and cursors in one SQLite file: the store of
-// a harness on one machine. Writes that returned without an error are on the disk.
+// Package sqlite keeps tasks, records, ledgers and cursors in one SQLite file: the store of a
+// harness on one machine. A write that returned without an error is on the disk.
 //
-// Several processes may use one file, but on one machine: SQLite's write-ahead log needs
-// shared memory. Each that leases decisions keeps a lock beside the file for life, so that
-// others learn at once when it was killed (holders.go).
+// Several processes may use one file if they run on one machine, because SQLite's write-ahead log
+// needs shared memory. Each process that leases decisions keeps a lock file beside the database
+// locked, so that other processes detect at once when it was killed (holders.go).
 //
-// Every group of writes is checked to have gone to the file that has the store's name
+// After every group of writes the store checks that its file was not removed or replaced
 // (inplace.go).
 //
-// One connection writes, by way of package groupcommit, and four read (engine.go). A file of
-// the published harness is converted when it is opened (published.go).
+// One connection writes, with package groupcommit, and four read (engine.go). A file of the
+// published harness is converted when it is opened (published.go).
 package sqlite
 
 import (
@@ -30,10 +30,10 @@ import (
 
 // Options configure a store. The zero value is usable.
 type Options struct {
-	// Now is the clock; nil: a monotonic clock that starts with the time of day, so that
-	// setting the time moves no lease. On Linux all processes of the machine that use the
-	// file share it; elsewhere each has its own. With a clock from the caller, the writer
-	// never waits for real time to pass.
+	// Now is the clock; nil: a monotonic clock that starts with the time of day, so that setting
+	// the time of day changes no lease. On Linux all processes that use the file share this
+	// clock; elsewhere each has its own. If the caller sets Now, the writer never waits for real
+	// time to pass.
 	Now func() time.Time
 
 	machine machine // for tests; the zero value is the real one
@@ -52,9 +52,9 @@ type Store struct {
 	holders *holders
 }
 
-// Open opens a file, creates it and the folders above it if there is none, and brings it to the
-// newest version of the schema. Errors: queue.ErrNewer; a file system that is not on this
-// machine; a file that is not a database; and those of the medium.
+// Open opens a file, and brings it to the newest version of the schema. It creates the file and
+// its folders if necessary. Errors: queue.ErrNewer; a network file system; a file that is not a
+// database; and those of the medium.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	s, err := openFile(ctx, registered(), path, o)
 	if err != nil {
@@ -81,7 +81,7 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 	if err := create(path); err != nil {
 		return nil, err
 	}
-	// SQLite keeps its other files beside the target of a link.
+	// SQLite keeps its other files beside the target of a symbolic link.
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return nil, err
 	}
@@ -114,8 +114,8 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 	}, nil
 }
 
-// create makes sure that the file exists, is readable by its owner only, and is on a file
-// system that SQLite can use.
+// create makes sure that the file exists, that only its owner can read it, and that SQLite can
+// use its file system.
 func create(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { //nolint:gosec // the path is where the user wants it
 		return err
@@ -130,16 +130,16 @@ func create(path string) error {
 	return f.Close()
 }
 
-// Close closes the store after all waiting calls were answered.
+// Close waits until all calls are answered, and closes the store.
 func (s *Store) Close() error {
 	err := s.engine.close()
 	s.holders.close()
 	return err
 }
 
-// Lost waits until the store's file is removed or replaced, and returns an ErrReplaced with
-// the way it happened. From then on every call returns that error. If ctx ends before, Lost
-// returns nil.
+// Lost waits until the store's file is removed or replaced. Then it returns an ErrReplaced that
+// describes what happened, and every later call of the store returns the same error. If ctx ends
+// first, Lost returns nil.
 func (s *Store) Lost(ctx context.Context) error {
 	ticks := time.NewTicker(time.Second)
 	defer ticks.Stop()
@@ -150,33 +150,33 @@ func (s *Store) Lost(ctx context.Context) error {
 		case <-s.engine.files.gone:
 			return s.engine.files.err()
 		case <-ticks.C:
-			_ = s.engine.files.checkEach() // other errors than ErrReplaced may pass
+			_ = s.engine.files.checkEach() // an error other than ErrReplaced may be temporary
 		}
 	}
 }
 
-// The files that are saved of a lost store have the store's name, one of these suffixes, and the
-// time.
+// The suffixes of the files that are saved when a store is lost. The name of such a file is the
+// store's name, the suffix, and the time.
 const (
 	Rescued  = ".rescued-" // copies that [Store.Rescue] makes
-	SavedLog = ".log-"     // the log of a store that was overwritten, which Close keeps
+	SavedLog = ".log-"     // the log of an overwritten store, saved by Close
 )
 
-// saveTime is the layout of the time in the name of a saved file, in UTC. The names are in
-// the order of their times.
+// saveTime is the format of the time in the name of a saved file, in UTC. Sorting the names sorts
+// the files by time.
 const saveTime = "20060102T150405.000"
 
-// IsSaveTime reports whether text is the time in the name of a file that was saved of a lost store.
+// IsSaveTime reports whether text has the format of the time in the name of a saved file.
 func IsSaveTime(text string) bool {
 	_, err := time.Parse(saveTime, text)
 	return err == nil
 }
 
-// saveName returns the name under which something is saved now.
+// saveName returns the name of a file that is saved now.
 func saveName(path, kind string) string { return path + kind + time.Now().UTC().Format(saveTime) }
 
-// Rescue copies the data of a lost store into a new file beside it, and returns its path. The
-// copy has all writes before the file was removed or replaced that the medium still has.
+// Rescue copies the data of a lost store into a new file beside it, and returns the file's path.
+// The copy contains all writes before the loss, as far as the medium still has them.
 func (s *Store) Rescue(ctx context.Context) (path string, err error) {
 	path = saveName(s.engine.files.path, Rescued)
 	if _, err := os.Lstat(path); err == nil {
@@ -191,8 +191,8 @@ func (s *Store) Rescue(ctx context.Context) (path string, err error) {
 	return path, nil
 }
 
-// Healthy returns the last error of a write, until a write of the size of a task succeeds
-// again; nil: none.
+// Healthy returns the last error of a write; nil: none. After an error it tries a write of the
+// size of a task, and returns nil once such a write succeeds.
 func (s *Store) Healthy() error {
 	if err := s.engine.files.checkEach(); err != nil {
 		return err
@@ -201,13 +201,13 @@ func (s *Store) Healthy() error {
 	if failing == nil {
 		return nil
 	}
-	// A full disk may have room for small writes, and there may have been none since.
+	// A full disk may have room for small writes only, so this write has the size of a task.
 	for _, sql := range []string{
 		fmt.Sprintf("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, zeroblob(%d)) ON CONFLICT (repo) DO UPDATE SET data = excluded.data", roomOfTask),
 		"DELETE FROM poll_cursor WHERE repo = $1",
 	} {
 		err := s.engine.Write(context.Background(), func(tx sqlstore.Tx) error {
-			_, err := tx.Exec(sql, "?probe") // no repository's name
+			_, err := tx.Exec(sql, "?probe") // no repository has this name
 			return err
 		})
 		if err != nil {
@@ -218,11 +218,11 @@ func (s *Store) Healthy() error {
 	return nil
 }
 
-// roomOfTask is the number of bytes that a healthy disk must have room for.
+// roomOfTask is the number of bytes that Healthy tries to write.
 const roomOfTask = 128 << 10
 
-// Backup writes a copy of the store to a new file, while the store is in use. Errors: the
-// file exists; and those of the medium.
+// Backup writes a copy of the store to a new file while the store is in use. It returns an error
+// if the file exists, or an error of the medium.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("back up to %s: the file exists already", path)

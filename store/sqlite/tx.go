@@ -6,16 +6,16 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// A tx runs statements on a connection, and knows whether they changed anything.
+// A tx runs statements on a connection, and records whether they may have changed anything.
 type tx struct {
 	conn  *conn
 	now   func() int64
-	dirty bool // something was changed, or a statement failed
+	dirty bool // a statement changed something, or failed
 }
 
 // Exec implements sqlstore.Tx.
 func (t *tx) Exec(query string, args ...any) (int64, error) {
-	if len(args) == 0 { // one of the schema
+	if len(args) == 0 { // a statement of the schema
 		t.dirty = true
 		return 0, t.conn.once(query)
 	}
@@ -39,16 +39,16 @@ type database struct {
 	tx          tx
 	files       *files
 	checkpoints checkpointer
-	requests    chan *rescueRequest // has room for one
+	requests    chan *rescueRequest // has a capacity of one
 }
 
 // A rescueRequest asks for a copy of a lost database.
 type rescueRequest struct {
-	path string // of an empty file
+	path string // an empty file
 	done chan error
 }
 
-// Begin implements groupcommit.Database. Nothing is written to a lost file.
+// Begin implements groupcommit.Database. It returns an error if the file is lost.
 func (d *database) Begin() error {
 	if err := d.files.err(); err != nil {
 		return err
@@ -63,8 +63,8 @@ func (d *database) Run(f func(sqlstore.Tx) error) (changed bool, err error) {
 	return d.tx.dirty, d.damaged(medium(err))
 }
 
-// Commit implements groupcommit.Database. The file must be in place afterwards: then the
-// commits before have not been lost.
+// Commit implements groupcommit.Database. It checks after the commit that the file is in place,
+// which proves that no earlier commit was lost.
 func (d *database) Commit() error {
 	if err := d.control("COMMIT"); err != nil {
 		return err
@@ -72,8 +72,8 @@ func (d *database) Commit() error {
 	return d.files.check()
 }
 
-// Rollback implements groupcommit.Database. Its only error is that SQLite ended the
-// transaction itself.
+// Rollback implements groupcommit.Database. It fails only if SQLite has ended the transaction
+// itself.
 func (d *database) Rollback() { _ = d.control("ROLLBACK") }
 
 // Maintain implements groupcommit.Database.
@@ -90,8 +90,8 @@ func (d *database) Maintain() {
 	}
 }
 
-// Close implements groupcommit.Database. It does not close a file that another process put in place
-// of ours.
+// Close implements groupcommit.Database. It does not close a file that another process put in
+// place of the store's file.
 func (d *database) Close() error {
 	if d.files.foreign() {
 		return nil
@@ -104,7 +104,7 @@ func (d *database) control(statement string) error {
 	return d.damaged(medium(err))
 }
 
-// damaged records that the file is lost if err means that something overwrote it.
+// damaged marks the file as lost if err means that another program overwrote it.
 func (d *database) damaged(err error) error {
 	if damage(err) {
 		return d.files.lose("it was overwritten, or is damaged: " + err.Error())

@@ -6,28 +6,29 @@ import (
 	"sync"
 )
 
-// A walIndex reads how far checkpoints have come from the index of a write-ahead log, whose
-// format is at https://sqlite.org/walformat.html. It is safe for concurrent use once it is open.
+// A walIndex reads the progress of checkpoints from the index of a write-ahead log. The format is
+// at https://sqlite.org/walformat.html. A walIndex is safe for concurrent use after openFile.
 type walIndex struct {
 	all  *walIndexes
 	path string
-	file *os.File // nil: it is not read
+	file *os.File // nil: read returns no result
 }
 
-// inProcess are the indexes that this process reads: locks on a file belong to the whole process.
+// inProcess contains the indexes that this process reads. There is one for the whole process,
+// because a file's locks belong to the process.
 var inProcess = &walIndexes{users: map[string]int{}, open: map[string][]*os.File{}}
 
-// walIndexes are the files of indexes, by path. Closing a file gives up all locks that the process
-// has on it, those of SQLite too: so all of one path are closed together, after the last store
-// that uses it. They are safe for concurrent use.
+// walIndexes contains the open index files by path. Closing a file drops all locks that the
+// process has on it, including those of SQLite. So all files of one path are closed together,
+// after the last store that uses the path. A walIndexes is safe for concurrent use.
 type walIndexes struct {
 	mu    sync.Mutex
 	users map[string]int
 	open  map[string][]*os.File
 }
 
-// use returns the index with a path, which need not be there. Its release must be called, after
-// the connections to the database are closed.
+// use returns the index with a path; the file need not exist yet. The caller must call release
+// after the connections to the database are closed.
 func (all *walIndexes) use(path string) *walIndex {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -35,7 +36,7 @@ func (all *walIndexes) use(path string) *walIndex {
 	return &walIndex{all: all, path: path}
 }
 
-// openFile opens the file. It is called once, after SQLite has made it.
+// openFile opens the file. It is called once, after SQLite has created the file.
 func (x *walIndex) openFile() error {
 	f, err := os.Open(x.path) //nolint:gosec // the path is where the user wants it
 	if err != nil {
@@ -55,23 +56,23 @@ func (x *walIndex) release() {
 		return
 	}
 	for _, f := range x.all.open[x.path] {
-		_ = f.Close() // it was only read
+		_ = f.Close() // the file was only read
 	}
 	delete(x.all.open, x.path)
 	delete(x.all.users, x.path)
 }
 
-// A checkpoints is how far checkpoints have come: as long as it stays the same, none has
+// A checkpoints is the progress of checkpoints. As long as it stays the same, no checkpoint has
 // written to the database.
 type checkpoints struct {
-	log             [2]uint32 // the salts of the log, others after each restart
-	done, attempted uint32    // frames of the log that were copied, and that remain to be copied
+	log             [2]uint32 // the log's salts, which change with each restart
+	done, attempted uint32    // frames that were copied, and that a checkpoint began to copy
 }
 
 // running reports whether a checkpoint is writing, or was interrupted.
 func (c checkpoints) running() bool { return c.done != c.attempted }
 
-// read returns how far checkpoints have come; not ok: that cannot be known.
+// read returns the progress of checkpoints. ok is false if it is unknown.
 func (x *walIndex) read() (c checkpoints, ok bool) {
 	const salts, done, attempted, size = 32, 96, 128, 132
 	var data [size]byte

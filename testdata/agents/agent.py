@@ -1,9 +1,9 @@
 """An agent for Foreman's queue, in Python's standard library alone.
 
-It does what the published reference agent does on the wire: it claims what waits until
-the harness says 204, and only then serves HTTP; it claims one task for each nudge, and
-sends a heartbeat every 25 seconds while it works. Issues that were answered before are
-left alone. What it decides is simple: an issue that speaks of a crash gets a label.
+On the wire it behaves like the published reference agent. At its start it claims waiting
+tasks until the harness answers 204, and only then serves HTTP. Then it claims one task for
+each nudge, and sends a heartbeat every 25 seconds while it works. It skips issues on which
+a comment was posted before. Its decision is simple: an issue about a crash gets a label.
 
     FOREMAN_HARNESS_URL=http://agent:SECRET@localhost:8000 AGENT_URL=http://localhost:9001 python3 agent.py
 """

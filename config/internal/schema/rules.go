@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// OneOf permits some texts.
+// OneOf permits the given texts.
 func OneOf(words ...string) Rule {
 	return Rule{Object{"enum": words}, func(v Value) {
 		if got := v.Go.String(); !slices.Contains(words, got) {
@@ -20,7 +20,7 @@ func OneOf(words ...string) Rule {
 	}}
 }
 
-// Between permits whole numbers, the bounds included.
+// Between permits whole numbers from one bound to the other, including both.
 func Between(from, to int) Rule {
 	return Rule{Object{"minimum": from, "maximum": to}, func(v Value) {
 		if i := v.Go.Int(); i < int64(from) || i > int64(to) {
@@ -29,7 +29,7 @@ func Between(from, to int) Rule {
 	}}
 }
 
-// Positive permits numbers and durations of more than 0.
+// Positive permits numbers and durations greater than 0.
 func Positive() Rule {
 	return Rule{nil, func(v Value) {
 		if sign(v.Go) <= 0 {
@@ -38,7 +38,7 @@ func Positive() Rule {
 	}}
 }
 
-// ZeroOrMore permits numbers and durations from 0, which means no limit.
+// ZeroOrMore permits numbers and durations of at least 0; 0 means no limit.
 func ZeroOrMore() Rule {
 	return Rule{nil, func(v Value) {
 		if sign(v.Go) < 0 {
@@ -47,7 +47,7 @@ func ZeroOrMore() Rule {
 	}}
 }
 
-// Text permits the texts that fit; the description is for the error.
+// Text permits the texts for which fits is true. what describes them in the error.
 func Text(what string, fits func(string) bool) Rule {
 	return Rule{nil, func(v Value) {
 		if !fits(v.Go.String()) {
@@ -68,7 +68,7 @@ func Globs() Rule {
 	}}
 }
 
-// Each permits lists whose items a rule permits.
+// Each permits lists all of whose items the rule permits.
 func Each(rule Rule) Rule {
 	var json Object
 	if rule.JSON != nil {

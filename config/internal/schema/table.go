@@ -1,8 +1,7 @@
-// Package schema describes the keys of a configuration file in a [Table]: the purpose of each
-// key, and its values. The checks of a file and its JSON Schema are both made from the table.
+// Package schema describes the keys of a configuration file in a [Table]: the purpose of each key,
+// and its permitted values. The table provides both the checks of a file and its JSON Schema.
 //
-// The type and the default of a key are those of its field in a Go struct, which
-// yamlfile decodes.
+// The type and the default of a key are those of its field in a Go struct, which yamlfile decodes.
 package schema
 
 import (
@@ -20,27 +19,27 @@ import (
 // An Object is a part of a JSON Schema.
 type Object = map[string]any
 
-// A Key is the row of one key.
+// A Key describes one key.
 type Key struct {
-	// Path is the names from the top of the file, such as "queue.max_retries"; items of a
-	// list have the path of the list.
+	// Path is the path from the top of the file, such as "queue.max_retries". Items of a list have
+	// the path of the list.
 	Path string
-	Doc  string // its description, for people and editors
-	Rule Rule   // for its values; the zero value permits all values of its type
-	// JSON replaces the part of Rule in the JSON Schema; nil: it does not.
+	Doc  string // its description, for documentation and editors
+	Rule Rule   // checks its values; the zero value permits all values of its type
+	// JSON replaces Rule.JSON in the JSON Schema; nil: it does not.
 	JSON Object
 }
 
 // A Rule permits some values of a key's type.
 type Rule struct {
-	JSON  Object      // the same as JSON Schema; nil: not expressed there
+	JSON  Object      // the rule as JSON Schema; nil: not in the schema
 	Check func(Value) // reports a value that is not permitted
 }
 
-// A Table has the keys of a file.
+// A Table contains the keys of a file.
 type Table []Key
 
-// Below returns the rows with a path in front of theirs.
+// Below returns the table with "path." in front of each key's path.
 func (t Table) Below(path string) Table {
 	out := make(Table, len(t))
 	for i, k := range t {
@@ -50,8 +49,8 @@ func (t Table) Below(path string) Table {
 	return out
 }
 
-// Schema returns the JSON Schema, draft 2020-12, of the mapping that decodes into a struct
-// type. parts are the schemas of values that are decoded elsewhere, by path.
+// Schema returns the JSON Schema, draft 2020-12, of the mapping that decodes into a struct type.
+// parts contains the schemas of values that other packages decode, by path.
 func (t Table) Schema(document reflect.Type, parts Object) Object {
 	rows := map[string]Key{}
 	for _, k := range t {
@@ -78,14 +77,14 @@ func (t Table) Schema(document reflect.Type, parts Object) Object {
 // A Value is the value of a key in a file.
 type Value struct {
 	Name string     // the key's path, for messages
-	Node *yaml.Node // as it is written
-	// Go is the value that Node was decoded into. It can be set.
+	Node *yaml.Node // as written
+	// Go is the value that Node was decoded into. A rule may set it.
 	Go reflect.Value
 
 	checker Checker
 }
 
-// Problemf reports a mistake at the value; the message begins with the key's name.
+// Problemf reports a mistake in the value. The message begins with the key's path.
 func (v Value) Problemf(format string, args ...any) { v.ProblemAt(v.Node, format, args...) }
 
 // ProblemAt is [Value.Problemf] for a part of the value.
@@ -93,14 +92,14 @@ func (v Value) ProblemAt(at *yaml.Node, format string, args ...any) {
 	v.checker.File.Problemf(at, "%s: %s", v.Name, fmt.Sprintf(format, args...))
 }
 
-// Entry returns the value of a key of a mapping.
+// Entry returns the value of a key in a mapping.
 func (v Value) Entry(key string, n *yaml.Node) Value {
 	v.Name, v.Node, v.Go = v.Name+"."+key, n, v.Go.MapIndex(reflect.ValueOf(key))
 	return v
 }
 
-// want reports a value that is not permitted; what describes the permitted ones. The
-// message shows the value unless it may be a secret.
+// want reports a value that is not permitted. what describes the permitted values. The message
+// contains the value unless it may be a secret.
 func (v Value) want(what, hint string) {
 	got := ""
 	if !v.checker.Hide {
@@ -109,14 +108,14 @@ func (v Value) want(what, hint string) {
 	v.Problemf("want %s%s%s", what, got, hint)
 }
 
-// A Checker checks the values of one file after it was decoded. Values in which decoding
-// found a mistake are passed over: more about them would be about their substitutes.
+// A Checker checks the values of a file after they were decoded. It skips a value in which decoding
+// found a mistake, because the field then contains a substitute.
 type Checker struct {
 	File *yamlfile.File
-	Hide bool // values may be secrets, and stay out of messages
+	Hide bool // values may be secrets, so messages do not contain them
 
 	table Table
-	wrong map[place]bool // with a mistake that decoding found
+	wrong map[place]bool // where decoding found a mistake
 }
 
 type place struct{ line, column int }
@@ -131,8 +130,8 @@ func (t Table) Checker(f *yamlfile.File) Checker {
 	return c
 }
 
-// Check checks the struct that v points to, and that n was decoded into, by the rules of
-// the keys at and below path.
+// Check applies the rules of the keys at and below path to the struct that v points to. The struct
+// was decoded from n.
 func (c Checker) Check(path string, n *yaml.Node, v any) {
 	c.File.EachField(path, n, reflect.ValueOf(v), func(path string, at *yaml.Node, v reflect.Value) {
 		i := slices.IndexFunc(c.table, func(k Key) bool { return k.Path == path && k.Rule.Check != nil })
@@ -156,8 +155,8 @@ func (c Checker) wrongIn(n *yaml.Node) bool {
 	return slices.ContainsFunc(n.Content, c.wrongIn)
 }
 
-// Problemf reports a mistake at a node, unless decoding found one in it. A nil node is the
-// start of the file.
+// Problemf reports a mistake at a node, unless decoding found one there. A nil node means the start
+// of the file.
 func (c Checker) Problemf(at *yaml.Node, format string, args ...any) {
 	if at == nil || !c.wrongIn(at) {
 		c.File.Problemf(at, format, args...)

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Reserved returns an error that names the variable if Foreman itself gets a secret through a
-// variable of that name, in capitals or not; nil: it does not. A value that is not a secret must
-// not read it: it may end up with an agent, with a model or in a log.
+// Reserved returns an error if Foreman reads a secret from the variable of that name, in any case;
+// the error names the variable. Otherwise it returns nil. Values that are not secret must not use
+// such a variable, because they may reach an agent, a model or a log.
 func Reserved(name string) error {
 	upper := strings.ToUpper(name)
 	reserved := strings.HasPrefix(upper, "INPUT_") || strings.HasPrefix(upper, "ACTIONS_")

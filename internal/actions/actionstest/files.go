@@ -12,11 +12,11 @@ type Pair struct {
 	Name, Value string
 }
 
-// ParseFileCommands reads the text of GITHUB_OUTPUT, GITHUB_ENV or GITHUB_STATE as the runner does:
-// empty lines are skipped, and on the others the first of "=" and "<<" decides between NAME=VALUE
-// and NAME<<DELIMITER, whose value goes on to a line that is the delimiter. Only a line feed ends a
-// line. A line of neither form and a missing delimiter are errors; the pairs before them are
-// returned.
+// ParseFileCommands reads the text of GITHUB_OUTPUT, GITHUB_ENV or GITHUB_STATE as the runner does.
+// It skips empty lines. A line in which "=" comes before any "<<" is NAME=VALUE; otherwise it is
+// NAME<<DELIMITER, and the value ends before a line that equals the delimiter. Only a line feed
+// ends a line. A line with neither sign and a missing delimiter are errors; the pairs before the
+// error are returned.
 func ParseFileCommands(text string) ([]Pair, error) {
 	var pairs []Pair
 	for text != "" {

@@ -14,11 +14,10 @@ type Command struct {
 	Legacy     bool              // of the form ##[name]data
 }
 
-// ParseLog returns the workflow commands in a log, found as the runner finds them in
-// stdout and stderr: "::name properties::data" at the start of a line after white
-// space, else "##[name properties]data" anywhere in it. Where the runner knows a list
-// of names, any name counts here, so that nothing that a later runner may come to
-// know passes.
+// ParseLog returns the workflow commands in a log. Like the runner, it finds
+// "::name properties::data" at the start of a line, after optional white space, or else
+// "##[name properties]data" anywhere in the line. The runner accepts only the names it knows.
+// ParseLog accepts any name, so that a test also finds commands that a later runner may add.
 func ParseLog(log string) []Command {
 	// A byte order mark at the start of a stream is not part of its first line.
 	log = strings.TrimPrefix(log, "\uFEFF")

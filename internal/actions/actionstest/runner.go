@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// A Runner is the environment of one step of a container action: its variables, the
-// files that it may write, and its log. Make it with [NewRunner]. It is safe for
-// concurrent use, except that Set methods come before the step starts.
+// A Runner is the environment of one step of a container action: its variables, the files that it
+// may write, and its log. Make it with [NewRunner]. It is safe for concurrent use, except that the
+// Set methods must be called before the step starts.
 type Runner struct {
 	t   testing.TB
 	dir string
@@ -130,8 +130,8 @@ func (r *Runner) Summary() string {
 	return r.read("GITHUB_STEP_SUMMARY")
 }
 
-// Untouched fails the test when the step wrote environment variables or state, which
-// no action of this project does.
+// Untouched fails the test if the step wrote environment variables or state, because no action of
+// this project writes them.
 func (r *Runner) Untouched() {
 	r.t.Helper()
 	for _, name := range []string{"GITHUB_ENV", "GITHUB_STATE"} {

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/actions/actionstest"
 )
 
-// A recorder is a test that may fail without failing this one.
+// A recorder is a testing.TB whose failure does not fail the real test.
 type recorder struct {
 	testing.TB
 	failures []string

@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// TestHostileAnnouncements puts artifacts beside a real one that announce closings, or
-// call that one off, and are not to be believed.
+// TestHostileAnnouncements adds untrusted artifacts that announce or cancel scheduled closes. Only
+// the one trusted announcement counts.
 func TestHostileAnnouncements(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -45,7 +45,8 @@ func TestHostileAnnouncements(t *testing.T) {
 	}
 }
 
-// TestManyArtifacts looks for closings in a repository with more artifacts than are listed.
+// TestManyArtifacts looks for scheduled closes in a repository with more artifacts than the store
+// lists.
 func TestManyArtifacts(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -67,7 +68,8 @@ func TestManyArtifacts(t *testing.T) {
 	look(0, false)
 }
 
-// TestAnnouncementFails refuses to save a closing that later runs would not find.
+// TestAnnouncementFails checks that a record with a scheduled close is not saved if the close
+// cannot be announced, because later runs would not find it.
 func TestAnnouncementFails(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -84,7 +86,7 @@ func TestAnnouncementFails(t *testing.T) {
 	}
 }
 
-// TestOrdinarySave makes no artifact beside that of the record.
+// TestOrdinarySave checks that a record without a scheduled close is saved as a single artifact.
 func TestOrdinarySave(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})

@@ -14,36 +14,37 @@ import (
 // An Artifact is a memory.Store of one artifact per issue and run of a workflow,
 // "foreman-memory-i<N>": a zip of one JSON file. Make it with [NewArtifact].
 //
-// Anybody can have an artifact of any name made in a repository, by a pull request
-// from a fork. An artifact counts only if a run of this repository made it on its
-// default branch, it has not expired, and its digest matches. Of these, the one with
-// the highest id is the record; no older one replaces it when it is broken.
+// Anybody can create an artifact of any name in a repository, by a pull request from a fork. The
+// store trusts an artifact only if a run of this repository made it on its default branch, it has
+// not expired, and its digest matches. The trusted artifact with the highest id is the record. If
+// it is broken, no older artifact replaces it.
 //
-// The service has no compare-and-swap. Save compares revisions with the newest artifact
-// of a list that is at most a minute old, and lists the artifacts after the upload: if
-// another one was made meanwhile, or its own is gone, it removes its own and returns
-// memory.ErrConflict. A record of revision 0 is uploaded without a list. Between Defer
-// and Settle the list after the upload is made once for all records. So of two runs that
-// save at once one wins, or both try again, provided that a list shows every artifact that
-// was finished before. Two races remain between runs. If a program is killed between its
-// upload and the list after it, its record may hide the other one. And a third run may
-// read a record just before it is removed. A "concurrency:" block in the workflow keeps
-// the runs of an issue apart.
+// The artifact service has no compare-and-swap. Save compares revisions with the newest artifact of
+// a list that is at most a minute old. It lists the artifacts again after the upload. If another
+// one was made meanwhile, or its own is gone, Save removes its own and returns memory.ErrConflict.
+// It uploads a record of revision 0 without the first list. Between Defer and Settle it omits the
+// second list, and Settle makes one list for all records.
 //
-// A record with a scheduled closing is announced by a second artifact, whose name
-// contains the time: "foreman-closing-i<N>-20260501T083000Z", or "-none" once the
-// closing is called off. Pending lists the newest 2,000 artifacts of the repository, of
-// all workflows.
+// So if two runs save at once, one wins or both fail with memory.ErrConflict, provided that a list
+// shows every artifact that was finished before it. Two races between runs remain. If a program is
+// killed between its upload and the list after it, its record may hide the other run's record. And
+// a third run may read a record just before the record is removed. A "concurrency:" block in the
+// workflow prevents both races, because then only one run per issue is active.
 //
-// Within a run a name can be used once. If an earlier attempt, or another job, has used
-// it, Save removes that artifact and makes it anew, as GitHub's own action does with
-// "overwrite". It removes only an artifact that it has listed before, or its own; for
-// any other the error is memory.ErrConflict. If the service refuses, the error is
-// [ErrTaken]. Two races remain here too. Until the new artifact is finished, readers
-// find only the record of an earlier run, or none; this stays so if the program is
-// killed or its upload fails. And the service deletes by name and job: if the job that
-// made the artifact replaces it between our list and our deletion, its new one is
-// deleted, and the log contains a warning.
+// A second artifact announces a record with a scheduled close. Its name contains the time:
+// "foreman-closing-i<N>-20260501T083000Z", or "-none" after the close is cancelled. Pending lists
+// the newest 2,000 artifacts of the repository, of all workflows.
+//
+// Within a run a name can be used once. If an earlier attempt or another job has used the name,
+// Save removes that artifact and makes a new one, as GitHub's own action does with "overwrite".
+// Save removes only its own artifact, or one that it has listed before; for any other the error is
+// memory.ErrConflict. If the service still refuses the name, the error is [ErrTaken].
+//
+// Two races remain within a run. Until the new artifact is finished, readers find only the record
+// of an earlier run, or none. If the program is killed or its upload fails, they continue to find
+// only that. The second race exists because the service deletes by name and job. If the job that
+// made the old artifact replaces it between our list and our deletion, the service deletes the
+// replacement, and Save logs a warning.
 type Artifact struct {
 	repo    string
 	token   string // of the runtime
@@ -51,7 +52,7 @@ type Artifact struct {
 	saving  semaphore
 
 	mu        sync.Mutex
-	seen      map[int]storedArtifact // the newest known one, by issue
+	seen      map[int]storedArtifact // the newest artifact that was read or saved, by issue
 	deferring bool
 	deferred  []deferred
 }
@@ -66,8 +67,8 @@ type storedArtifact struct {
 	id       int64 // 0: there is none
 	revision int
 	due      time.Time // of its first closing; zero: it has none
-	err      error     // instead of a revision
-	text     []byte    // the record; nil: it is not kept
+	err      error     // why the revision is unknown; nil: it is known
+	text     []byte    // the JSON of the record; nil: not kept
 }
 
 func storedAs(id int64, r memory.Record, text []byte) storedArtifact {
@@ -75,8 +76,8 @@ func storedAs(id int64, r memory.Record, text []byte) storedArtifact {
 	return storedArtifact{id: id, revision: r.Revision, due: due, text: text}
 }
 
-// NewArtifact returns the store of the artifacts of o.Repo. It does no I/O; its
-// errors are [ErrUnavailable], or name the option that is wrong.
+// NewArtifact returns the artifact store of o.Repo. It does no I/O. Its error is [ErrUnavailable],
+// or names the invalid option.
 func NewArtifact(o Options) (*Artifact, error) {
 	o = o.withDefaults()
 	c, err := o.serviceClient(o.ResultsURL, "ACTIONS_RESULTS_URL")
@@ -155,7 +156,8 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 	_, listed := a.uploads.lists.get(name)
 	unlisted := r.Revision == 0 && !listed
 	if unlisted {
-		// The caller has found no artifact; if there is one, the check after the upload finds it.
+		// The caller has found no artifact. If there is one after all, the check after the upload
+		// finds it.
 		a.uploads.lists.put(name, nil)
 	}
 	u, err := a.uploads.prepare(ctx, job, name, data)
@@ -183,7 +185,8 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 	}
 	a.remember(r.Issue, made)
 	if changed && made.due.IsZero() {
-		// An announced close that its record does not contain has no effect.
+		// The announcement has no effect any more, because the record contains no close. So a
+		// failure is only a warning.
 		if err := a.announce(ctx, job, r.Issue, time.Time{}); err != nil {
 			a.uploads.log.Warn("removing the announcement of a cancelled scheduled close failed", "issue", r.Issue, "error", err.Error())
 		}
@@ -191,7 +194,8 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 	return nil
 }
 
-// run makes the artifact of a record. In a batch it is made sure of later.
+// run makes the artifact of a record and checks it for a lost race. In a batch Settle makes that
+// check later.
 func (a *Artifact) run(ctx context.Context, u *upload, issue int) (int64, error) {
 	a.mu.Lock()
 	deferring := a.deferring
@@ -208,8 +212,8 @@ func (a *Artifact) run(ctx context.Context, u *upload, issue int) (int64, error)
 	u.lists.put(u.name, append(slices.Clone(u.existing), own))
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	// Of several saves of one record only the last counts. It is compared with the state before
-	// the first.
+	// If a batch saves one record several times, only the last save counts. Settle compares it with
+	// the state before the first save.
 	if i := slices.IndexFunc(a.deferred, func(d deferred) bool { return d.issue == issue }); i >= 0 {
 		u.existing, u.trusted, u.replaces = a.deferred[i].existing, a.deferred[i].trusted, u.replaces || a.deferred[i].replaces
 		a.deferred = slices.Delete(a.deferred, i, i+1)
@@ -218,8 +222,8 @@ func (a *Artifact) run(ctx context.Context, u *upload, issue int) (int64, error)
 	return id, nil
 }
 
-// newest returns the record in the first artifact of a list, which is downloaded
-// unless it is known.
+// newest returns the record in the first artifact of a list. It downloads the artifact unless the
+// record is already known.
 func (a *Artifact) newest(ctx context.Context, list []Info, issue int) (storedArtifact, error) {
 	if len(list) == 0 {
 		return storedArtifact{err: memory.ErrNotFound}, nil
@@ -260,7 +264,7 @@ func (a *Artifact) fetch(ctx context.Context, info Info, issue int) (memory.Reco
 	return r, err
 }
 
-// download returns the record in an artifact, and its text when it is one.
+// download returns the record in an artifact, and its JSON if the record is valid.
 func (a *Artifact) download(ctx context.Context, info Info, issue int) (r memory.Record, text []byte, err error) {
 	data, err := a.uploads.reader.Download(ctx, info.ID, maxZip)
 	switch {

@@ -10,24 +10,25 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// A deferred upload is finished, and not yet checked for a lost race.
+// A deferred upload is finished, but not yet checked for a lost race.
 type deferred struct {
 	*upload
 	issue int
 	id    int64
 }
 
-// takenBack is the time within which a run may take its own artifact back.
+// takenBack is the age after which a run no longer removes its own artifact because of a conflict.
 const takenBack = time.Hour
 
-// Defer implements memory.Batch. The announcements of closings are made sure of at once.
+// Defer implements memory.Batch. It does not defer the check of announcements: each is checked
+// right after its upload.
 func (a *Artifact) Defer() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.deferring = true
 }
 
-// Settle implements memory.Batch, by one list of the artifacts that are newer than those that
+// Settle implements memory.Batch. It makes one list: the artifacts that are newer than those that
 // Pending listed.
 func (a *Artifact) Settle(ctx context.Context) (lost []int, err error) {
 	a.mu.Lock()
@@ -60,8 +61,9 @@ func (a *Artifact) Settle(ctx context.Context) (lost []int, err error) {
 	return lost, errors.Join(errs...)
 }
 
-// settle looks for a competing artifact in the list of the newest artifacts of all names. If that
-// list is not conclusive, it lists the artifacts of its own name.
+// settle looks for a competing artifact in newest, the newest artifacts of all names. If that list
+// is incomplete, or lacks the new artifact or the one it is based on, settle lists the artifacts of
+// its own name.
 func (d deferred) settle(ctx context.Context, newest []Info, whole bool) error {
 	all := named(newest, d.name)
 	has := func(id int64) bool { return slices.ContainsFunc(all, func(i Info) bool { return i.ID == id }) }

@@ -24,12 +24,12 @@ func saveTask(t *testing.T, s memory.Store, issue int, id string) {
 	}
 }
 
-// listings counts the lists of artifacts among the calls.
+// listings returns the number of calls that listed artifacts.
 func listings(s *resultstest.Server) int {
 	return strings.Count(methods(s)+"\n", "GET artifacts\n")
 }
 
-// taskIDs are the tasks that the record of an issue has, as another run reads it.
+// taskIDs returns the ids of the tasks in the record of an issue, as another run reads it.
 func taskIDs(t *testing.T, s *resultstest.Server, issue int) string {
 	t.Helper()
 	r, err := artifact(t, options(s)).Load(t.Context(), "org/repo", issue)
@@ -44,7 +44,7 @@ func taskIDs(t *testing.T, s *resultstest.Server, issue int) string {
 	return strings.Join(ids, " ")
 }
 
-// TestBatch saves many records with two lists: one before and one after.
+// TestBatch saves many records and expects two lists of artifacts: one before and one after.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -94,8 +94,8 @@ func TestBatchTwice(t *testing.T) {
 	}
 }
 
-// TestBatchLost finds the records that another run has saved since the list, takes its own back,
-// and saves them anew.
+// TestBatchLost checks that a batch finds a record that another run has saved meanwhile. The batch
+// removes its own artifact, and the caller saves the record again.
 func TestBatchLost(t *testing.T) {
 	t.Parallel()
 	for _, listed := range []bool{true, false} {
@@ -134,8 +134,8 @@ func TestBatchLost(t *testing.T) {
 	}
 }
 
-// TestBatchUnsure: a batch looks for each record separately if there are too many artifacts to
-// list, and it continues if it cannot get the list.
+// TestBatchUnsure checks two cases. If there are too many artifacts to list, a batch checks each
+// record with a list of its own. If the list fails, the batch succeeds without a check.
 func TestBatchUnsure(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -162,7 +162,7 @@ func TestBatchUnsure(t *testing.T) {
 	}
 }
 
-// TestListsAge checks that old lists are read again.
+// TestListsAge checks that a list of artifacts is read again after a minute.
 func TestListsAge(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -183,9 +183,9 @@ func TestListsAge(t *testing.T) {
 	}
 }
 
-// TestBatchBaseTakenBack: a batch removes a new record if the writer of the record it is based on
-// has removed that one. If the earlier record is old, it was deleted by hand or expired, and the
-// new record stays.
+// TestBatchBaseTakenBack saves a record that is based on an earlier artifact, which then is gone.
+// If the earlier artifact was a minute old, its own run has removed it, and the batch removes the
+// new one too. If it was two hours old, it was deleted by hand or expired, and the new one stays.
 func TestBatchBaseTakenBack(t *testing.T) {
 	t.Parallel()
 	for age, want := range map[time.Duration]int{time.Minute: 1, 2 * time.Hour: 0} {

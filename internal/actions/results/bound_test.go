@@ -17,8 +17,8 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// TestDeadline: a service that does not answer costs no more than the context
-// allows, nor more than the time-out.
+// TestDeadline uses a service that does not respond: a call ends with its context, and a request
+// ends after RequestTimeout.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/twirp/*/*", "/blob/*", "/repos/*/*/actions/artifacts"} {
@@ -59,7 +59,8 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// TestSleepsInRealTime: without a Sleep the waits are real, and end with the context.
+// TestSleepsInRealTime checks that without a Sleep option the waits are real and end with the
+// context.
 func TestSleepsInRealTime(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -73,14 +74,14 @@ func TestSleepsInRealTime(t *testing.T) {
 	}
 }
 
-// What the caller allows for a whole load, and for a whole update.
+// The times that a caller allows for a whole load and for a whole update.
 const (
 	loadTime   = 45 * time.Second
 	updateTime = 60 * time.Second
 )
 
-// TestBounds: whatever a service does, a load and an update end when their context
-// does. The clock is the bubble's, so nothing waits.
+// TestBounds checks that a load and an update end with their context, whatever the service does. In
+// a synctest bubble the clock advances at once, so the test does not really wait.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	services := map[string]trip{
@@ -115,8 +116,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestTakenKeys: what no try can help is not tried again: an update waits for the
-// keys once.
+// TestTakenKeys checks that an update waits for taken keys once. The error is no conflict, so the
+// update is not repeated.
 func TestTakenKeys(t *testing.T) {
 	t.Parallel()
 	for kind, open := range stores() {
@@ -142,8 +143,8 @@ func TestTakenKeys(t *testing.T) {
 	}
 }
 
-// TestGateBound: a save that waits for another one of the same store ends with its
-// own context.
+// TestGateBound checks that a save ends with its own context while it waits for another save of the
+// same store.
 func TestGateBound(t *testing.T) {
 	t.Parallel()
 	for kind, open := range stores() {
@@ -154,7 +155,7 @@ func TestGateBound(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				done := make(chan error)
 				go func() { done <- store.Save(ctx, record(0)) }()
-				synctest.Wait() // it has the gate, and 30 seconds
+				synctest.Wait() // the first save now holds the semaphore, and its request lasts 30 seconds
 				const limit = 10 * time.Second
 				if got := took(t, limit, func(ctx context.Context) error { return store.Save(ctx, record(0)) }); got != limit {
 					t.Errorf("got %s, want %s", got, limit)
@@ -166,8 +167,8 @@ func TestGateBound(t *testing.T) {
 	}
 }
 
-// TestHandshake: a server that takes connections and never speaks TLS is asked once.
-// Its time-out is that of net/http, not ours.
+// TestHandshake checks that a server which accepts connections and never speaks TLS gets a single
+// request. The time limit is that of net/http, not RequestTimeout.
 func TestHandshake(t *testing.T) {
 	t.Parallel()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -195,7 +196,7 @@ func TestHandshake(t *testing.T) {
 	}
 }
 
-// took returns how long a call takes that is given a time; it has to fail.
+// took returns how long a call takes whose context ends after limit. The call must fail.
 func took(t *testing.T, limit time.Duration, call func(context.Context) error) time.Duration {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -215,7 +216,8 @@ func add(ctx context.Context, store memory.Store) error {
 	return err
 }
 
-// stores opens each kind of store over a service; their waits are real.
+// stores returns a function for each kind of store that opens it over a service. The waits of these
+// stores are real.
 func stores() map[string]func(*testing.T, trip) memory.Store {
 	return map[string]func(*testing.T, trip) memory.Store{
 		"artifact": func(t *testing.T, s trip) memory.Store { return artifact(t, optionsAt("https://x.example", s)) },
@@ -248,7 +250,7 @@ func late(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// taken has every name and every key, and shows none.
+// taken is a service in which every name and key is in use, but no artifact or entry is listed.
 func taken(r *http.Request) (*http.Response, error) {
 	switch path := r.URL.Path; {
 	case strings.HasSuffix(path, "/actions/artifacts"), strings.HasSuffix(path, "/ListArtifacts"):
@@ -261,7 +263,7 @@ func taken(r *http.Request) (*http.Response, error) {
 	return with(409, nil), nil
 }
 
-// unfinished takes everything and never finishes it.
+// unfinished is a service that accepts every upload but never finishes one.
 func unfinished(r *http.Request) (*http.Response, error) {
 	switch path := r.URL.Path; {
 	case strings.Contains(path, "/Finalize"), strings.HasSuffix(path, "/caches/9"):
@@ -283,8 +285,8 @@ func with(status int, body io.ReadCloser) *http.Response {
 	return &http.Response{StatusCode: status, Body: body, Header: http.Header{}}
 }
 
-// A drip is a body of one byte in each time, 0 meaning none at all, for as long as the
-// request lasts.
+// A drip is a body that returns one byte after each interval, for as long as the request lasts. 0
+// means that it returns no byte at all.
 type drip struct {
 	ctx  context.Context
 	each time.Duration

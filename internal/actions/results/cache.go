@@ -15,23 +15,24 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// A Cache is a memory.Store of one cache entry per record and revision, with the
-// key "foreman/v1/i<N>/<revision>", ten digits. Make it with [NewCache].
+// A Cache is a memory.Store of one cache entry per record and revision, with the key
+// "foreman/v1/i<N>/<number>". The number has ten digits. Make it with [NewCache].
 //
-// Entries never change, and a key can be used once: the second save gets
-// memory.ErrConflict. A key that is taken and shows no entry is either one that the
-// search does not show yet, or that of a program that was killed while it saved. Save
-// waits for the entry, fifteen seconds in all, then skips this key and up to two more,
-// so numbers of keys may run ahead of revisions. If the fourth is taken too, nothing is
-// saved, and the error is not a conflict, so the save is not repeated. Numbers run
-// ahead too when a broken entry is replaced. If the search lags behind for longer, the
-// newer record hides the one that was not shown, whose events are still in the
-// timeline of the issue.
+// Entries never change, and a key can be used once: the second save gets memory.ErrConflict. A key
+// can be taken without an entry that the search shows. Either the search lags behind, or a program
+// was killed while it saved. Save waits up to fifteen seconds for the entry, then skips this key
+// and up to two more. So the numbers of keys may be higher than the revisions. If the fourth key is
+// taken too, Save stores nothing and returns an error. That error is no conflict, so the caller
+// does not repeat the save.
 //
-// On events that anybody can cause, GitHub gives jobs a cache that can only be read.
-// A save is then [ErrDenied]. So is one where the mode of the cache is write-only: the
-// next number is unknown then, and a free one may be that of an evicted old entry,
-// whose successor would be hidden by a new one.
+// Save also skips a number when it replaces a broken entry. If the search lags behind for longer
+// than fifteen seconds, the new record hides the one that the search did not show. Its events are
+// still in the timeline of the issue.
+//
+// On events that anybody can trigger, GitHub gives jobs a read-only cache. Save then returns
+// [ErrDenied]. Save also returns ErrDenied in the mode write-only, because it cannot read which
+// number is next. A free number may be that of an old entry that GitHub has evicted. A new entry
+// under that number would hide the entry after it.
 type Cache struct {
 	service cacheService
 	client  *rpc.Client
@@ -42,8 +43,8 @@ type Cache struct {
 	saving  semaphore
 
 	mu    sync.Mutex
-	seen  map[int]storedEntry // the newest known one, by issue
-	saves int                 // so far: a search that began before the last save is outdated
+	seen  map[int]storedEntry // the newest entry that was read or saved, by issue
+	saves int                 // number of saves; a search that began before the last save is outdated
 }
 
 var _ memory.Store = (*Cache)(nil)
@@ -52,7 +53,7 @@ var _ memory.Store = (*Cache)(nil)
 type storedEntry struct {
 	number   int // of its key; 0: there is none
 	revision int
-	err      error // instead of a revision
+	err      error // why the revision is unknown; nil: it is known
 }
 
 // A cacheService is one version of the cache service.
@@ -66,8 +67,8 @@ type cacheService interface {
 	upload(ctx context.Context, r reservation, data []byte) error
 }
 
-// A reservation is a key that was reserved, and where its entry is uploaded to: a
-// signed address in version 2 of the service, a path in version 1.
+// A reservation is a reserved key and the place to which its entry is uploaded: a signed address in
+// version 2 of the service, a path in version 1.
 type reservation struct {
 	key  string
 	to   rpc.SignedURL
@@ -90,20 +91,21 @@ func foundEntry(c *rpc.Client, f rpc.Fields, key, address string) (string, rpc.S
 // errKeyTaken means that the key was reserved before.
 var errKeyTaken = errors.New("the key is taken")
 
-// A key that is taken and shows no entry is searched for maxLooks times, with firstWait
-// and then twice the last wait between, and up to maxSkip of them are skipped.
+// If a key is taken and no entry is visible, the store searches for the entry maxLooks times. It
+// waits before each search, first firstWait, then twice as long each time. It skips up to maxSkip
+// taken keys.
 const (
 	maxLooks = 4
 	maxSkip  = 3
 )
 
-// NewCache returns the store of the caches of o.Repo. On github.com and ghe.com it
-// uses version 2 of the service, elsewhere version 1 if ACTIONS_CACHE_URL is set.
-// (ACTIONS_CACHE_SERVICE_V2, which names the version, is not given to containers.)
-// Programs that run workflows locally claim to be github.com: version 1 is also used
-// where there are an ACTIONS_CACHE_URL and an ACTIONS_RESULTS_URL without TLS, which
-// GitHub never has. It does no I/O; its errors are [ErrUnavailable], or name the option
-// that is wrong.
+// NewCache returns the cache store of o.Repo. On github.com and ghe.com it uses version 2 of the
+// service, elsewhere version 1 if ACTIONS_CACHE_URL is set. (It cannot use
+// ACTIONS_CACHE_SERVICE_V2, which names the version, because containers do not get that variable.)
+//
+// Programs that run workflows locally claim to be github.com. So NewCache also uses version 1 if
+// ACTIONS_CACHE_URL is set and ACTIONS_RESULTS_URL has no TLS, which is never so on GitHub.
+// NewCache does no I/O. Its error is [ErrUnavailable], or names the invalid option.
 func NewCache(o Options) (*Cache, error) {
 	o = o.withDefaults()
 	v2 := hosted(o.ServerURL) && o.ResultsURL != "" && (o.CacheURL == "" || !plain(o.ResultsURL))
@@ -123,7 +125,7 @@ func NewCache(o Options) (*Cache, error) {
 	return s, nil
 }
 
-// hosted reports whether a server is GitHub's own, and not an Enterprise Server.
+// hosted reports whether a server is github.com or ghe.com, and not an Enterprise Server.
 func hosted(server string) bool {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -133,7 +135,7 @@ func hosted(server string) bool {
 	return host == "github.com" || strings.HasSuffix(host, ".ghe.com")
 }
 
-// plain reports whether an address is one without TLS.
+// plain reports whether an address has no TLS.
 func plain(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Scheme == "http"
@@ -151,8 +153,8 @@ func (s *Cache) Load(ctx context.Context, repo string, issue int) (memory.Record
 	return r, err
 }
 
-// look reads the newest entry, and remembers its number unless a save came between.
-// The entry is valid unless the error is a service error.
+// look reads the newest entry, and remembers its number unless a save was made meanwhile. The
+// returned entry is valid unless the error comes from the service.
 func (s *Cache) look(ctx context.Context, issue int) (memory.Record, storedEntry, error) {
 	if s.mode == "none" || s.mode == "write-only" {
 		return memory.Record{}, storedEntry{}, s.modeError("read")
@@ -177,8 +179,8 @@ func (s *Cache) look(ctx context.Context, issue int) (memory.Record, storedEntry
 	return r, now, err
 }
 
-// newest finds the newest entry. An entry whose key has our prefix and no number is
-// skipped; if there is no other, the error is memory.ErrBroken. Without any entry it is
+// newest finds the newest entry. It skips an entry whose key has our prefix but no number; if there
+// is no other entry, the error is memory.ErrBroken. If there is no entry at all, the error is
 // memory.ErrNotFound.
 func (s *Cache) newest(ctx context.Context, issue int) (int, rpc.SignedURL, error) {
 	number, from, err := s.find(ctx, prefix(issue), issue)
@@ -187,7 +189,8 @@ func (s *Cache) newest(ctx context.Context, issue int) (int, rpc.SignedURL, erro
 	}
 	s.log.Warn("skipped a cache entry: its key has no number", "prefix", prefix(issue))
 	odd := broken(err)
-	// Every key of ours continues with a zero, so a longer prefix excludes keys of others.
+	// In our own keys the number begins with a zero, so this longer prefix excludes keys of other
+	// programs.
 	number, from, err = s.find(ctx, prefix(issue)+"0", issue)
 	if errors.Is(err, errOddKey) || errors.Is(err, memory.ErrNotFound) {
 		return 0, rpc.SignedURL{}, odd
@@ -195,7 +198,7 @@ func (s *Cache) newest(ctx context.Context, issue int) (int, rpc.SignedURL, erro
 	return number, from, err
 }
 
-// find finds the newest entry whose key starts with a text, and the key's number.
+// find returns the number of the newest entry whose key begins with start, and its address.
 func (s *Cache) find(ctx context.Context, start string, issue int) (int, rpc.SignedURL, error) {
 	key, from, err := s.service.find(ctx, start)
 	if err != nil {
@@ -272,8 +275,8 @@ func (s *Cache) save(ctx context.Context, r memory.Record) error {
 	return nil
 }
 
-// current returns the newest known entry. No search is needed when the record is the
-// one that was seen last: if it is outdated, its next key is taken.
+// current returns the newest known entry. It does not search if r is based on the entry that was
+// seen last. If that entry is outdated, the next key is taken, and store notices it.
 func (s *Cache) current(ctx context.Context, r memory.Record) (storedEntry, error) {
 	s.mu.Lock()
 	now, ok := s.seen[r.Issue]
@@ -304,13 +307,13 @@ func (s *Cache) store(ctx context.Context, issue int, now storedEntry, data []by
 			return number, err
 		}
 	}
-	// Not a conflict: another try would wait as long again.
+	// This is not a conflict, because another try would wait for the same time again.
 	return 0, fmt.Errorf("the record was not saved: the keys up to %s are in use and show no entry: "+
 		"the search of the service is behind, or programs were killed while they saved: %w", key(issue, number), err)
 }
 
-// await waits for an entry whose key is taken. Its error is memory.ErrConflict when
-// the entry appears; nil means that its upload seems to be abandoned.
+// await waits for the entry of a taken key. The error is memory.ErrConflict if the entry appears.
+// nil means that the entry did not appear, probably because its program was killed.
 func (s *Cache) await(ctx context.Context, issue int, before storedEntry) error {
 	for look, wait := 1, firstWait; look <= maxLooks; look, wait = look+1, 2*wait {
 		if err := s.sleep(ctx, wait); err != nil {
@@ -328,8 +331,8 @@ func (s *Cache) await(ctx context.Context, issue int, before storedEntry) error 
 	return nil
 }
 
-// put makes the entry of a number. When the outcome is unknown it searches for the
-// entry: one that cannot be found is not saved.
+// put makes the entry with a number. If the outcome of the upload is unknown, put searches for the
+// entry. If the search does not find it, the entry is not saved.
 func (s *Cache) put(ctx context.Context, issue, number int, data []byte) error {
 	reserved, err := s.service.reserve(ctx, key(issue, number), len(data))
 	if err != nil {

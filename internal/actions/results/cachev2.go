@@ -11,8 +11,8 @@ import (
 	"github.com/org/foreman-action/internal/actions/results/internal/rpc"
 )
 
-// An upload that the service does not see yet is finished commitTries times, with
-// commitWait between.
+// A finished upload may not be visible to the service yet. So commit is tried commitTries times,
+// with commitWait between the tries.
 const (
 	commitTries = 6
 	commitWait  = 2 * time.Second
@@ -25,7 +25,7 @@ type cacheV2 struct {
 	sleep   func(context.Context, time.Duration) error
 }
 
-// find implements cacheService. The prefix is in both fields: the service is known to
+// find implements cacheService. It sends the prefix in both fields, because the service is known to
 // look only at the restore keys.
 func (s *cacheV2) find(ctx context.Context, prefix string) (string, rpc.SignedURL, error) {
 	got, err := s.call(ctx, "look up the cache entry", "GetCacheEntryDownloadURL", struct {
@@ -72,7 +72,7 @@ func (s *cacheV2) upload(ctx context.Context, r reservation, data []byte) error 
 	return s.commit(ctx, r.key, len(data))
 }
 
-// commit finishes an upload. The service may not see the upload yet.
+// commit finishes an upload. It tries again while the service does not see the upload.
 func (s *cacheV2) commit(ctx context.Context, key string, size int) error {
 	const what = "finish the cache entry"
 	for try := 1; ; try++ {
@@ -102,14 +102,14 @@ type outcome struct {
 	message string // why it was refused
 }
 
-// exists reports whether a request was refused because the name is in use. The rule is
-// a status of its own; other services may only have the words.
+// exists reports whether the service refused because the name is in use. GitHub uses a status for
+// that; other services may only have the message.
 func (o outcome) exists() bool {
 	return strings.Contains(strings.ReplaceAll(strings.ToLower(o.message), "_", " "), "already exists")
 }
 
-// refused makes an error of a refusal. A write that the job has no right to is refused
-// like this, with status 200.
+// refused returns an error for a refusal. The service also refuses a write without permission in
+// this way, with status 200.
 func (o outcome) refused(what string) error {
 	if strings.Contains(strings.ToLower(o.message), "denied") {
 		return fmt.Errorf("%s: %w: %s", what, ErrDenied, o.message)

@@ -13,15 +13,15 @@ import (
 // closingPrefix begins the names of the artifacts that announce closings.
 const closingPrefix = "foreman-closing-i"
 
-// dueLayout is the form of the time in such a name, in UTC; noneDue means that no close is
-// scheduled.
+// dueLayout is the format of the UTC time in the name of such an artifact. noneDue replaces the
+// time after a scheduled close is cancelled.
 const (
 	dueLayout = "20060102T150405Z"
 	noneDue   = "none"
 )
 
-// closingName returns the name of the artifact that announces when the first closing of
-// an issue is due; zero: it is called off.
+// closingName returns the name of the artifact that announces when the first close of an issue is
+// due. Zero due: the close is cancelled.
 func closingName(issue int, due time.Time) string {
 	when := noneDue
 	if !due.IsZero() {
@@ -30,7 +30,8 @@ func closingName(issue int, due time.Time) string {
 	return closingPrefix + strconv.Itoa(issue) + "-" + when
 }
 
-// parseClosing parses such a name. Anybody can make an artifact of any name.
+// parseClosing parses the name of an announcement. It is strict, because anybody can make an
+// artifact of any name.
 func parseClosing(name string) (issue int, due time.Time, ok bool) {
 	number, when, _ := strings.Cut(strings.TrimPrefix(name, closingPrefix), "-")
 	issue, err := strconv.Atoi(number)
@@ -45,9 +46,9 @@ func parseClosing(name string) (issue int, due time.Time, ok bool) {
 	return issue, due, closingName(issue, due) == name
 }
 
-// announce makes the artifact that announces when the first closing of an issue is due.
-// A closing is announced before its record is saved, so that it is always found, and
-// called off after that.
+// announce makes the artifact that announces when the first close of an issue is due. The caller
+// announces a close before it saves the record, so that later runs always find the close. It
+// cancels an announcement after it has saved the record.
 func (a *Artifact) announce(ctx context.Context, job jobIDs, issue int, due time.Time) error {
 	name := closingName(issue, due)
 	u, err := a.uploads.prepare(ctx, job, name, []byte("{}\n"))
@@ -60,7 +61,7 @@ func (a *Artifact) announce(ctx context.Context, job jobIDs, issue int, due time
 	return err
 }
 
-// Pending implements memory.Agenda. No record is downloaded.
+// Pending implements memory.Agenda. It downloads no record.
 func (a *Artifact) Pending(ctx context.Context, repo string) (list []memory.Due, complete bool, err error) {
 	if err := checkIssue(ctx, a.repo, repo, 1); err != nil {
 		return nil, false, fmt.Errorf("look for closings: %w", err)

@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// One run records its actions in an artifact; the next one reads them. The cache is closed to the
-// job, which is reported and is not a failure.
+// One run records its actions in an artifact, and the next run reads them. The job may not write
+// the cache: that is reported, but it is not a failure.
 func Example() {
 	service, err := resultstest.Start(resultstest.Config{})
 	if err != nil {
@@ -24,7 +24,7 @@ func Example() {
 	defer service.Close()
 	service.Deny(resultstest.CacheWrite, true)
 
-	options := results.Options{ // in a job, all of this is in its environment
+	options := results.Options{ // a job reads all these values from its environment
 		ResultsURL: service.URL, RuntimeToken: service.RuntimeToken(resultstest.Job{}), ServerURL: "https://github.com",
 		Repo: "org/repo", RepositoryID: service.RepositoryID(), DefaultBranch: "main",
 		APIURL: service.URL, Token: service.RESTToken(),

@@ -1,6 +1,6 @@
 package results
 
-// What the tests look at from outside.
+// Internal names that the tests use.
 var (
 	Claims   = claims
 	Pack     = pack
@@ -12,13 +12,13 @@ var (
 	Digest   = digest
 )
 
-// Run and Job are the ids that [Claims] returns.
+// Run returns the run's id in the result of [Claims].
 func (j jobIDs) Run() string { return j.run }
 
-// Job is the second of them.
+// Job returns the job's id in the result of [Claims].
 func (j jobIDs) Job() string { return j.job }
 
-// ParseClosing and ClosingName are of the artifacts that announce closings.
+// ParseClosing and ClosingName parse and build the names of artifacts that announce closes.
 var (
 	ParseClosing = parseClosing
 	ClosingName  = closingName

@@ -15,8 +15,8 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// FuzzUnpack opens any bytes as a zip: no panic, one kind of error. The result is within its
-// bounds and stays the same when packed again.
+// FuzzUnpack opens any bytes as a zip. There must be no panic, and every error is memory.ErrBroken.
+// The result is within its bounds and stays the same when it is packed and unpacked again.
 func FuzzUnpack(f *testing.F) {
 	list, err := filepath.Glob("testdata/zip/*.txtar")
 	if err != nil || len(list) == 0 {
@@ -61,7 +61,8 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// FuzzClaims reads any text as a runtime token: no panic, and only ids without special characters.
+// FuzzClaims reads any text as a runtime token. There must be no panic, and the ids contain no
+// special characters.
 func FuzzClaims(f *testing.F) {
 	for _, s := range []string{
 		`{"scp":"Actions.Results:1:2"}`, `{"scp":"Actions.Results:1:2:3"}`, `{"scp":"Actions.Results:a b:c"}`, `{"scp":1}`, `{`, ``,
@@ -84,7 +85,7 @@ func FuzzClaims(f *testing.F) {
 	})
 }
 
-// FuzzParseClosing reads any name: every accepted name is one that we would write.
+// FuzzParseClosing parses any name: each accepted name must be one that closingName returns.
 func FuzzParseClosing(f *testing.F) {
 	for _, name := range []string{"foreman-closing-i7-none", "foreman-closing-i7-20260501T083000Z", "foreman-closing-i007-none", "foreman-closing-i7-00010101T000000Z"} {
 		f.Add(name)

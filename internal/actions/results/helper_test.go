@@ -36,7 +36,7 @@ func optionsOf(s *resultstest.Server, token string) results.Options {
 	}
 }
 
-// v1 makes options those of a server that speaks version 1 of the cache service.
+// v1 returns the options for a server that supports version 1 of the cache service.
 func v1(o results.Options) results.Options {
 	o.CacheURL, o.ResultsURL, o.ServerURL = o.ResultsURL, "", "https://github.example.com"
 	return o
@@ -76,7 +76,7 @@ func load(t *testing.T, s memory.Store) memory.Record {
 	return r
 }
 
-// record is a record of issue 7 at a revision, with a task of its own.
+// record returns the sample record of issue 7 with the given revision.
 func record(revision int) memory.Record {
 	r := memorytest.Sample("org/repo", 7)
 	r.Revision = revision
@@ -120,7 +120,7 @@ func (j *journal) all() []string {
 	return slices.Clone(j.list)
 }
 
-// methods are the calls in short: the last part of each path.
+// methods returns the calls in short form: the method and the last part of each path.
 func methods(s *resultstest.Server) string {
 	var out []string
 	for _, c := range s.Calls() {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// prefix begins the keys of an issue. Its last character keeps issue 7 apart from
-// issue 71.
+// prefix returns the prefix of the keys of an issue. It ends with a slash, so that the prefix of
+// issue 7 does not match the keys of issue 71.
 func prefix(issue int) string { return fmt.Sprintf("foreman/v1/i%d/", issue) }
 
 func key(issue, number int) string { return fmt.Sprintf("%s%010d", prefix(issue), number) }
 
-// parseKey returns the number in a key of the issue. A key that has our prefix and no
-// number is errOddKey.
+// parseKey returns the number in a key of the issue. The error is errOddKey if the key has our
+// prefix but no number.
 func parseKey(text string, issue int) (int, error) {
 	digits, ok := strings.CutPrefix(text, prefix(issue))
 	n, err := strconv.Atoi(digits)
@@ -31,7 +31,7 @@ func parseKey(text string, issue int) (int, error) {
 
 var errOddKey = errors.New("the key of the newest entry holds no number")
 
-// defaultVersion keeps our entries apart from those of other programs.
+// defaultVersion returns the version that distinguishes our entries from those of other programs.
 func defaultVersion() string {
 	sum := sha256.Sum256([]byte("foreman-memory-v1"))
 	return hex.EncodeToString(sum[:])

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// listAge is how long a list of artifacts serves the loads and saves of a run. A save that was
-// made from an old list notices afterwards: see upload.confirm.
+// listAge is the age up to which loads and saves use a list of artifacts again. A save that uses an
+// outdated list detects that after its upload: see upload.confirm.
 const listAge = time.Minute
 
-// lists has the artifacts that a run has listed. It is safe for concurrent use.
+// lists caches the artifacts that a run has listed. It is safe for concurrent use.
 type lists struct {
 	now func() time.Time
 
 	mu     sync.Mutex
 	names  map[string]list
-	recent list            // of all names
-	whole  bool            // recent has all artifacts that there were
+	recent list            // artifacts of all names
+	whole  bool            // recent contains all artifacts that existed then
 	stale  map[string]bool // names for which recent is out of date
 }
 
@@ -31,7 +31,7 @@ func newLists(now func() time.Time) *lists {
 	return &lists{now: now, names: map[string]list{}, stale: map[string]bool{}}
 }
 
-// get returns the artifacts of a name; ok is false when they have to be listed.
+// get returns the artifacts with a name; ok is false when the caller has to list them.
 func (l *lists) get(name string) (all []Info, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,14 +47,14 @@ func (l *lists) get(name string) (all []Info, ok bool) {
 
 func (l *lists) young(one list) bool { return !one.at.IsZero() && l.now().Sub(one.at) < listAge }
 
-// put keeps the artifacts of a name.
+// put stores the artifacts with a name.
 func (l *lists) put(name string, all []Info) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.names[name], l.stale[name] = list{all, l.now()}, true
 }
 
-// putRecent keeps the newest artifacts of all names.
+// putRecent stores the newest artifacts of all names.
 func (l *lists) putRecent(all []Info, whole bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,7 +63,7 @@ func (l *lists) putRecent(all []Info, whole bool) {
 	clear(l.names)
 }
 
-// forget lets the artifacts of a name be listed again.
+// forget drops the artifacts with a name, so that the next get makes the caller list them again.
 func (l *lists) forget(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +71,7 @@ func (l *lists) forget(name string) {
 	l.stale[name] = true
 }
 
-// newest returns the highest id of the artifacts of all names; 0 when they were not listed.
+// newest returns the highest id in the list of all names, 0 if there was no such list.
 func (l *lists) newest() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +82,7 @@ func (l *lists) newest() int64 {
 	return id
 }
 
-// listedAll reports whether the artifacts of all names were listed at any time.
+// listedAll reports whether putRecent was ever called.
 func (l *lists) listedAll() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

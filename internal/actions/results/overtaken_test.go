@@ -10,9 +10,9 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// TestCacheOvertaken: a load that a save of the same store overtakes does not replace the saved
-// state. So a save that is based on the load fails at once, also with a service that accepts a
-// key twice.
+// TestCacheOvertaken checks a load that ends after a later save of the same store. The load must
+// not replace the state that the save has stored. So a save that is based on the load fails at
+// once, even if the service accepts a key twice.
 func TestCacheOvertaken(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})

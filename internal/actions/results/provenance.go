@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// A provenance is where artifacts that are trusted come from: runs of a repository on
-// its default branch.
+// A provenance describes the runs whose artifacts are trusted: those of one repository on its
+// default branch.
 type provenance struct {
 	repoID int64
 	branch string
 }
 
-// own returns the run of an artifact that is trusted.
+// own returns the run of a trusted artifact.
 func (p provenance) own() Run {
 	return Run{RepositoryID: p.repoID, HeadRepositoryID: p.repoID, HeadBranch: p.branch}
 }
 
-// trusted returns the trusted artifacts of a name, newest first.
+// trusted returns the trusted artifacts with a name, newest first.
 func (p provenance) trusted(all []Info, name string, log *slog.Logger) []Info {
 	refused, why := 0, ""
 	out := slices.DeleteFunc(slices.Clone(all), func(info Info) bool {
@@ -35,7 +35,7 @@ func (p provenance) trusted(all []Info, name string, log *slog.Logger) []Info {
 	return out
 }
 
-// check returns why an artifact is not a trusted one of a name; empty: it is.
+// check returns why an artifact is not a trusted artifact with the name. Empty: it is one.
 func (p provenance) check(info Info, name string) string {
 	switch run := info.WorkflowRun; {
 	case info.Name != name:

@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// held saves with one store up to a call, runs between, and returns what the first
-// Save returned.
+// held stops a Save of first at a call, runs between, and lets the Save continue. It returns the
+// error of that Save.
 func held(t *testing.T, s *resultstest.Server, first memory.Store, at resultstest.Fault, between func()) error {
 	t.Helper()
 	return heldAt(t, s, at, func() error { return first.Save(t.Context(), record(0)) }, between)
@@ -33,14 +33,14 @@ func heldAt(t *testing.T, s *resultstest.Server, at resultstest.Fault, first fun
 	return <-done
 }
 
-// TestTwoRuns lets a second run save completely while a first one is stopped at each of its
-// requests: the next run loads the record whose save succeeded.
+// TestTwoRuns lets a second run save completely while a first one is stopped at one of its
+// requests. The next run must load the record of the run whose save succeeded.
 func TestTwoRuns(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		path   string
 		nth    int
-		second int // the revision that the second run saves on top of
+		second int // the stored revision when the second run saves
 	}{
 		"before the name":      {"/twirp/*/CreateArtifact", 1, 0},
 		"before the upload":    {"/blob/*", 1, 0},
@@ -66,13 +66,13 @@ func TestTwoRuns(t *testing.T) {
 	}
 }
 
-// TestBothTakeBack: two runs finish before either looks back. At most one of them
-// may claim to have saved.
+// TestBothTakeBack lets two runs finish their uploads before either checks for a conflict. At most
+// one of them may report a successful save.
 func TestBothTakeBack(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
 	const path = "/repos/*/*/actions/artifacts"
-	// Each run looks for others when it has finished.
+	// Each run lists the artifacts once, after it has finished its upload.
 	looked, goOn := make(chan struct{}), make(chan struct{})
 	finished, lookBack := make(chan struct{}), make(chan struct{})
 	s.Fault(resultstest.Fault{Path: "/twirp/*/CreateArtifact", Times: 2, Reached: looked, Hold: goOn})
@@ -101,7 +101,7 @@ func TestBothTakeBack(t *testing.T) {
 	}
 }
 
-// TestPairs: two runs at a time, without a "concurrency:" block. No task is lost.
+// TestPairs saves with two runs at a time, without a "concurrency:" block. No task may be lost.
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -119,7 +119,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// put adds a task, however often others are faster.
+// put adds a task. It tries again after each conflict, without limit.
 func put(t *testing.T, store memory.Store, id string) {
 	for {
 		_, err := memory.Update(t.Context(), store, "org/repo", 7, func(r *memory.Record) error {
@@ -136,8 +136,8 @@ func put(t *testing.T, store memory.Store, id string) {
 	}
 }
 
-// TestBaseTakenBack: another job removes its record, on which ours is based, before we have
-// finished. Our record is removed too.
+// TestBaseTakenBack lets another run remove the record on which ours is based before we have
+// finished. Our record must be removed too.
 func TestBaseTakenBack(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -147,7 +147,7 @@ func TestBaseTakenBack(t *testing.T) {
 		WorkflowRun: results.Run{RepositoryID: s.RepositoryID(), HeadRepositoryID: s.RepositoryID(), HeadBranch: s.Branch()},
 	}
 	o := options(s)
-	// The first list is the look before; then it is gone, and ours is there.
+	// The list before the upload contains the base. The list after it contains only our artifact.
 	o.Reader = &vanishing{&reader{list: []results.Info{info}, zips: map[int64][]byte{info.ID: base}}, s}
 	if err := artifact(t, o).Save(t.Context(), record(2)); !errors.Is(err, memory.ErrConflict) {
 		t.Errorf("got %v, want ErrConflict", err)
@@ -171,8 +171,8 @@ func (v *vanishing) List(context.Context, string) ([]results.Info, error) {
 	return infos(v.s), nil
 }
 
-// TestCacheTwoRuns: the key is the first one's, who is slow; the second waits until
-// the entry shows, and learns that it did not save.
+// TestCacheTwoRuns lets a slow first run reserve the key. The second run waits until the entry is
+// visible, and gets ErrConflict.
 func TestCacheTwoRuns(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"v2", "v1"} {
@@ -187,7 +187,7 @@ func TestCacheTwoRuns(t *testing.T) {
 			waited, finished := make(chan struct{}), make(chan struct{})
 			o.Sleep = func(ctx context.Context, _ time.Duration) error {
 				select {
-				case waited <- struct{}{}: // the first time
+				case waited <- struct{}{}: // only in the first call
 					<-finished
 				case <-finished:
 				}

@@ -21,11 +21,11 @@ type Reader interface {
 	// List returns the artifacts of a name, trusted or not, in any order. The error for a
 	// missing permission is [ErrDenied] and names the permission.
 	List(ctx context.Context, name string) ([]Info, error)
-	// Download returns the zip of an artifact if it has at most limit bytes. Errors:
-	// [ErrGone], [ErrTooLarge], ErrDenied, or one of the connection.
+	// Download returns the zip of an artifact if it has at most limit bytes. The error is
+	// [ErrGone], [ErrTooLarge], [ErrDenied], or an error of the connection.
 	Download(ctx context.Context, id int64, limit int) ([]byte, error)
-	// Recent returns the newest 2,000 artifacts of all names, in any order, down to the one
-	// with the id after; whole is false when there are more. Errors are those of List.
+	// Recent returns the newest 2,000 artifacts of all names, in any order, down to the id after.
+	// whole is false if there are more than 2,000. Errors are those of List.
 	Recent(ctx context.Context, after int64) (list []Info, whole bool, err error)
 }
 
@@ -37,8 +37,8 @@ var (
 	ErrTooLarge = errors.New("the artifact is too large")
 )
 
-// An Info describes an artifact: the fields of the REST API that matter here, in its
-// own spelling.
+// An Info describes an artifact. It contains the fields of the REST API that this package needs,
+// with their names in the API.
 type Info struct {
 	ID          int64     `json:"id"`
 	Name        string    `json:"name"`
@@ -48,8 +48,8 @@ type Info struct {
 	WorkflowRun Run       `json:"workflow_run"`
 }
 
-// A Run is the run of a workflow that made an artifact. The run of a pull request
-// from a fork belongs to our repository, and its head to the fork.
+// A Run is the workflow run that made an artifact. If a pull request from a fork triggered the run,
+// RepositoryID is our repository and HeadRepositoryID is the fork.
 type Run struct {
 	ID               int64  `json:"id"`
 	RepositoryID     int64  `json:"repository_id"`
@@ -57,7 +57,7 @@ type Run struct {
 	HeadBranch       string `json:"head_branch"`
 }
 
-// The list of a name is read up to maxPages pages: only a flood has more.
+// The list of a name ends after maxPages pages. Only an attacker makes more artifacts of one name.
 const (
 	pageSize = 100
 	maxPages = 10
@@ -97,8 +97,8 @@ func (r *rest) Recent(ctx context.Context, after int64) (list []Info, whole bool
 	return r.pages(ctx, "", maxAll, after)
 }
 
-// pages lists the artifacts of a name, of any name when it is empty, newest first, down to the
-// one with the id after.
+// pages lists the artifacts with a name, or with any name if name is empty. It lists the newest
+// first and stops at the id after.
 func (r *rest) pages(ctx context.Context, name string, most int, after int64) (out []Info, whole bool, err error) {
 	const what = "list the artifacts"
 	for page := 1; page <= most; page++ {
@@ -171,8 +171,8 @@ func (r *rest) get(what, path string, limit int) rpc.Request {
 	}}
 }
 
-// permissionError names the permission that is missing. For a private repository the
-// answer is then that it does not exist.
+// permissionError adds the permission that is missing. For a private repository, GitHub answers
+// "not found" if the permission is missing.
 func permissionError(err error) error {
 	if rpc.IsForbidden(err) || rpc.IsNotFound(err) {
 		return fmt.Errorf("%w: the job needs the permission `actions: read`: %w", ErrDenied, err)

@@ -1,14 +1,14 @@
-// Package results keeps memory in the results service of GitHub Actions: an
-// [Artifact] store, and a [Cache] store over both versions of the cache service.
-// Each is a memory.Store of one repository.
+// Package results stores memory in the results service of GitHub Actions: an [Artifact] store, and
+// a [Cache] store that supports both versions of the cache service. Each is a memory.Store of one
+// repository.
 //
-// The upload of artifacts and the whole of the cache service are internal to GitHub; the
-// requests are those of its own clients. Artifacts are read over the documented REST API. A
-// caller treats every error of these stores as a warning: a job continues without memory.
+// The upload of artifacts and the whole cache service are internal to GitHub, so the requests
+// imitate those of GitHub's own clients. Artifacts are read over the documented REST API. A caller
+// treats every error of these stores as a warning: a job continues without memory.
 //
-// The package has its own client of the cache service because that of
-// github.com/tonistiigi/go-actions-cache adds 1.5 MB to the program, shows signatures
-// in its errors, masks none, limits no answer and does not repeat a request after 5xx.
+// The package has its own client of the cache service because the client in
+// github.com/tonistiigi/go-actions-cache adds 1.5 MB to the program, shows signatures in its
+// errors, masks no signature, reads responses of any size and does not retry after 5xx.
 package results
 
 import (
@@ -27,28 +27,27 @@ import (
 
 // Errors that callers branch on; test with errors.Is.
 var (
-	// ErrDenied means that the job may not do this. The text names the missing
-	// permission, the mode of the cache, or the reason that the service gave. Nothing
-	// was stored.
+	// ErrDenied means that the job has no permission for the operation. The text names the missing
+	// permission, the mode of the cache, or the reason that the service gave. Nothing was stored.
 	ErrDenied = errors.New("denied")
 	// ErrTaken means that this run of the workflow already has an artifact with that name. The
-	// service does not list it and refuses to replace it, as after an attempt that was killed
-	// halfway. Nothing was stored.
+	// service neither lists that artifact nor allows its replacement, for example after an attempt
+	// that was killed halfway. Nothing was stored.
 	ErrTaken = errors.New("the name is taken in this run of the workflow")
 	// ErrUnavailable means that the service does not exist here: the runner gave no
 	// address or no token for it.
 	ErrUnavailable = errors.New("the runner offers no such service")
 )
 
-// Options configure a store; the names in capitals are the variables of the runner
-// that hold the values. No error and no log shows a token.
+// Options configure a store. The names in capitals are the runner's variables that contain the
+// values. Errors and logs contain no token.
 type Options struct {
 	ResultsURL   string // ACTIONS_RESULTS_URL
-	CacheURL     string // ACTIONS_CACHE_URL; that of version 1 of the cache service
+	CacheURL     string // ACTIONS_CACHE_URL, the address of version 1 of the cache service
 	RuntimeToken string // ACTIONS_RUNTIME_TOKEN
 	CacheMode    string // ACTIONS_CACHE_MODE: none, read, write or write-only; empty: unknown
-	ServerURL    string // GITHUB_SERVER_URL; decides about the version of the cache service
-	Repo         string // GITHUB_REPOSITORY, "owner/name"; no other repository's records are kept
+	ServerURL    string // GITHUB_SERVER_URL; determines the version of the cache service
+	Repo         string // GITHUB_REPOSITORY, "owner/name"; records of other repositories are refused
 
 	// RepositoryID (GITHUB_REPOSITORY_ID) and DefaultBranch, without "refs/heads/",
 	// decide which artifacts are trusted. The artifact store needs both.
@@ -61,7 +60,7 @@ type Options struct {
 	APIURL string
 	Token  string
 
-	// CacheVersion keeps the caches of different programs apart. Empty: our own.
+	// CacheVersion distinguishes the caches of different programs. Empty: our own.
 	CacheVersion string
 
 	// Transport carries the requests. Nil: a copy of [http.DefaultTransport], which
@@ -71,8 +70,8 @@ type Options struct {
 	RequestTimeout time.Duration
 	// Now returns the time, for the log. Nil: [time.Now].
 	Now func() time.Time
-	// Sleep waits between tries, or until the context ends, whose error it returns.
-	// Nil: in real time.
+	// Sleep waits for the duration between tries. If the context ends first, it returns the
+	// context's error. Nil: a wait in real time.
 	Sleep func(context.Context, time.Duration) error
 	// Log gets a debug record for each request, and warnings. Nil discards.
 	Log *slog.Logger
@@ -106,8 +105,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// serviceClient returns a client of a service of the runner; name is the variable that
-// holds its address.
+// serviceClient returns a client of a service of the runner. name is the variable that contains the
+// address, for errors.
 func (o Options) serviceClient(address, name string) (*rpc.Client, error) {
 	switch {
 	case address == "":
@@ -128,7 +127,7 @@ func (o Options) client(address, name, token string) (*rpc.Client, error) {
 	})
 }
 
-// denied marks the errors that are about a missing right.
+// denied adds ErrDenied to an error about a missing permission.
 func denied(err error) error {
 	if rpc.IsForbidden(err) {
 		return fmt.Errorf("%w: %w", ErrDenied, err)
@@ -136,8 +135,7 @@ func denied(err error) error {
 	return err
 }
 
-// refusal is the error for an answer that a request was refused, with the reason if
-// there is one.
+// refusal returns the error for a refused request, with the service's message unless it is empty.
 func refusal(what, message string) error {
 	if message != "" {
 		message = ": " + message

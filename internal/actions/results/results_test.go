@@ -21,7 +21,7 @@ func TestNew(t *testing.T) {
 	tests := []struct {
 		name            string
 		change          func(*results.Options)
-		artifact, cache string // what the errors hold; empty: none
+		artifact, cache string // parts of the expected errors; empty: no error
 		unavailable     bool
 	}{
 		{"all there", func(*results.Options) {}, "", "", false},
@@ -61,12 +61,12 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestCacheVersion looks which version of the service is asked.
+// TestCacheVersion checks to which version of the service a store sends its requests.
 func TestCacheVersion(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		server, results, cache string
-		want                   string // the host that is asked; empty: none
+		want                   string // the host that gets the request; empty: no request
 	}{
 		{"https://github.com", "https://results.example", "", "results.example"},
 		{"https://github.com", "https://results.example", "https://cache.example", "results.example"},
@@ -101,13 +101,13 @@ func TestCacheVersion(t *testing.T) {
 	}
 }
 
-// A trip is a transport made of a function.
+// A trip is a function that is used as an http.RoundTripper.
 type trip func(*http.Request) (*http.Response, error)
 
 func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestSecrets uses a transport whose errors contain the whole request: none of its secrets may
-// show.
+// TestSecrets uses a transport whose errors contain the whole request. The errors of the stores
+// must contain none of its secrets.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -212,11 +212,11 @@ func TestParseKey(t *testing.T) {
 	}
 }
 
-// TestPages: the list is read to its end, and not without end.
+// TestPages checks that all pages of a list are read, but at most ten.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
-	// The real one is the oldest; then comes a flood from forks.
+	// The trusted artifact is the oldest. All later ones come from forks.
 	s.Add(resultstest.Artifact{Name: "foreman-memory-i7", Zip: zipOf(t, record(3))})
 	for range 150 {
 		s.Add(resultstest.Artifact{Name: "foreman-memory-i7", HeadRepositoryID: 666})
@@ -236,8 +236,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestNewestCounts: not the one that is listed first, but the one with the highest
-// id; and no older one when that is broken.
+// TestNewestCounts checks that the artifact with the highest id is the record, and not the first in
+// the list. If that artifact is broken, no older one replaces it.
 func TestNewestCounts(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -274,7 +274,7 @@ func TestNewestCounts(t *testing.T) {
 	}
 }
 
-// A reader is a results.Reader of what it holds.
+// A reader is a results.Reader that returns its fields.
 type reader struct {
 	list []results.Info
 	zips map[int64][]byte
@@ -293,7 +293,7 @@ func (r *reader) Recent(context.Context, int64) ([]results.Info, bool, error) {
 	return r.list, true, r.err
 }
 
-// TestLongAnswers: answers are read up to a limit.
+// TestLongAnswers checks that responses are read only up to a limit.
 func TestLongAnswers(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -312,7 +312,7 @@ func TestLongAnswers(t *testing.T) {
 	}
 }
 
-// TestCacheVersionOption keeps the caches of two programs apart.
+// TestCacheVersionOption checks that two values of CacheVersion have separate caches.
 func TestCacheVersionOption(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})

@@ -13,14 +13,14 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// TestSameRun lets a second job of a run save completely while a first one is stopped at each
-// of its calls. After a successful save the record contains the task; after a failed one a
-// repetition succeeds.
+// TestSameRun lets a second job of a run save completely while the first one is stopped at one of
+// its calls. If a job's save succeeds, the record contains its task. If the save fails, a second
+// try succeeds.
 func TestSameRun(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		lenient bool
-		base    bool // the run has an artifact already, of a third job
+		base    bool // the run already has an artifact of a third job
 	}{
 		"new":               {},
 		"new, lenient":      {lenient: true},
@@ -30,7 +30,7 @@ func TestSameRun(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// Once alone, to know the calls.
+			// Save once without a second job, to get the list of calls.
 			alone := newDuel(t, tt.lenient, tt.base)
 			before := len(alone.s.Calls())
 			if err := alone.first.Save(t.Context(), alone.mine); err != nil {
@@ -48,8 +48,8 @@ func TestSameRun(t *testing.T) {
 	}
 }
 
-// TestSameRunTakenBack is the same while the first job takes its own back, because
-// another run has saved meanwhile.
+// TestSameRunTakenBack is like TestSameRun, but another run has saved meanwhile. The second job
+// saves while the first one removes its own artifact because of that conflict.
 func TestSameRunTakenBack(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"ListArtifacts", "DeleteArtifact"} {
@@ -71,11 +71,11 @@ func TestSameRunTakenBack(t *testing.T) {
 	}
 }
 
-// A duel has two jobs of a run save the record of issue 7.
+// A duel is a test in which two jobs of one run save the record of issue 7.
 type duel struct {
 	s             *resultstest.Server
 	first, second memory.Store
-	mine          memory.Record // what the first one saves
+	mine          memory.Record // the record that the first job saves
 }
 
 func newDuel(t *testing.T, lenient, base bool) *duel {
@@ -91,8 +91,8 @@ func newDuel(t *testing.T, lenient, base bool) *duel {
 	return d
 }
 
-// fight lets the second job save while a fault holds the first one, and looks what
-// became of both.
+// fight lets the second job save while a fault stops the first one, and checks the outcome of each
+// job.
 func (d *duel) fight(t *testing.T, at resultstest.Fault) {
 	t.Helper()
 	var other error
@@ -119,7 +119,7 @@ func (d *duel) fight(t *testing.T, at resultstest.Fault) {
 	}
 }
 
-// once adds a task, with no more patience than an update has.
+// once adds a task with one call of Update, which retries a conflict only a few times.
 func once(t *testing.T, store memory.Store, id string) error {
 	t.Helper()
 	_, err := memory.Update(t.Context(), store, "org/repo", 7, func(r *memory.Record) error {
@@ -138,8 +138,9 @@ func tasks(t *testing.T, s *resultstest.Server) []string {
 	return out
 }
 
-// TestMakerReplaces pins what remains: the service deletes by name and job, so the
-// artifact goes that its own maker has replaced after we looked. It is not silent.
+// TestMakerReplaces pins the remaining race. The service deletes by name and job, so it deletes a
+// new artifact if the job replaces its own after we have listed it. The log then contains a
+// warning.
 func TestMakerReplaces(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -162,8 +163,8 @@ func TestMakerReplaces(t *testing.T) {
 	}
 }
 
-// TestOursIsGone: when a list lacks our new artifact, it was replaced; it is removed if it
-// still exists.
+// TestOursIsGone checks a list without our new artifact, which means that it was replaced. Save
+// returns ErrConflict and removes our artifact if it still exists.
 func TestOursIsGone(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
@@ -177,8 +178,9 @@ func TestOursIsGone(t *testing.T) {
 	}
 }
 
-// TestListedArtifacts gives answers to the list of this run, which is read before a removal:
-// only the known artifact, 4, is removed, and an invalid answer removes none.
+// TestListedArtifacts checks the list of this run's artifacts that Save reads before a removal. "4"
+// stands for the id of the known artifact. If the list names another artifact or is invalid, Save
+// removes nothing.
 func TestListedArtifacts(t *testing.T) {
 	t.Parallel()
 	const ids = `"workflow_run_backend_id":"r","workflow_job_run_backend_id":"j"`

@@ -21,20 +21,20 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// TestScripts runs testdata/script: each archive has a file "script" of commands,
-// one a line, and the file "want" of what they print.
+// TestScripts runs the scripts in testdata/script. Each archive has a file "script" with one
+// command per line, and a file "want" with the expected output.
 //
-//	server camel lenient      makes the server anew; words are options
+//	server camel lenient      makes a new server; the words are options
 //	store KIND [run=N] [mode=M] [branch=B] [fork]
-//	                          a store of a new job; KIND: artifact, cache, cache-v1
-//	load, save REVISION       of issue 7
+//	                          opens a store of a new job; KIND: artifact, cache, cache-v1
+//	load, save REVISION       loads or saves the record of issue 7
 //	deny RIGHT, grant RIGHT
-//	fault PATH [KEY=VALUE ...] in the words of resultstest.Fault
+//	fault PATH [KEY=VALUE ...] the keys are fields of resultstest.Fault;
 //	                          size=N makes a body of N characters
-//	reserve NUMBER            takes a key of the cache, and leaves it at that
-//	odd NAME                  puts a cache entry there whose key ends with NAME
-//	broken NUMBER             puts a cache entry there that is no record
-//	artifact REVISION [run=N] puts an artifact there
+//	reserve NUMBER            reserves a key of the cache, without an entry
+//	odd NAME                  adds a cache entry whose key ends with NAME
+//	broken NUMBER             adds a cache entry that is not a record
+//	artifact REVISION [run=N] adds an artifact
 //	calls, wire               print the calls since the last time: in short, or whole
 //
 // Waits, warnings and masks are printed as they happen.
@@ -155,7 +155,7 @@ func (p *player) open(kind string, opts map[string]string) {
 	}
 }
 
-// result prints an outcome, with the errors that callers can tell apart.
+// result prints an outcome, and the names of the exported errors that it matches.
 func (p *player) result(text string, err error) {
 	if err == nil {
 		p.printf("%s", text)
@@ -195,8 +195,8 @@ func (p *player) fault(path string, opts map[string]string) {
 	p.s.Fault(f)
 }
 
-// wire prints a request whole. What depends on the compressor of this version of Go
-// is left out: the server has checked it.
+// wire prints a whole request. It omits the bytes that depend on the compressor of this version of
+// Go; the server has checked them.
 func (p *player) wire(c loopback.Call) {
 	text := c.Method + " " + c.URI + "\n"
 	c.Header.Del("Content-Length")

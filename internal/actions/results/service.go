@@ -26,7 +26,7 @@ func (s artifactService) create(ctx context.Context, job jobIDs, name string) (r
 	return s.c.SignedField(got, "signed_upload_url")
 }
 
-// upload sends a zip as GitHub's own client does: blocks, then the list of them.
+// upload sends a zip as GitHub's own client does: first the data as a block, then the block list.
 func (s artifactService) upload(ctx context.Context, to rpc.SignedURL, zip []byte) error {
 	const what = "upload the artifact"
 	id := base64.StdEncoding.EncodeToString([]byte("foreman-000000"))
@@ -53,11 +53,11 @@ func (s artifactService) finalize(ctx context.Context, job jobIDs, name string, 
 	return s.call(ctx, "finish the artifact", "FinalizeArtifact", in)
 }
 
-// removing is the operation of find and remove, for errors.
+// removing names the operation in the errors of find and remove.
 const removing = "remove the artifact"
 
-// find returns the id of the artifact of a name in the job's run, 0 meaning none, and
-// the job that made it, without whose ids the service deletes nothing.
+// find returns the id of the artifact with a name in the job's run, 0 if there is none, and the job
+// that made it. The service deletes an artifact only if the request contains the ids of that job.
 func (s artifactService) find(ctx context.Context, job jobIDs, name string) (id int64, maker jobIDs, err error) {
 	got, err := s.c.Twirp(ctx, removing, "ArtifactService/ListArtifacts", job.fields("name_filter", name))
 	if err != nil {
@@ -74,7 +74,7 @@ func (s artifactService) find(ctx context.Context, job jobIDs, name string) (id 
 		if err := errors.Join(err, err1, err2); err != nil {
 			return 0, jobIDs{}, err
 		}
-		// Attempts of a run may have one each; the newest is the one that counts.
+		// Each attempt of a run may have one; the newest is the record.
 		if n > id {
 			id, maker = n, jobIDs{run, job}
 		}
@@ -82,8 +82,8 @@ func (s artifactService) find(ctx context.Context, job jobIDs, name string) (id 
 	return id, maker, nil
 }
 
-// remove deletes the artifact of a name that a job made, and returns the id of the deleted one, 0
-// if it is unknown. It is not an error that there is none.
+// remove deletes the artifact with a name that a job made. It returns the id of the deleted
+// artifact, 0 if that is unknown. If there is no such artifact, it returns no error.
 func (s artifactService) remove(ctx context.Context, maker jobIDs, name string) (int64, error) {
 	got, err := s.call(ctx, removing, "DeleteArtifact", maker.fields("name", name))
 	switch {
@@ -92,11 +92,11 @@ func (s artifactService) remove(ctx context.Context, maker jobIDs, name string) 
 	case err != nil:
 		return 0, err
 	}
-	id, _ := got.Number("artifact_id") // 0 without one
+	id, _ := got.Number("artifact_id") // 0 if the response has no id
 	return id, nil
 }
 
-// call calls a method whose answer contains whether it succeeded.
+// call calls a method whose response has the field "ok".
 func (s artifactService) call(ctx context.Context, what, method string, in map[string]any) (rpc.Fields, error) {
 	got, err := s.c.Twirp(ctx, what, "ArtifactService/"+method, in)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// firstWait is the first wait before a store looks again at a state that may be behind.
+// firstWait is the first wait before a store reads a state again that may be outdated.
 const firstWait = time.Second
 
-// checkIssue checks the arguments of every call of a store that keeps the repository own.
+// checkIssue checks the arguments of every call of a store for the repository own.
 func checkIssue(ctx context.Context, own, repo string, issue int) error {
 	if _, err := memory.Key(repo, issue); err != nil {
 		return err
@@ -24,8 +24,8 @@ func checkIssue(ctx context.Context, own, repo string, issue int) error {
 	return ctx.Err()
 }
 
-// A semaphore lets one save of a process through at a time: to the services two would
-// be competitors, which costs waiting.
+// A semaphore allows one save of a process at a time. Two saves at once would be competitors for
+// the service, and one of them would have to wait and retry.
 type semaphore chan struct{}
 
 func newSemaphore() semaphore { return make(semaphore, 1) }
@@ -41,8 +41,8 @@ func (s semaphore) acquire(ctx context.Context) error {
 
 func (s semaphore) release() { <-s }
 
-// checkRevision reports whether a record of revision next may be saved over the stored
-// one, given the stored revision or the error from reading it.
+// checkRevision returns nil if a record of revision next may be saved over the stored record. err
+// is the error from reading the stored record.
 func checkRevision(next, stored int, err error) error {
 	switch {
 	case errors.Is(err, memory.ErrNotFound):
@@ -60,8 +60,8 @@ func checkRevision(next, stored int, err error) error {
 	return nil
 }
 
-// isServiceError reports whether an error comes from the service or the network, and not
-// from a record that is missing or cannot be read.
+// isServiceError reports whether an error comes from the service or the network. A record that is
+// missing or cannot be read is not a service error.
 func isServiceError(err error) bool {
 	return err != nil && !errors.Is(err, memory.ErrNotFound) && !errors.Is(err, memory.ErrBroken) && !errors.Is(err, memory.ErrNewer)
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/org/foreman-action/memory/memorytest"
 )
 
-// TestSuite runs the suite of all memory stores. Two wrappers add properties that a medium lacks: a
-// store of this package keeps one repository, and artifacts have no compare-and-swap.
+// TestSuite runs the common test suite of memory stores. Two wrappers are necessary: perRepo,
+// because a store of this package keeps one repository, and eachRun, because artifacts have no
+// compare-and-swap.
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	stores := map[string]func(t *testing.T, s *resultstest.Server) memory.Store{
@@ -31,7 +32,8 @@ func TestSuite(t *testing.T) {
 			t.Parallel()
 			memorytest.Run(t, func(t *testing.T) memory.Store {
 				return &perRepo{stores: map[string]memory.Store{}, open: func(repo string) memory.Store {
-					// One spelling of the answers is as good as the other.
+					// Some subtests use CamelCase, so that the suite covers each spelling of the
+					// field names.
 					return open(t, resultstest.New(t, resultstest.Config{Repo: repo, CamelCase: strings.HasSuffix(name, "one run")}))
 				}}
 			})
@@ -39,7 +41,7 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// TestAgenda holds the store of artifacts against the suite of what finds closings.
+// TestAgenda runs the common test suite of stores that list scheduled closes.
 func TestAgenda(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T, s *resultstest.Server) memory.Agenda{
@@ -59,8 +61,8 @@ func TestAgenda(t *testing.T) {
 	}
 }
 
-// A perRepo gives each repository a server and a store of its own, as on GitHub,
-// where a job has the services of its own repository only.
+// A perRepo gives each repository its own server and store. On GitHub, too, a job can use only the
+// services of its own repository.
 type perRepo struct {
 	open func(repo string) memory.Store
 
@@ -73,7 +75,7 @@ func (p *perRepo) store(repo string) memory.Store {
 	defer p.mu.Unlock()
 	repo = strings.ToLower(repo)
 	if _, err := memory.Key(repo, 1); err != nil {
-		repo = "org/repo" // whose store has to refuse
+		repo = "org/repo" // its store has to refuse the invalid name
 	}
 	if p.stores[repo] == nil {
 		p.stores[repo] = p.open(repo)
@@ -93,8 +95,8 @@ func (p *perRepo) Pending(ctx context.Context, repo string) ([]memory.Due, bool,
 	return p.store(repo).(memory.Agenda).Pending(ctx, repo)
 }
 
-// An eachRun opens a store for each call, as if each were made by another run. Its
-// lock is the workflow's "concurrency:", which keeps the runs of an issue apart.
+// An eachRun opens a new store for each call, as if each call were made by another run. Its lock
+// plays the workflow's "concurrency:", which allows one run per issue at a time.
 type eachRun struct {
 	mu   sync.Mutex
 	open func() memory.Store

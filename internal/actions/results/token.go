@@ -19,9 +19,9 @@ func (j jobIDs) fields(key, value string) map[string]any {
 
 var errClaims = errors.New("the runtime token does not name its run and job (scope Actions.Results)")
 
-// claims reads the ids out of the runtime token: of its claim "scp", a list of words
-// of which one is "Actions.Results:<run>:<job>". The signature is for the service to
-// check. The error shows nothing of the token.
+// claims reads the ids from the claim "scp" of the runtime token. "scp" is a list of words, one of
+// which is "Actions.Results:<run>:<job>". claims does not verify the signature, because the service
+// does. The error contains nothing of the token.
 func claims(token string) (jobIDs, error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 || len(token) > 64<<10 {

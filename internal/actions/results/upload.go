@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// An uploader makes artifacts that count: none that a competing run has made is lost.
+// An uploader makes artifacts and checks that no artifact of a competing run is lost.
 type uploader struct {
 	service artifactService
 	reader  Reader
@@ -22,7 +22,7 @@ type uploader struct {
 	log     *slog.Logger
 }
 
-// known returns the artifacts of a name, trusted or not, as they were listed a short time ago.
+// known returns the artifacts with a name, trusted or not, from a list that is at most listAge old.
 func (p uploader) known(ctx context.Context, name string) ([]Info, error) {
 	if all, ok := p.lists.get(name); ok {
 		return all, nil
@@ -43,7 +43,7 @@ func (p uploader) list(ctx context.Context, name string) ([]Info, error) {
 	return p.trust.trusted(all, name, p.log), nil
 }
 
-// prepare begins the upload of an artifact, with those that exist.
+// prepare prepares the upload of an artifact, and lists the existing artifacts with its name.
 func (p uploader) prepare(ctx context.Context, job jobIDs, name string, data []byte) (*upload, error) {
 	zip, err := pack(data)
 	if err != nil {
@@ -63,12 +63,12 @@ type upload struct {
 	name     string
 	zip      []byte
 	existing []Info // artifacts of the name before the upload
-	trusted  []Info // those of them that count, newest first
+	trusted  []Info // the trusted ones of existing, newest first
 	replaces bool   // an existing artifact was removed for this one
-	unlisted bool   // nothing was listed before: it is made for an issue that has no record
+	unlisted bool   // existing was not listed, because the issue probably has no record
 }
 
-// run makes the artifact, makes sure that it counts, and returns its id.
+// run creates the artifact, checks for competing artifacts, and returns its id.
 func (u *upload) run(ctx context.Context) (int64, error) {
 	id, err := u.create(ctx)
 	if err == nil {
@@ -95,8 +95,8 @@ func (u *upload) create(ctx context.Context) (int64, error) {
 	return u.finalize(ctx)
 }
 
-// replace creates the artifact where this run already has one of the name: the record
-// that ours was made from, or the rest of a killed attempt.
+// replace creates the artifact if this run already has one with the name: the record on which ours
+// is based, or the incomplete artifact of a killed attempt.
 func (u *upload) replace(ctx context.Context) (rpc.SignedURL, error) {
 	now, err := u.list(ctx, u.name)
 	if err != nil {
@@ -120,7 +120,7 @@ func (u *upload) replace(ctx context.Context) (rpc.SignedURL, error) {
 }
 
 // explainTaken returns why the name is taken after a removal: another job of this run was faster,
-// or the service does not release it.
+// or the service does not release the name.
 func (u *upload) explainTaken(ctx context.Context, reason error) error {
 	now, err := u.list(ctx, u.name)
 	if err == nil && slices.ContainsFunc(now, func(info Info) bool { return !u.existed(info.ID) }) {
@@ -134,14 +134,14 @@ func (u *upload) finalize(ctx context.Context) (int64, error) {
 	got, err := u.service.finalize(ctx, u.job, u.name, u.zip)
 	switch {
 	case rpc.IsNotFound(err):
-		// Another job of this run has replaced it meanwhile.
+		// Another job of this run has replaced the artifact meanwhile.
 		return 0, fmt.Errorf("%w: %w", memory.ErrConflict, err)
 	case err == nil:
 		return got.Number("artifact_id")
 	case rpc.IsRefused(err):
 		return 0, err
 	}
-	// The outcome is unknown: the artifact may be there.
+	// It is unknown whether the service has finished the artifact, so look for it.
 	now, lost := u.list(ctx, u.name)
 	if lost != nil {
 		return 0, err
@@ -158,13 +158,13 @@ func (u *upload) existed(id int64) bool {
 	return slices.ContainsFunc(u.existing, func(info Info) bool { return info.ID == id })
 }
 
-// confirm looks for a competing artifact: one that was made meanwhile, one in the place
-// of ours, or the removal of the one that ours was made from. It then removes ours, and
+// confirm looks for a conflict. It is a conflict if another artifact was made meanwhile, if ours
+// was replaced, or if the one on which ours is based was removed. confirm then removes ours and
 // returns memory.ErrConflict.
 func (u *upload) confirm(ctx context.Context, id int64) error {
 	all, err := u.reader.List(ctx, u.name)
 	if err == nil && !slices.ContainsFunc(all, func(info Info) bool { return info.ID == id }) {
-		// A list may lag behind; it gets one more chance.
+		// The list may lag behind, so it is read once more.
 		if err = u.sleep(ctx, firstWait); err == nil {
 			all, err = u.reader.List(ctx, u.name)
 		}
@@ -181,7 +181,7 @@ func (u *upload) confirm(ctx context.Context, id int64) error {
 	return u.check(ctx, id, all)
 }
 
-// check looks for a competing artifact in a list of those of the name.
+// check looks for a conflict in a list of the artifacts with the name.
 func (u *upload) check(ctx context.Context, id int64, all []Info) error {
 	own, rival, base := false, false, u.replaces || len(u.trusted) == 0
 	for _, info := range all {
@@ -206,8 +206,8 @@ func (u *upload) check(ctx context.Context, id int64, all []Info) error {
 	return fmt.Errorf("%w: an artifact with this name was created or removed", memory.ErrConflict)
 }
 
-// remove deletes the artifact of the name in this run, if allowed permits its id; otherwise the
-// error is memory.ErrConflict. It is not an error that there is none.
+// remove deletes the artifact with the name in this run if allowed accepts its id; otherwise the
+// error is memory.ErrConflict. If there is no such artifact, remove returns no error.
 func (u *upload) remove(ctx context.Context, allowed func(id int64) bool) error {
 	id, maker, err := u.service.find(ctx, u.job, u.name)
 	switch {

@@ -13,7 +13,8 @@ import (
 
 const (
 	fileName = "memory.json" // the one file of an artifact
-	// maxZip bounds a zip before it is opened: one file that does not compress.
+	// maxZip limits the size of a zip before it is opened. It allows one file of the maximal size
+	// that does not compress.
 	maxZip = memory.MaxSize + 4<<10
 )
 
@@ -34,8 +35,8 @@ func pack(data []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unpack returns the one file of a zip. Every error is a memory.ErrBroken. The sizes in
-// a zip are not trusted: no more is unpacked than a record may have.
+// unpack returns the one file of a zip. Every error is a memory.ErrBroken. The sizes in a zip are
+// not trusted: unpack reads at most one byte more than a record may have.
 func unpack(data []byte) ([]byte, error) {
 	if len(data) > maxZip {
 		return nil, broken(fmt.Errorf("the zip is larger than %d bytes", maxZip))

@@ -15,16 +15,16 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// TestArchives loads the zips of testdata/zip as the memory of org/repo#7. Each archive has a
-// file "make" of commands, one a line, the files that they name, and the file "want" with the
+// TestArchives loads the zips of testdata/zip as the memory of org/repo#7. Each archive has a file
+// "make" with one command per line, the files that the commands name, and a file "want" with the
 // result of Load.
 //
-//	file NAME CONTENT [store]   an entry with the content of a file of the archive
-//	zeros NAME SIZE             an entry of zeros
-//	many COUNT                  so many entries
+//	file NAME CONTENT [store]   adds an entry with the content of a file of the archive
+//	zeros NAME SIZE             adds an entry of zero bytes
+//	many COUNT                  adds COUNT entries
 //	link NAME, dir NAME, secret NAME CONTENT
-//	size N                      the last entry claims to have N bytes
-//	cut N, flip, raw CONTENT    the zip less its last bytes, with a wrong bit, or no zip
+//	size N                      makes the last entry claim to have N bytes
+//	cut N, flip, raw CONTENT    removes the last N bytes, flips a bit, or replaces the zip
 //	repo N, head N, branch NAME, expired, digest TEXT, name TEXT
 func TestArchives(t *testing.T) {
 	t.Parallel()
@@ -41,7 +41,8 @@ func TestArchives(t *testing.T) {
 		if err == nil {
 			return "loaded\n"
 		}
-		// Whatever is there, the next record takes its place unless it is newer.
+		// Whatever is stored, a record of revision 0 replaces it, unless it was written by a newer
+		// version of the program.
 		first := store.Save(t.Context(), record(0))
 		if ok := first == nil; ok == errors.Is(err, memory.ErrNewer) {
 			t.Errorf("Save over it: %v", first)
@@ -57,7 +58,7 @@ type maker struct {
 	a     resultstest.Artifact
 	buf   bytes.Buffer
 	zip   *zip.Writer
-	after []func([]byte) []byte // changes to the zip
+	after []func([]byte) []byte // changes to the finished zip
 }
 
 func (m *maker) entry(h *zip.FileHeader, content []byte) {
@@ -110,7 +111,7 @@ func (m *maker) do(words []string) {
 	}
 }
 
-// damage is about the zip as a whole.
+// damage runs the commands that change the zip as a whole.
 func (m *maker) damage(what, arg string) {
 	switch what {
 	case "raw":

@@ -1,5 +1,5 @@
-// Package agent runs a Builder or an Inspector once: a command of the consumer's choice,
-// or recorded steps in its place.
+// Package agent runs a Builder or an Inspector once: either the command that the consumer
+// configures, or recorded steps in its place.
 package agent
 
 import (
@@ -22,19 +22,19 @@ type Invocation struct {
 	Number  int    // of the role's run in this task, from 1
 	Title   string // for the agent's session
 	Dir     string // the worktree
-	Seen    string // where the agent sees the worktree; empty: at Dir
+	Seen    string // path of the worktree for the agent, such as in a container; empty: Dir
 	Prompt  string
 	Log     io.Writer // receives the agent's output
-	LogSize int64     // bytes of it; 0: no limit
+	LogSize int64     // most bytes that Log receives; 0: no limit
 	Env     []string
 
 	PromptFile  string // contains Prompt
-	ResultFile  string // where the result is expected; there is none yet
-	MessageFile string // where the agent may leave its final message; there is none yet
+	ResultFile  string // the agent writes its result here; does not exist before the run
+	MessageFile string // the agent may write its final message here; does not exist before
 	SchemaFile  string // contains the JSON Schema of the result
 }
 
-// seen returns the path by which the agent finds a file of the worktree.
+// seen returns the path under which the agent sees a file of the worktree.
 func (in Invocation) seen(name string) string {
 	if rel, err := filepath.Rel(in.Dir, name); err == nil && in.Seen != "" {
 		return path.Join(in.Seen, filepath.ToSlash(rel))
@@ -42,8 +42,8 @@ func (in Invocation) seen(name string) string {
 	return name
 }
 
-// An Agent works once. Its work is in the worktree and in the result file; the result of the
-// process describes only its end. It may be called again after it returned.
+// An Agent does one run. Its work is the worktree and the result file. The [process.Result]
+// describes only how the process ended. After Run returns, the agent may be run again.
 type Agent interface {
 	Run(ctx context.Context, in Invocation) (process.Result, error)
 }
@@ -51,12 +51,13 @@ type Agent interface {
 // grace is how long an agent has to save its work after SIGTERM.
 const grace = 10 * time.Second
 
-// maxMessage is how many bytes of a final message are looked at, from its end.
+// maxMessage is the most bytes of a final message that are searched for the result. They are the
+// last bytes.
 const maxMessage = 1 << 20
 
-// A Runner runs a command, and waits until all of its processes have ended, such as
-// [process.Runner] on this machine. Afterwards the folder contains the permitted changes of the
-// command.
+// A Runner runs a command, and waits until all of its processes have ended. An example is
+// [process.Runner], which runs commands on this machine. Afterwards the folder contains the
+// changes that the command was allowed to make.
 type Runner interface {
 	Run(ctx context.Context, c process.Command) (process.Result, error)
 }
@@ -67,8 +68,8 @@ type Command struct {
 	Config config.Agent
 }
 
-// Run runs the program. Where the result is the final message, it is taken out of that and
-// written to the result file; a message without one leaves none.
+// Run runs the program. If the configuration takes the result from the final message, Run extracts
+// it and writes it to the result file. If the message contains no result, Run writes no file.
 func (c Command) Run(ctx context.Context, in Invocation) (process.Result, error) {
 	command := process.Command{
 		Args: c.Config.Expand(map[string]string{
@@ -106,7 +107,7 @@ func (c Command) Run(ctx context.Context, in Invocation) (process.Result, error)
 	return result, nil
 }
 
-// end returns the end of a regular file; nil when there is none.
+// end returns the last maxMessage bytes of a regular file; nil if there is no such file.
 func end(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -123,10 +124,10 @@ func end(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxMessage))
 }
 
-// A tail passes the start of the output on, and keeps the end.
+// A tail forwards the start of the output to a writer, and keeps the end.
 type tail struct {
 	to        io.Writer
-	left      int64 // bytes that are passed on; 0 at the start: all
+	left      int64 // limit of the bytes that are forwarded; 0: no limit
 	passed    int64
 	truncated bool
 	data      []byte

@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/internal/build/process"
 )
 
-// The test binary is the supervisor as well.
+// TestMain runs the tests. The test binary also serves as the supervisor of commands.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "supervise" {
 		os.Exit(process.Supervise(os.Stderr, os.Args[2:]))
@@ -48,7 +48,7 @@ func command(script string, from config.Source, args ...string) agent.Command {
 
 const answer = `{"run":{"status":"ok"},"work":{"summary":"a {brace} and \"quotes\"","complexity":"low"}}`
 
-// TestCommand passes the prompt in each way, 200 KB long, and takes the result in each way.
+// TestCommand passes a prompt of 200 KB in each supported way, and returns the result in each way.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]agent.Command{
@@ -107,7 +107,7 @@ func TestMessageWithoutResult(t *testing.T) {
 	}
 }
 
-// TestLongOutput prints more than is kept, and the result last.
+// TestLongOutput prints more than is kept. The result comes last and is found.
 func TestLongOutput(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder

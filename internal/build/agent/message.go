@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 )
 
-// maxTries bounds the places of a message that are tried as the start of a result.
+// maxTries limits how many positions of a message are tried as the start of a result.
 const maxTries = 500
 
-// Extract returns the last result in an agent's final message: a JSON object with the key
-// "run", as the whole message, in prose, or as the text of the key "result" in an object of
-// the agent's own, one to a line.
+// Extract returns the last result in an agent's final message. A result is a JSON object with the
+// key "run". It is the whole message, or stands in prose. It may also be text under the key
+// "result" of another JSON object, as some agents print one object a line.
 func Extract(message []byte) (found []byte, ok bool) { return extract(message, true) }
 
 func extract(message []byte, wrapped bool) ([]byte, bool) {

@@ -25,7 +25,7 @@ import (
 // A run beyond the last folder fails.
 type Script struct{ Steps fs.FS }
 
-// Run plays the step.
+// Run applies the recorded step for this run.
 func (s Script) Run(_ context.Context, in Invocation) (process.Result, error) {
 	name := in.Role + "-" + strconv.Itoa(in.Number)
 	step, err := fs.Sub(s.Steps, name)

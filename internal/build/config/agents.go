@@ -52,8 +52,8 @@ func (a Agent) Uses(name string) bool {
 	})
 }
 
-// Expand returns the agent's command with its placeholders replaced. Values are not
-// expanded again; a name without a value is replaced by nothing.
+// Expand returns the agent's command with its placeholders replaced. It does not expand
+// placeholders in values. A placeholder without a value becomes empty.
 func (a Agent) Expand(values map[string]string) []string {
 	expanded := make([]string, len(a.Command))
 	for i, argument := range a.Command {
@@ -64,7 +64,7 @@ func (a Agent) Expand(values map[string]string) []string {
 	return expanded
 }
 
-// complete sets the values of the preset and the role.
+// complete sets the fields that the preset defines, and the default result file of the role.
 func (a Agent) complete(role string) Agent {
 	if p, ok := preset(a.Preset, role); ok {
 		a.Command = p.command
@@ -81,18 +81,18 @@ func (a Agent) complete(role string) Agent {
 	return a
 }
 
-// A known is a preset: how an agent's own command line works.
+// A known is a preset: how to call the command line of a known agent.
 type known struct {
 	command []string
 	from    Source   // empty: a file
 	model   []string // arguments that choose the model
-	at      int      // where those stand in the command
+	at      int      // index in command at which the model arguments are inserted
 }
 
 const readPrompt = "Read {{prompt_file}} and do what it asks, completely."
 
-// preset returns the built-in settings of an agent in a role. An Inspector that need not write
-// gets no permission to: its final message is the result.
+// preset returns the built-in settings of an agent in a role. If an Inspector can return its
+// result as the final message, it has no permission to write files.
 func preset(name, role string) (known, bool) {
 	p, ok := map[string]known{
 		"opencode/builder":   {command: []string{"opencode", "run", "--agent", "builder", "--title", "{{title}}", readPrompt}, model: []string{"--model", "{{model}}"}, at: 2},
@@ -115,7 +115,7 @@ func preset(name, role string) (known, bool) {
 	return p, ok
 }
 
-// presets returns the names of the presets for a role. Aider has no part that only reads.
+// presets returns the names of the presets for a role. Aider has no preset for an Inspector.
 func presets(role string) []string {
 	return slices.DeleteFunc([]string{"opencode", "claude", "codex", "aider"}, func(name string) bool {
 		_, ok := preset(name, role)

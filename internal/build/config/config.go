@@ -23,7 +23,7 @@ import (
 // Name is the file's path in a repository.
 const Name = ".foreman/build.yml"
 
-// A Config is the content of the file with its defaults.
+// A Config is the content of the file. Omitted keys have their defaults.
 type Config struct {
 	Version   int        `yaml:"version,required"`
 	Builder   Agent      `yaml:"builder,required"`
@@ -31,15 +31,15 @@ type Config struct {
 	Setup     [][]string `yaml:"setup"`  // commands, run once in a new worktree
 	Checks    []Check    `yaml:"checks"` // commands that judge each round
 	Limits    Limits     `yaml:"limits"`
-	Env       []string   `yaml:"env"` // names of variables that commands get, besides the common ones
+	Env       []string   `yaml:"env"` // names of additional variables for commands
 	Sandbox   Sandbox    `default:"none"            yaml:"sandbox"`
-	Image     string     `yaml:"image"` // of the containers; empty exactly where Sandbox is [NoSandbox]
+	Image     string     `yaml:"image"` // image of the containers; required for [Docker], else empty
 	Commit    Identity   `yaml:"commit"`
 	Publish   Publish    `yaml:"publish"`
 }
 
-// An Agent is a command that works as Builder or as Inspector. [Parse] sets Command from
-// the preset, where there is one; otherwise exactly one of Command and Script is set.
+// An Agent is a command that works as Builder or Inspector. If there is a preset, [Parse] sets
+// Command from it. Otherwise exactly one of Command and Script is set.
 type Agent struct {
 	Preset string `yaml:"preset"`
 	// Command is a program with its arguments, in which placeholders are replaced; see
@@ -48,8 +48,8 @@ type Agent struct {
 	// Script is a folder with recorded steps instead of an agent.
 	Script string `yaml:"script"`
 	Model  string `yaml:"model"`
-	// Result is the file that holds the result, relative to the worktree; empty: the
-	// role's usual one.
+	// Result is the path of the result file, relative to the worktree; empty: the default, such as
+	// builder_result.json.
 	Result string `yaml:"result"`
 	// From is where the result comes from.
 	From    Source        `default:"file" yaml:"result_from"`
@@ -57,16 +57,16 @@ type Agent struct {
 	Idle    time.Duration `default:"5m"   yaml:"idle_timeout"`
 }
 
-// A Source is where an agent leaves its result.
+// A Source is where an agent writes its result.
 type Source string
 
 // The sources.
 const (
-	File    Source = "file"    // the agent writes it
+	File    Source = "file"    // the agent writes the result file
 	Message Source = "message" // the agent's final message holds it
 )
 
-// A Sandbox is where commands run.
+// A Sandbox defines where commands run.
 type Sandbox string
 
 // The sandboxes.
@@ -75,13 +75,13 @@ const (
 	Docker    Sandbox = "docker"
 )
 
-// A Check is a command of the consumer.
+// A Check is a command of the consumer that judges the Builder's work.
 type Check struct {
 	Run      []string `yaml:"run,required"`
 	Required bool     `default:"true"      yaml:"required"`
 }
 
-// Title returns the command as people write it.
+// Title returns the command with its arguments, separated by spaces.
 func (c Check) Title() string { return strings.Join(c.Run, " ") }
 
 // Limits bound a run.
@@ -90,9 +90,9 @@ type Limits struct {
 	Attempts   int           `default:"3"       yaml:"attempts"` // of one agent in one round
 	RunTimeout time.Duration `default:"2h"      yaml:"run_timeout"`
 	LogBytes   Bytes         `yaml:"log_bytes"`  // of one command
-	DiffBytes  Bytes         `yaml:"diff_bytes"` // of the patch the Inspector gets
-	// MinSeverity is how grave a finding must be for another round; empty: the Inspector's
-	// verdict decides.
+	DiffBytes  Bytes         `yaml:"diff_bytes"` // of the patch for the Inspector
+	// MinSeverity is the least severity of a finding that causes another round. Empty: the
+	// Inspector's verdict decides.
 	MinSeverity string `yaml:"min_severity"`
 }
 
@@ -102,17 +102,18 @@ type Identity struct {
 	Email string `default:"foreman@foreman.invalid" yaml:"email"`
 }
 
-// Publish is how the work becomes a pull request.
+// Publish contains the settings of the pull request.
 type Publish struct {
 	Draft bool `default:"true" yaml:"draft"`
 	// Protected are globs of paths that no published change may touch.
 	Protected []string `yaml:"protected"`
-	// Submodules allows changes of submodules, which pull in code that no diff shows.
+	// Submodules allows changes of submodules. They are forbidden by default, because a diff does not
+	// show the code in them.
 	Submodules bool `default:"false" yaml:"submodules"`
 }
 
-// Protects returns the first glob that protects a path of the repository, in any case of
-// letters; "**" stands for any number of folders, "*" for any part of one name.
+// Protects returns the first glob that matches a path of the repository. The case of letters is
+// ignored. "**" matches any number of folders, and "*" any part of one name.
 func (p Publish) Protects(name string) (glob string, ok bool) {
 	name = strings.ToLower(name)
 	for _, glob := range p.Protected {
@@ -123,12 +124,13 @@ func (p Publish) Protects(name string) (glob string, ok bool) {
 	return "", false
 }
 
-// protected are the paths that a change may not touch where the file names none.
+// protected returns the globs of paths that a change may not touch by default.
 func protected() []string {
 	return []string{".github/**", ".foreman/**", "AGENTS.md", "CLAUDE.md"}
 }
 
-// Bytes is a size: "10MB", "64KB", "1GB" with powers of 1,000, or a number of bytes.
+// Bytes is a size in bytes. The file has "10MB", "64KB" or "1GB", in powers of 1,000, or a number
+// of bytes.
 type Bytes int64
 
 // DecodeYAML reads a size.
@@ -172,7 +174,7 @@ func Parse(src []byte) (Config, error) {
 	return c, nil
 }
 
-// check records the problems that types cannot express.
+// check records the mistakes that the types of the fields do not exclude.
 func check(f *yamlfile.File, c *Config) {
 	root := f.Root()
 	at := func(keys ...string) *yaml.Node {
@@ -240,7 +242,7 @@ func check(f *yamlfile.File, c *Config) {
 
 func checkAgent(f *yamlfile.File, n *yaml.Node, a Agent, role string) {
 	if n == nil {
-		return // it is missing, which is reported
+		return // f.Decode has already reported the missing key
 	}
 	at := func(key string) *yaml.Node {
 		if node := yamlfile.Child(n, key); node != nil {
@@ -279,7 +281,7 @@ func checkAgent(f *yamlfile.File, n *yaml.Node, a Agent, role string) {
 
 func checkCommand(f *yamlfile.File, n *yaml.Node, command []string) {
 	if n.Kind != yaml.SequenceNode {
-		return // the type is wrong, which is reported
+		return // f.Decode has already reported the wrong type
 	}
 	if len(command) == 0 || command[0] == "" {
 		f.Problemf(n, "want a program and its arguments as a list, such as [go, test, ./...]")
@@ -297,7 +299,7 @@ func oneOf(f *yamlfile.File, n *yaml.Node, value string, known ...string) {
 	f.Problemf(n, "want one of %s, not %q%s", strings.Join(named, ", "), value, yamlfile.DidYouMean(value, named))
 }
 
-// item returns an item of a list, or the list itself where it is none.
+// item returns the i-th item of a list. If the node is no list, it returns the node itself.
 func item(list *yaml.Node, i int) *yaml.Node {
 	if list != nil && list.Kind == yaml.SequenceNode && i < len(list.Content) {
 		return list.Content[i]
@@ -318,8 +320,7 @@ func validGlob(glob string) bool {
 	return relative(strings.TrimPrefix(glob, "**/")) || glob == "**"
 }
 
-// Schema returns the JSON Schema, draft 2020-12, of the file. It accepts some files that
-// [Parse] refuses.
+// Schema returns the JSON Schema, draft 2020-12, of the file. It is less strict than [Parse].
 func Schema() map[string]any {
 	s := yamlfile.Schema(reflect.TypeFor[Config](), describe)
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"

@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
-// TestParse reads the part build.yml of each case; want is the configuration as JSON, or
-// the problems.
+// TestParse parses the part build.yml of each case. The part want contains the configuration as
+// JSON, or the problems.
 func TestParse(t *testing.T) {
 	t.Parallel()
 	golden.Each(t, "testdata", *update, func(t *testing.T, c *golden.Case) {

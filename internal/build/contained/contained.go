@@ -1,6 +1,6 @@
 // Package contained runs commands of the pipeline in Docker containers, each on a copy of the
-// worktree. Only the files of a command come back; its commits, its processes and files
-// elsewhere are removed with the container.
+// worktree. Only files of the worktree are copied back. Commits, processes and all other files are
+// removed with the container.
 package contained
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/org/foreman-action/internal/sandbox"
 )
 
-// Root is where commands see the worktree.
+// Root is the path of the worktree in the containers.
 const Root = "/workspace"
 
 // A Runner runs commands as [process.Runner] does, in containers. It is not for concurrent
@@ -27,27 +27,26 @@ const Root = "/workspace"
 type Runner struct {
 	Session *sandbox.Session
 	Image   string
-	Base    string // the commit from which on commands see the history
+	Base    string // commit at which the copied history begins
 	Network bool   // they may use the network
 	Back    Back
-	Environ []string // of the program, for git
-	// Env are the names of variables that commands get, of those in [process.Command].
+	Environ []string // environment for git
+	// Env are the names of variables in [process.Command] that commands receive.
 	Env []string
 }
 
-// ErrBroken is the error of a sandbox that fails, for reasons that no command can be blamed
-// for.
+// ErrBroken is the error of a failure of the sandbox that the command did not cause.
 var ErrBroken = errors.New("the sandbox failed")
 
 // Back selects the files that are copied back into the worktree after a command.
 type Back struct {
-	All  bool     // the worktree becomes the command's folder
-	Only []string // else these, by their paths with slashes; none: nothing comes back
+	All  bool     // replace all files of the worktree
+	Only []string // otherwise copy only these paths, with slashes; empty: copy no file
 }
 
-// Run copies the worktree, which is the command's folder, into the sandbox, runs the command
-// and copies files back. The error is [ErrBroken], or [sandbox.ErrTooLarge] for a command
-// that leaves more than may come back.
+// Run copies the worktree, in which the command starts, into the sandbox. Then it runs the command
+// and copies files back. The error is [ErrBroken], or [sandbox.ErrTooLarge] if the command leaves
+// more bytes than the limit.
 func (r Runner) Run(ctx context.Context, c process.Command) (process.Result, error) {
 	result, err := r.run(ctx, c)
 	if err != nil && !errors.Is(err, sandbox.ErrTooLarge) {
@@ -93,14 +92,14 @@ func (r Runner) passed(env []string) []string {
 	return passed
 }
 
-// Temporary returns the folder beside a worktree that files come back through. One that is
-// killed meanwhile leaves it.
+// Temporary returns the folder, beside the worktree, into which files are first copied back. It
+// remains if the process is killed meanwhile.
 func Temporary(dir string) string {
 	return filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+"-left") // no task id begins with a dot
 }
 
-// back copies files out of the sandbox into the temporary folder, and moves them to their
-// places from there. No link leads a move elsewhere.
+// back copies files out of the sandbox into the temporary folder, and moves them into the worktree
+// from there. Links cannot redirect a move to another folder.
 func (r Runner) back(ctx context.Context, dir string) (err error) {
 	root, err := os.OpenRoot(filepath.Dir(dir))
 	if err != nil {
@@ -152,12 +151,12 @@ func replace(root *os.Root, tree, left string) error {
 	return nil
 }
 
-// moveFiles moves those of some files that are there.
+// moveFiles moves the files of names that exist.
 func moveFiles(root *os.Root, tree, left string, names []string) error {
 	for _, name := range names {
 		from, to := filepath.Join(left, filepath.FromSlash(name)), filepath.Join(tree, filepath.FromSlash(name))
 		if _, err := root.Lstat(from); err != nil || behindLink(root, left, name) {
-			continue // there is none, also where something else stands above it
+			continue // the command did not write this file, or wrote it behind a link
 		}
 		if behindLink(root, tree, name) {
 			return fmt.Errorf("%s lies behind a link in the worktree", name)
@@ -174,8 +173,8 @@ func moveFiles(root *os.Root, tree, left string, names []string) error {
 	return nil
 }
 
-// behindLink reports whether a folder above a name, below a folder of ours, is a link: it could
-// lead to another run.
+// behindLink reports whether a folder in the path of name, below folder, is a link. A link could
+// lead to the worktree of another run.
 func behindLink(root *os.Root, folder, name string) bool {
 	at := folder
 	for part := range strings.SplitSeq(path.Dir(name), "/") {
@@ -187,7 +186,7 @@ func behindLink(root *os.Root, folder, name string) bool {
 	return false
 }
 
-// A limited passes on as many bytes as are left.
+// A limited forwards output until its limit is reached.
 type limited struct {
 	to        io.Writer
 	left      int64

@@ -1,15 +1,15 @@
-// Package machine is the state machine of a run of Builder and Inspector. It does no work
-// itself: [Next] takes the state of a run and an event, and returns the new state with the next
-// action. The same state and event always give the same answer, so an interrupted run is
-// resumed from its stored state.
+// Package machine is the state machine of a run of Builder and Inspector. [Next] takes the state
+// of a run and an event, and returns the new state and the next action. It has no side effects,
+// and the same input always gives the same result. So an interrupted run can be resumed from its
+// stored state.
 //
 //	setup → build → checks → diff → inspect → end
 //	          ↑       |               |
 //	          └───────┴── next round ─┘
 //
-// A run of an agent that does not count (it crashed, took too long, or left no valid result) is
-// repeated in the same round; a failed check or an objection of the Inspector opens another
-// round. Both are bounded.
+// If an agent crashes, takes too long or leaves no valid result, its run does not count and is
+// repeated in the same round. A failed check or an objection of the Inspector starts another
+// round. The numbers of attempts and of rounds are limited.
 package machine
 
 import (
@@ -19,15 +19,15 @@ import (
 	"github.com/org/foreman-action/handoff"
 )
 
-// A Phase is the current step of a round, which is repeated after an interruption.
+// A Phase is the current step of a round. After an interruption, this step is repeated.
 type Phase string
 
 // The phases.
 const (
-	Setup   Phase = "setup"   // the worktree is made ready
+	Setup   Phase = "setup"   // the worktree is prepared
 	Build   Phase = "build"   // the Builder works
-	Checks  Phase = "checks"  // the consumer's own commands judge
-	Diff    Phase = "diff"    // the change to the base is written down
+	Checks  Phase = "checks"  // the consumer's own commands judge the work
+	Diff    Phase = "diff"    // the difference from the base is written to a file
 	Inspect Phase = "inspect" // the Inspector judges
 )
 
@@ -37,11 +37,11 @@ type Status string
 // The statuses.
 const (
 	Approved         Status = "approved"
-	ChangesRequested Status = "changes_requested" // the work stands, with open findings
+	ChangesRequested Status = "changes_requested" // the work has open findings
 	Failed           Status = "failed"
 )
 
-// A Reason is why a run ended other than approved.
+// A Reason explains why a run ended without approval.
 type Reason string
 
 // The reasons.
@@ -49,12 +49,12 @@ const (
 	RoundsExhausted Reason = "rounds_exhausted" // the last round still had findings
 	Stalled         Reason = "stalled"          // a round repeated findings, or changed nothing
 	NoChanges       Reason = "no_changes"       // the Builder changed nothing
-	AgentFailed     Reason = "agent_failed"     // an agent reported a failure, or crashed each time
-	HandoffInvalid  Reason = "handoff_invalid"  // an agent left no valid result each time
-	SetupFailed     Reason = "setup_failed"     // the worktree could not be made ready
+	AgentFailed     Reason = "agent_failed"     // an agent reported failure, or its last run crashed
+	HandoffInvalid  Reason = "handoff_invalid"  // an agent's last run left no valid result
+	SetupFailed     Reason = "setup_failed"     // the worktree could not be prepared
 	PreflightFailed Reason = "preflight_failed" // a required check failed in the last round
 	PolicyBroken    Reason = "policy"           // an agent changed protected files
-	Timeout         Reason = "timeout"          // the run's deadline passed, or an agent took too long each time
+	Timeout         Reason = "timeout"          // the run, or an agent's last attempt, took too long
 	Cancelled       Reason = "cancelled"        // the user ended the run
 	DiskFull        Reason = "disk_full"        // no space was left
 )
@@ -63,13 +63,13 @@ const (
 type End struct {
 	Status Status `json:"status"`
 	Reason Reason `json:"reason,omitempty"` // empty: approved
-	// Role is the agent that the reason is about; empty: neither.
+	// Role is the agent that caused the end; empty: no agent did.
 	Role handoff.Role `json:"role,omitempty"`
 	// Errors are the details, for people and for the report.
 	Errors []handoff.Problem `json:"errors,omitempty"`
 }
 
-// String names an end in a sentence: the status, and the reason where there is one.
+// String returns the status, followed by the reason if there is one.
 func (e *End) String() string {
 	if e.Reason == "" {
 		return string(e.Status)
@@ -77,7 +77,7 @@ func (e *End) String() string {
 	return string(e.Status) + ", " + string(e.Reason)
 }
 
-// atLeast reports whether a severity is as grave as another, or graver.
+// atLeast reports whether severity s is the same as other or higher.
 func atLeast(s, other handoff.Severity) bool {
 	order := []handoff.Severity{handoff.Blocker, handoff.Major, handoff.Minor}
 	return slices.Index(order, s) <= slices.Index(order, other)
@@ -88,22 +88,22 @@ type Check struct {
 	Name     string `json:"name"`
 	Required bool   `json:"required"`
 	Passed   bool   `json:"passed"`
-	Output   string `json:"output,omitempty"` // its end, cut
+	Output   string `json:"output,omitempty"` // the end of the output
 }
 
-// A Policy bounds a run.
+// A Policy contains the limits of a run.
 type Policy struct {
 	Rounds   int // at least 1
 	Attempts int // runs of one agent in one round, at least 1
-	// MinSeverity is how grave a finding must be for another round; the rest is reported
-	// as open. Empty: the Inspector's verdict alone decides.
+	// MinSeverity is the least severity of a finding that causes another round. Less severe findings
+	// are only reported. Empty: only the Inspector's verdict decides.
 	MinSeverity handoff.Severity
 }
 
 // A State is the machine's whole state of a run. The zero value is a run that has not begun. It
 // is stored as JSON before each action.
 type State struct {
-	// Review is set for a run of the Inspector alone, on a branch that exists. It has one
+	// Review is set for a run of only the checks and the Inspector, on an existing branch. It has one
 	// round and no Builder.
 	Review bool `json:"review,omitempty"`
 
@@ -119,8 +119,9 @@ type State struct {
 	Complexity string `json:"complexity,omitempty"`
 	// Checks are the results of this round's checks.
 	Checks []Check `json:"checks,omitempty"`
-	// Issues and Tasks are the last findings: for the Builder in the next round, and for
-	// the Inspector to see again. Failed are the required checks that opened this round.
+	// Issues and Tasks are the findings of the last inspection. The Builder's next prompt and the
+	// Inspector's next prompt contain them. Failed are the required checks whose failure started this
+	// round.
 	Issues []handoff.Issue `json:"issues,omitempty"`
 	Tasks  []string        `json:"tasks,omitempty"`
 	Failed []Check         `json:"failed,omitempty"`
@@ -128,13 +129,13 @@ type State struct {
 	End *End `json:"end,omitempty"`
 }
 
-// OpenIssues returns the findings that a run ends with.
+// OpenIssues returns a copy of the findings of the last inspection.
 func (s State) OpenIssues() []handoff.Issue { return slices.Clone(s.Issues) }
 
-// An Action is the one thing to do next; its fields are in the state.
+// An Action is the next thing to do. Its data is in the state.
 type Action string
 
-// The actions, in the order of their phases.
+// The actions. Their order is the order of the phases.
 const (
 	DoSetup   Action = "setup"
 	DoBuild   Action = "build"
@@ -145,27 +146,28 @@ const (
 	DoEnd Action = "end"
 )
 
-// An Event is an input of the machine. Exactly the types of this package implement it.
+// An Event is an input of the machine. Only types of this package implement it.
 type Event interface{ event() }
 
-// Begun starts a run, or resumes an interrupted one: the step in progress is repeated.
+// Begun starts a run. For an interrupted run, it repeats the current step.
 type Begun struct{}
 
-// SetupDone is a worktree that is ready.
+// SetupDone means that the worktree is ready.
 type SetupDone struct{}
 
-// SetupStopped is a setup that failed.
+// SetupStopped means that the setup failed.
 type SetupStopped struct{ Problem handoff.Problem }
 
-// A Verdict is the outcome of one run of an agent. The machine tests for them in the order below.
+// A Verdict is the outcome of one agent run. If several verdicts fit, the first one in the order
+// below is used.
 type Verdict string
 
 // The verdicts.
 const (
-	// Reported is a valid result with run.status "failed": a hard stop, whatever the
-	// exit code.
+	// Reported is a valid result with run.status "failed". The run ends, whatever the exit code of
+	// the agent.
 	Reported Verdict = "reported_failure"
-	// Violated is a change that the agent must not make; it was undone.
+	// Violated is a forbidden change by the agent. The change was undone.
 	Violated Verdict = "violation"
 	// OutOfTime is a run that took too long, or was silent for too long.
 	OutOfTime Verdict = "out_of_time"
@@ -177,35 +179,36 @@ const (
 	Valid Verdict = "valid"
 )
 
-// Built is a run of the Builder that ended.
+// Built is the end of a Builder run.
 type Built struct {
 	Verdict  Verdict
-	Problems []handoff.Problem // for every verdict but Valid
+	Problems []handoff.Problem // empty for Valid
 	Summary  string
 	// Complexity is from the Builder's report.
 	Complexity string
-	// Changed is set when HEAD's tree differs from that at the round's start.
+	// Changed is set when HEAD's tree differs from HEAD's tree at the start of the round.
 	Changed bool
 }
 
-// Checked is the end of the checks.
+// Checked contains the results of the checks.
 type Checked struct{ Checks []Check }
 
-// Diffed is the change to the base, written down.
+// Diffed means that the difference from the base was written to a file. Empty is set if there is
+// no difference.
 type Diffed struct{ Empty bool }
 
-// Inspected is a run of the Inspector that ended.
+// Inspected is the end of an Inspector run.
 type Inspected struct {
 	Verdict  Verdict
-	Problems []handoff.Problem // for every verdict but Valid
+	Problems []handoff.Problem // empty for Valid
 	Approved bool
 	Issues   []handoff.Issue
 	Tasks    []string
 }
 
-// Stopped ends a run from outside, in any phase.
+// Stopped ends a run in any phase, for a reason outside the machine.
 type Stopped struct {
-	Reason  Reason // Timeout, Cancelled, DiskFull or PolicyBroken
+	Reason  Reason // Timeout, Cancelled, DiskFull, PolicyBroken or SetupFailed
 	Role    handoff.Role
 	Problem handoff.Problem
 }
@@ -219,8 +222,8 @@ func (Diffed) event()       {}
 func (Inspected) event()    {}
 func (Stopped) event()      {}
 
-// Resume returns the state of a run that ended for a temporary reason, so that it continues
-// with all attempts of the round. It reports false for other runs.
+// Resume returns the state from which a run continues that ended for a temporary reason. The round
+// starts with all its attempts again. Resume returns false for other runs.
 func Resume(s State) (State, bool) {
 	if s.End == nil {
 		return s, true
@@ -235,9 +238,9 @@ func Resume(s State) (State, bool) {
 	}
 }
 
-// Next returns the state after an event, and the next action. It does not change s. An event
-// that does not belong to the phase changes nothing: the action of the phase is returned again.
-// After the end, every event gives DoEnd.
+// Next returns the state after an event, and the next action. It does not change s. If an event
+// does not belong to the current phase, Next returns the same state and the action of this phase.
+// After the end of the run, every event returns DoEnd.
 func Next(s State, e Event, p Policy) (State, Action) {
 	if s.End != nil {
 		return s, DoEnd
@@ -366,8 +369,8 @@ func inspected(s State, e Inspected, p Policy) (State, Action) {
 	return nextRound(s)
 }
 
-// accepted reports whether the Inspector's verdict lets the change through: an approval
-// without a blocker, or findings that are all less grave than the policy asks for.
+// accepted reports whether the Inspector's verdict accepts the change. It does if the Inspector
+// approves without a blocker, or if all findings are less severe than p.MinSeverity.
 func accepted(e Inspected, p Policy) bool {
 	if e.Approved {
 		return !slices.ContainsFunc(e.Issues, func(i handoff.Issue) bool { return i.Severity == handoff.Blocker })
@@ -389,7 +392,7 @@ type attempt struct {
 	problems []handoff.Problem
 }
 
-// repeat runs an agent again, or ends the run.
+// repeat starts another attempt of the agent, or ends the run.
 func repeat(s State, a attempt, p Policy) (State, Action) {
 	ended := End{Status: Failed, Role: a.role, Errors: slices.Clone(a.problems)}
 	switch {
@@ -407,7 +410,8 @@ func repeat(s State, a attempt, p Policy) (State, Action) {
 	return end(s, ended)
 }
 
-// exhausted is the reason of a run whose agent used all of its attempts, by the last one.
+// exhausted returns the reason for ending a run whose agent has used all attempts. It depends on
+// the verdict on the last attempt.
 func exhausted(last Verdict) Reason {
 	switch last {
 	case OutOfTime:
@@ -421,8 +425,8 @@ func exhausted(last Verdict) Reason {
 	}
 }
 
-// fingerprints returns the findings in a form that is the same for findings that differ
-// only in their order, spaces and case.
+// fingerprints returns a normal form of the findings, to compare two rounds. Order, spaces and the
+// case of descriptions are ignored.
 func fingerprints(issues []handoff.Issue) []string {
 	var all []string
 	for _, i := range issues {

@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/build/machine"
 )
 
-// TestSequences plays the files of testdata: the first line is the policy, each other one an
+// TestSequences runs the files of testdata. The first line is the policy. Every other line is an
 // event, its fields as JSON, and the expected action:
 //
 //	built {"Verdict":"valid","Changed":true} -> checks
@@ -114,13 +114,14 @@ func decode(t *testing.T, where, text string, into any) {
 	}
 }
 
-// contains checks that the state has the fields of part, those of objects too.
+// contains checks that the state has all fields of part. In objects, it compares only the fields
+// that part has.
 func contains(t *testing.T, where string, state machine.State, part string) {
 	t.Helper()
 	if strings.TrimSpace(part) == "" {
 		return
 	}
-	decode(t, where, part, new(machine.State)) // only fields that exist
+	decode(t, where, part, new(machine.State)) // fails if part has an unknown field
 	var want, got map[string]any
 	data, err := json.Marshal(state)
 	if err != nil {
@@ -149,9 +150,8 @@ func within(want, got any) bool {
 	return true
 }
 
-// FuzzNext checks that every run ends, whatever happens in it: each event that belongs to
-// its phase uses up an attempt or leads on, and the bounds hold. A state that was stored
-// and read again goes on in the same way.
+// FuzzNext checks that every sequence of events ends the run within a limited number of steps. A
+// state that was stored as JSON and loaded again continues in the same way.
 func FuzzNext(f *testing.F) {
 	f.Add([]byte{1, 2, 9, 10, 5, 6, 7}, uint8(3), uint8(3), false)
 	f.Add(bytes.Repeat([]byte{0, 1, 4, 5, 6, 8}, 30), uint8(2), uint8(1), false)
@@ -162,7 +162,7 @@ func FuzzNext(f *testing.F) {
 		verdicts := []machine.Verdict{machine.Valid, machine.Crashed, machine.Invalid, machine.OutOfTime, machine.Violated, machine.Valid}
 		steps, most := 0, 2+policy.Rounds*(2*policy.Attempts+2)
 		for n := 0; state.End == nil; n++ {
-			choice := n // a run that is not steered ends too
+			choice := n // after the fuzzed choices, the step number decides
 			if n < len(choices) {
 				choice = int(choices[n])
 			}

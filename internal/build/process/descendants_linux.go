@@ -13,8 +13,9 @@ import (
 // adopt makes this process the parent of all descendants whose own parent ends.
 func adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// killDescendants kills every process below this one, and returns how many there were
-// and how many it could not end. The command itself has ended or been killed.
+// killDescendants kills all descendants of this process. The command itself, with the process ID
+// group, has ended or is killed, too. killDescendants returns the number of other processes, and
+// how many it could not end.
 func killDescendants(group int) (left, survived int) {
 	killed := map[int]bool{group: true}
 	for range 200 {
@@ -22,7 +23,7 @@ func killDescendants(group int) (left, survived int) {
 		if len(alive) == 0 {
 			return len(killed) - 1, 0
 		}
-		// A stopped process cannot start others while the rest is killed.
+		// A stopped process cannot start new processes while the others are killed.
 		for _, pid := range alive {
 			signal(pid, syscall.SIGSTOP)
 		}
@@ -32,13 +33,12 @@ func killDescendants(group int) (left, survived int) {
 			}
 		}
 		reap(group)
-		<-time.After(5 * time.Millisecond) // the kernel ends them in its own time
+		<-time.After(5 * time.Millisecond) // the kernel needs a moment to end them
 	}
 	return len(killed) - 1, len(descendants(os.Getpid()))
 }
 
-// reap collects adopted processes that have ended, but not the command: its own waiter
-// collects that.
+// reap collects adopted processes that have ended. It leaves the command to cmd.Wait.
 func reap(command int) {
 	for _, pid := range children(os.Getpid()) {
 		if pid != command {
@@ -78,7 +78,8 @@ type process struct {
 	state byte
 }
 
-// parents returns all processes by their parent, from /proc/PID/stat (proc(5)).
+// parents returns all processes, grouped by the process ID of their parent. It reads
+// /proc/PID/stat (proc(5)).
 func parents() map[int][]process {
 	below := map[int][]process{}
 	dir, err := os.Open("/proc")
@@ -94,9 +95,9 @@ func parents() map[int][]process {
 		}
 		stat, err := os.ReadFile("/proc/" + name + "/stat")
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
-		// The name in parentheses may contain anything, parentheses too.
+		// The program name is in parentheses and may contain any character, even parentheses.
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(fields) < 2 {
 			continue

@@ -1,12 +1,12 @@
-// Package process runs one command of an agent, of the setup or of the checks, within
-// limits, and leaves no process of it behind.
+// Package process runs a command within limits, and ends all of its processes. Commands are
+// agents, and the setup and checks of the consumer.
 //
-// A command does not run as a child of the program itself but below a supervisor: the same
-// executable, started with [Runner.Supervisor] and running [Supervise]. The supervisor
-// ends what it started when the command ends, when it is asked to, and when the program
-// that started it is gone, by whatever signal. On Linux it adopts processes whose parent
-// has ended (a child subreaper, prctl(2)), so that a daemon with a session of its own ends
-// as well. Elsewhere it ends the process group of the command; what leaves the group stays.
+// A command runs as a child of a supervisor: the same executable, started with the arguments
+// [Runner.Supervisor], which calls [Supervise]. The supervisor ends all processes below it when
+// the command ends or when the program asks for it. It also does so when the program has died,
+// even by SIGKILL. On Linux the supervisor adopts processes whose parent has ended (a child
+// subreaper, prctl(2)), so it also ends daemons with their own session. On other systems it ends
+// the process group of the command, but not processes that have left the group.
 package process
 
 import (
@@ -26,18 +26,17 @@ import (
 type Command struct {
 	Args  []string // the program, found in the PATH of Env, and its arguments; no shell
 	Dir   string
-	Env   []string  // as [os.Environ] returns it; nil: empty
+	Env   []string  // in the form of [os.Environ]; nil: empty
 	Stdin io.Reader // nil: empty
 	// Output receives the standard output and the standard error as they are written, from one
-	// goroutine, until it has received LogBytes. If a write to it fails, the command is ended. nil:
-	// the output is dropped.
+	// goroutine, until it has received LogBytes. If a write to Output fails, the command is ended.
+	// nil: the output is dropped.
 	Output io.Writer
-	// LogBytes is how much of the output is passed on; the rest is read and dropped.
-	// 0: no limit.
+	// LogBytes is the most bytes that Output receives; the rest is dropped. 0: no limit.
 	LogBytes int64
-	Timeout  time.Duration // of the whole command; 0: none
-	Idle     time.Duration // how long it may write nothing; 0: for ever
-	// Grace is how long the command has between SIGTERM and SIGKILL. 0: none.
+	Timeout  time.Duration // of the whole command; 0: no limit
+	Idle     time.Duration // how long the command may print nothing; 0: no limit
+	// Grace is the time between SIGTERM and SIGKILL. 0: only SIGKILL.
 	Grace time.Duration
 }
 
@@ -46,18 +45,20 @@ type Cause string
 
 // The causes.
 const (
-	Exited   Cause = "exited"   // by itself
+	Exited   Cause = "exited"   // the command ended by itself
 	TimedOut Cause = "timeout"  // it took longer than its Timeout
-	Idle     Cause = "idle"     // it wrote nothing for its Idle time
+	Idle     Cause = "idle"     // the command printed nothing for its Idle time
 	Canceled Cause = "canceled" // the context ended
 )
 
 // A Result is how a command ended.
 type Result struct {
 	Cause Cause
-	// ExitCode is the command's, or 128 and the signal's number where a signal ended it.
+	// ExitCode is the exit code of the command. If a signal ended the command, ExitCode is 128 plus
+	// the number of the signal.
 	ExitCode int
-	// Left is how many processes the command left behind; they were killed.
+	// Left is the number of processes that were still running when the command ended. They were
+	// killed.
 	Left int
 	// Truncated is set when the output was longer than LogBytes.
 	Truncated bool
@@ -67,35 +68,35 @@ type Result struct {
 // OK reports whether the command ended by itself with exit code 0.
 func (r Result) OK() bool { return r.Cause == Exited && r.ExitCode == 0 }
 
-// ErrNotStarted is the cause of an error of [Runner.Run] for a command that never ran: its
-// program is missing or cannot be executed.
+// ErrNotStarted is the error of [Runner.Run] for a command that did not start, because its program
+// is missing or cannot be executed.
 var ErrNotStarted = errors.New("the command was not started")
 
-// A Runner runs commands. Any number may run at once.
+// A Runner runs commands. It is safe for concurrent use.
 type Runner struct {
-	// Supervisor starts this program so that it calls [Supervise]: an executable and its
-	// arguments.
+	// Supervisor is an executable and its arguments that start this program so that it calls
+	// [Supervise].
 	Supervisor []string
 	Now        func() time.Time
 }
 
 // A report is sent by the supervisor at its end, as JSON.
 type report struct {
-	Error    string `json:"error,omitempty"` // the command was not started
+	Error    string `json:"error,omitempty"` // why the command was not started
 	ExitCode int    `json:"exit_code"`
 	Left     int    `json:"left"`
 	Survived int    `json:"survived"` // processes that could not be ended
 }
 
-// The files that the supervisor inherits besides the standard streams.
+// The file descriptors that the supervisor inherits, besides the standard streams.
 const (
 	controlFD = 3 // a byte on it ends the command gracefully; closing it kills the command
 	reportFD  = 4 // takes the report
 )
 
-// Run runs a command and waits until no process of it is left. The error is for a command
-// that could not be run or controlled, or whose output could not be kept; how the command
-// itself ended is in the result.
+// Run runs a command and waits until all of its processes have ended. The result describes how the
+// command ended. An error means that the command could not be started or ended, or that its output
+// could not be written.
 func (r Runner) Run(ctx context.Context, c Command) (Result, error) {
 	if len(c.Args) == 0 || len(r.Supervisor) == 0 {
 		return Result{}, errors.New("run a command: it is empty")
@@ -113,8 +114,8 @@ func (r Runner) Run(ctx context.Context, c Command) (Result, error) {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		// After an error of the writer the output is still read, so that the command does not
-		// block.
+		// After a write error, limited drops the output but Copy still reads it, so that the command
+		// does not block.
 		_, _ = io.Copy(output, s.output)
 	}()
 	ended := make(chan report, 1)
@@ -141,8 +142,8 @@ func (r Runner) Run(ctx context.Context, c Command) (Result, error) {
 	return result, nil
 }
 
-// watch waits for the end of a command, and asks for it when a limit is reached, the
-// context ends or the output cannot be kept.
+// watch waits until a command ends. It ends the command when a limit is reached, the context ends
+// or the output cannot be written.
 func watch(ctx context.Context, c Command, s *supervised, ended <-chan report, output *limited) (Cause, report, error) {
 	var deadline, idle <-chan time.Time
 	if c.Timeout > 0 {
@@ -220,7 +221,7 @@ func (r Runner) start(c Command) (*supervised, error) {
 	cmd.Stdout, cmd.Stderr = outputWrite, outputWrite
 	cmd.ExtraFiles = []*os.File{controlRead, reportWrite}
 	detach(cmd)
-	// The writer of the standard input may outlive a command that does not read it.
+	// If the command does not read its standard input, the goroutine that writes it could block Wait.
 	cmd.WaitDelay = time.Second
 	if err := cmd.Start(); err != nil {
 		closeAll()
@@ -232,21 +233,21 @@ func (r Runner) start(c Command) (*supervised, error) {
 	return &supervised{cmd: cmd, control: control, report: reportRead, output: output}, nil
 }
 
-// stop asks the supervisor to end the command; a second call does nothing.
+// stop tells the supervisor to end the command. A second call has no effect.
 func (s *supervised) stop() {
 	s.once.Do(func() {
-		// A supervisor that has ended does not read it.
+		// The write fails if the supervisor has already ended.
 		_, _ = s.control.Write([]byte{0})
 	})
 }
 
-// wait waits for the supervisor's report and end.
+// wait waits for the supervisor's report, and until the supervisor has ended.
 func (s *supervised) wait() report {
 	var end report
 	decodeErr := json.NewDecoder(s.report).Decode(&end)
 	waitErr := s.cmd.Wait()
 	if decodeErr != nil && end.Error == "" {
-		// The supervisor was killed: by the system's memory limit, or by the command.
+		// The supervisor was killed, for example by the command or because memory was low.
 		return report{ExitCode: 128 + 9, Error: fmt.Sprintf("its supervisor ended without a report: %v", errors.Join(waitErr, decodeErr))}
 	}
 	return end
@@ -258,7 +259,8 @@ func (s *supervised) close() {
 	s.output.Close()
 }
 
-// A limited passes on as many bytes as are left, and notes that something was written.
+// A limited forwards output until its limit is reached. It signals each write to the channel
+// wrote.
 type limited struct {
 	to        io.Writer
 	left      int64

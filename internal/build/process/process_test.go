@@ -19,8 +19,8 @@ import (
 	"github.com/org/foreman-action/internal/build/process"
 )
 
-// The test binary is the supervisor as well, and a program that runs a command until it is
-// killed.
+// TestMain runs the tests. The test binary also serves as the supervisor, and as a program that
+// runs a command until it is killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -39,11 +39,11 @@ func runner() process.Runner {
 	return process.Runner{Supervisor: []string{os.Args[0], "supervise"}, Now: time.Now}
 }
 
-// shell is a command that sh runs in an empty folder.
+// shell returns a command that runs a script with sh in an empty folder, and its output.
 func shell(t *testing.T, script string) (process.Command, *strings.Builder) {
 	t.Helper()
 	var out strings.Builder
-	// A test binary that measures coverage, which the supervisor is, asks for a folder.
+	// The supervisor is the test binary. If it measures coverage, it needs GOCOVERDIR.
 	env := []string{"PATH=" + os.Getenv("PATH"), "GOCOVERDIR=" + t.TempDir()}
 	return process.Command{Args: []string{"sh", "-c", script}, Dir: t.TempDir(), Env: env, Output: &out}, &out
 }
@@ -143,7 +143,7 @@ func TestGrace(t *testing.T) {
 	}
 }
 
-// A writer calls a function with the first bytes that are written.
+// A writer is an io.Writer that calls a function at the first write.
 type writer func()
 
 func (w writer) Write(p []byte) (int, error) {
@@ -177,8 +177,8 @@ func TestNotStarted(t *testing.T) {
 	}
 }
 
-// background starts processes that outlive their parent in several ways, and writes their
-// ids to pids.
+// background starts processes that outlive their parent in several ways, and writes their process
+// IDs to the file pids.
 const background = `
 sleep 300 & echo $! >>pids
 sh -c 'sleep 300 & echo $! >>pids'
@@ -255,7 +255,7 @@ func pids(t *testing.T, dir string) []int {
 	return all
 }
 
-// alive reports whether a process runs; one that only waits for its parent does not.
+// alive reports whether a process is running. A zombie, whose parent has not collected it, is not.
 func alive(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

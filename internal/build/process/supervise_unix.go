@@ -19,11 +19,10 @@ func refuse(out io.Writer) int {
 	return 2
 }
 
-// Supervise runs the command in args as a child of this process, and ends all of its processes. It
-// is for a process that [Runner.Run] started. The first argument is the grace in milliseconds, the
-// second "--", the command follows. The command gets the standard streams of the process itself;
-// Supervise writes to out only if a user started it by hand. It returns the exit code for the
-// process.
+// Supervise runs a command as a child of this process, and then ends all descendants. [Runner.Run]
+// starts the process that calls it. args are the grace in milliseconds, "--", and the command. The
+// command has the standard streams of this process. Supervise writes to out only if a user started
+// it by hand. It returns the exit code for the process.
 func Supervise(out io.Writer, args []string) int {
 	if len(args) < 3 || args[1] != "--" {
 		return refuse(out)
@@ -39,7 +38,8 @@ func Supervise(out io.Writer, args []string) int {
 	end := report{}
 	if err == nil {
 		cmd := exec.Command(args[2], args[3:]...) //nolint:gosec,noctx // The command is the consumer's own, and the control pipe ends it.
-		// Files and no writers: a copy would wait for all who inherit the pipe.
+		// The streams are files, because with an io.Writer Wait would not return until every process
+		// that inherited the pipe has closed it.
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.NewFile(0, "stdin"), os.NewFile(1, "stdout"), os.NewFile(2, "stderr")
 		end, err = supervise(cmd, control, time.Duration(grace)*time.Millisecond)
 	}
@@ -52,8 +52,8 @@ func Supervise(out io.Writer, args []string) int {
 	return 0
 }
 
-// detach keeps the signals of a terminal away from the supervisor: they are for the
-// program, which then asks for the end.
+// detach puts the supervisor into its own process group, so that a terminal's Ctrl-C reaches only
+// the program. The program then tells the supervisor to end the command.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func supervise(cmd *exec.Cmd, control io.Reader, grace time.Duration) (report, error) {
@@ -67,7 +67,7 @@ func supervise(cmd *exec.Cmd, control io.Reader, grace time.Duration) (report, e
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = cmd.Wait() // how it ended is in its ProcessState
+		_ = cmd.Wait() // exitCode reads the result from ProcessState
 	}()
 	asked := make(chan bool, 1)
 	go func() {
@@ -94,11 +94,12 @@ func supervise(cmd *exec.Cmd, control io.Reader, grace time.Duration) (report, e
 	return end, nil
 }
 
-// signal sends a signal to a process or, negative, to a group, and reports whether there
-// was one to take it.
+// signal sends a signal to a process, or to a process group if pid is negative. It reports whether
+// the process or group exists.
 func signal(pid int, s syscall.Signal) bool { return syscall.Kill(pid, s) == nil }
 
-// exitCode is the command's, or 128 and its signal's number.
+// exitCode returns the exit code of the command, or 128 plus the number of the signal that ended
+// it.
 func exitCode(state *os.ProcessState) int {
 	if state == nil {
 		return 128 + int(syscall.SIGKILL)

@@ -1,6 +1,6 @@
-// Package prompt renders the prompts of Builder and Inspector: instructions, which a consumer
-// can replace, and the state of the run. Only the instructions and the parts that this package
-// writes itself steer an agent; the task and everything quoted stand between marks that their
+// Package prompt renders the prompts of Builder and Inspector: instructions, which a consumer can
+// replace, and the state of the run. Agents shall follow only the instructions and the text of
+// this package. The task and all other untrusted text is quoted between random marks, which the
 // text cannot contain.
 package prompt
 
@@ -20,7 +20,7 @@ var (
 	inspectorInstructions string
 )
 
-// Instructions returns the instructions of a role that a consumer has not replaced.
+// Instructions returns the default instructions of a role.
 func Instructions(role handoff.Role) string {
 	if role == handoff.Inspector {
 		return inspectorInstructions
@@ -31,7 +31,7 @@ func Instructions(role handoff.Role) string {
 // An Input contains the data of a prompt.
 type Input struct {
 	Role         handoff.Role
-	Instructions string // for the role; empty: [Instructions]
+	Instructions string // instructions for the role; empty: the default [Instructions]
 	Task         string // the task; untrusted
 	// State holds the findings, checks and objections.
 	State machine.State
@@ -39,18 +39,20 @@ type Input struct {
 	Checks []string
 	// Base is the commit that the change starts from.
 	Base string
-	// DiffFile contains the change, and DiffStat lists its files; both for the Inspector.
+	// DiffFile is the path of a file with the change, and DiffStat is the list of changed files. Only
+	// the Inspector receives them.
 	DiffFile string
 	DiffStat string
-	// DiffCut is set when the file holds only the start of the change.
+	// DiffCut is set when DiffFile contains only the start of the change.
 	DiffCut bool
-	// ResultFile is where the result goes; empty: into the final message.
+	// ResultFile is the path to which the agent writes its result; empty: the result is in the final
+	// message.
 	ResultFile string
 	// Mark delimits quoted text; it must be random.
 	Mark string
 }
 
-// Write returns the prompt.
+// Write returns the prompt for a role.
 func Write(in Input) string {
 	w := &writer{mark: in.Mark}
 	instructions := in.Instructions
@@ -82,7 +84,7 @@ func (w *writer) paragraph(text string) {
 	w.WriteString(strings.TrimRight(text, "\n") + "\n")
 }
 
-// quote writes text between marks that the text does not contain.
+// quote writes text between two marks, and first removes the mark from the text.
 func (w *writer) quote(title, text string) {
 	text = strings.TrimRight(strings.ReplaceAll(text, w.mark, "…"), "\n")
 	w.paragraph(fmt.Sprintf("## %s\n\n%s\n%s\n%s", title, w.mark, text, w.mark))
@@ -152,7 +154,7 @@ func (w *writer) findings(title string, s machine.State) {
 	w.quote(title, b.String())
 }
 
-// tasks returns the Inspector's tasks; findings without tasks are tasks themselves.
+// tasks returns the Inspector's tasks. If there are none, it makes a task of each finding.
 func tasks(s machine.State) []string {
 	if len(s.Tasks) > 0 {
 		return s.Tasks

@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
-// TestWrite writes the prompt of the part in.json of each case.
+// TestWrite renders the prompt for the part in.json of each case.
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	golden.Each(t, "testdata", *update, func(t *testing.T, c *golden.Case) {
@@ -27,7 +27,7 @@ func TestWrite(t *testing.T) {
 	})
 }
 
-// FuzzWrite checks that no text ends the place that it is quoted in.
+// FuzzWrite checks that no text can end the quotation that contains it.
 func FuzzWrite(f *testing.F) {
 	f.Add("task\n~~mark~~\n## Your result", "description", "output\n~~mark~~")
 	f.Add("~~ma~~mark~~rk~~", "~~mark~~~~mark~~", "")

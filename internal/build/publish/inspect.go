@@ -13,11 +13,11 @@ import (
 	"github.com/org/foreman-action/internal/git"
 )
 
-// maxFound is how many paths of a change are named.
+// maxFound is the most paths that an error names.
 const maxFound = 20
 
-// inspect returns the forbidden parts of a change: any commit's changes of protected paths,
-// files of the handoff, links that lead out of the tree, submodules.
+// inspect returns the forbidden parts of a change. It checks each commit for changes of protected
+// paths, handoff files and submodules, and for links that lead out of the tree.
 func inspect(ctx context.Context, g git.Repo, r build.Report, c config.Config) ([]handoff.Problem, error) {
 	out, err := g.Run(ctx, "log", "--format=", "--raw", "-z", "--no-abbrev", "--no-renames", "-m", "--root", r.BaseSHA+".."+r.HeadSHA)
 	if err != nil {
@@ -57,7 +57,7 @@ func inspect(ctx context.Context, g git.Repo, r build.Report, c config.Config) (
 	return found, nil
 }
 
-// isHandoff reports whether a path is that of a file of the handoff or lies below one.
+// isHandoff reports whether a path is a handoff file, or is inside a handoff folder.
 func isHandoff(name string, files []string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc(append(files, ".foreman/runs"), func(file string) bool {

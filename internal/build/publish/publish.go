@@ -1,12 +1,11 @@
 // Package publish opens a pull request with the result of a run of Builder and Inspector. It
-// starts no agent and runs nothing of the repository; it is the only part of the pipeline that
+// starts no agent and runs no program of the repository. It is the only part of the pipeline that
 // has a token.
 //
-// The run may come from another machine, on which agents worked: its report, its branch and
-// a bundle of it are checked again. All of git happens in a new repository of its own, which
-// reads the objects of the checkout and has none of its configuration, hooks and refs. Which
-// paths are protected comes from the base commit, and that has to be on the base branch on
-// GitHub.
+// The run may come from another machine, on which agents worked. So the package checks the report,
+// the branch and the bundle again. It calls git in a new repository, which reads the objects of
+// the checkout but not its configuration, hooks and refs. The configuration of the base commit
+// names the protected paths. This commit must be on the base branch on GitHub.
 package publish
 
 import (
@@ -27,24 +26,24 @@ import (
 
 // Options are the inputs of publishing.
 type Options struct {
-	Dir     string   // a folder in the consumer's checkout, which has the run
+	Dir     string   // folder in the checkout that contains the run
 	Environ []string // of the program; git gets the search path and the proxies
 	TaskID  string
 	Owner   string // of the repository on GitHub
 	Repo    string
 	Issue   *triage.Ref // gets a comment with the report; nil: none
 	Bundle  string      // file with the commits of the branch; empty: the checkout has them
-	Server  string      // where repositories are, such as https://github.com
+	Server  string      // server of the repository, such as https://github.com
 	Token   string
 	GitHub  *github.Client // with the same token
 }
 
-// A Status says whether a publication succeeded, and why not.
+// A Status is the outcome of a publication.
 type Status string
 
 // The statuses.
 const (
-	Published Status = "published" // there is a pull request
+	Published Status = "published" // the pull request exists
 	Reported  Status = "reported"  // the run was not approved; the issue has its report
 	Refused   Status = "refused"   // the change contains forbidden parts
 	Failed    Status = "failed"    // trying again may help
@@ -55,7 +54,7 @@ type Result struct {
 	Version int     `json:"version"` // 1
 	TaskID  string  `json:"task_id"`
 	Status  Status  `json:"status"`
-	PRURL   *string `json:"pr_url"` // nil: there is none
+	PRURL   *string `json:"pr_url"` // nil: there is no pull request
 	// CompareURL is where people can open the pull request; nil: the branch is not on
 	// GitHub.
 	CompareURL *string           `json:"compare_url"`
@@ -65,7 +64,7 @@ type Result struct {
 	Errors     []handoff.Problem `json:"errors"`
 }
 
-// The exit codes, besides 1 for a failure of this machine and 2 for usage.
+// The exit codes. Besides, 1 is a failure of this machine and 2 is wrong usage.
 const (
 	exitPublished = 0
 	exitRefused   = 7
@@ -96,8 +95,8 @@ func failed(code string, err error) error {
 	return &problem{Failed, []handoff.Problem{{Path: "<publish>", Code: code, Message: err.Error()}}}
 }
 
-// Run publishes a run. The error is for a run that cannot be read, a [build.UsageError]
-// where the caller can mend it; every other failure is in the result.
+// Run publishes a run. It returns an error if the run cannot be read; the error is a
+// [build.UsageError] if the caller can correct the cause. The result contains every other failure.
 func Run(ctx context.Context, o Options) (Result, error) {
 	if err := build.CheckTaskID(o.TaskID); err != nil {
 		return Result{}, err
@@ -132,7 +131,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return p.result, nil
 }
 
-// A publication is one run on its way to GitHub.
+// A publication is a run that is being published.
 type publication struct {
 	Options
 	checkout *workspace.Repository
@@ -141,7 +140,7 @@ type publication struct {
 	result   Result
 }
 
-// record puts a problem into the result, and returns every other error.
+// record adds a [problem] to the result. It returns any other error.
 func (p *publication) record(err error) error {
 	found, ok := errors.AsType[*problem](err)
 	if !ok {
@@ -203,7 +202,8 @@ func (p *publication) pullRequest(ctx context.Context, pull github.Pull, open bo
 		if err == nil {
 			return made, nil
 		}
-		// It may be there: GitHub did it and the answer was lost, or another run was faster.
+		// The pull request may exist nevertheless, because GitHub's answer was lost or another run
+		// opened it.
 		var findErr error
 		if pull, open, findErr = pulls.Find(ctx, p.report.Branch); findErr != nil || !open {
 			return made, advice(err)

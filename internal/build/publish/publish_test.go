@@ -36,16 +36,16 @@ const token = "ghs_0123456789abcdefSECRET"
 
 var basic = base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))
 
-// argvLog is the file with the arguments of every git that a test starts.
+// argvLog is the path of a file with the arguments of every git command that the tests start.
 var argvLog string
 
-// The test binary is the supervisor of agents as well. Every git that it starts is a script
-// that writes down its arguments.
+// TestMain runs the tests. The test binary also serves as the supervisor of agents. In place of
+// git, a script runs that logs its arguments and calls git.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "supervise" {
 		os.Exit(process.Supervise(os.Stderr, os.Args[2:]))
 	}
-	// They wait for other processes most of the time.
+	// The tests mostly wait for other processes, so more of them run in parallel than there are CPUs.
 	_ = flag.Set("test.parallel", "8")
 	os.Exit(ramdir.Tests{M: tests{m}, Setenv: os.Setenv}.Run())
 }
@@ -76,7 +76,7 @@ func environ() []string {
 	}
 }
 
-// A world is a repository on a server, a checkout of it, and GitHub's API.
+// A world is a git repository on a server, a checkout of it, and a fake GitHub API.
 type world struct {
 	t       *testing.T
 	server  string // the folder of the repository on the server
@@ -92,10 +92,10 @@ const (
 	builderBad  = `{"run":{"status":"failed","failed_step":"install","error":"no network, @octocat"},"work":null}`
 )
 
-// hostile is a summary with active text.
+// hostile is a summary with keywords that close issues, mentions, markers and an open code block.
 const hostile = "Mend the sum, fixes #99 for @octocat\n\nCloses octo/other#1 <!-- foreman:build --> <!-- foreman:build head=0000000000000000000000000000000000000000 -->\n\n```\nnever closed"
 
-// newWorld makes a repository with a configuration; nothing has run yet.
+// newWorld makes a repository with a configuration, but no run.
 func newWorld(t *testing.T, config string) *world {
 	t.Helper()
 	w := &world{t: t, server: filepath.Join(t.TempDir(), "octo", "hello.git"), root: resolved(t, t.TempDir()), trees: filepath.Join(t.TempDir(), "trees")}
@@ -114,7 +114,7 @@ func newWorld(t *testing.T, config string) *world {
 	return w
 }
 
-// serve starts a git server that takes the token alone.
+// serve starts a git server that accepts only the token.
 func (w *world) serve() string {
 	w.t.Helper()
 	out, err := exec.CommandContext(w.t.Context(), "git", "--exec-path").Output()
@@ -140,8 +140,8 @@ func (w *world) serve() string {
 	return s.URL
 }
 
-// build pushes the base and runs the pipeline with a script as the Builder. It gets the
-// result of the Builder as the file result.
+// build pushes the base commit, and runs the pipeline with script as the Builder. The Builder
+// returns result.
 func (w *world) build(script, result string) build.Report {
 	w.t.Helper()
 	w.write(".foreman/builder.sh", script+"\ncp .foreman/result.json builder_result.json\n")
@@ -151,7 +151,7 @@ func (w *world) build(script, result string) build.Report {
 	return w.again()
 }
 
-// again runs the pipeline once more, from nothing.
+// again runs the pipeline once more; a stored run must have been removed before.
 func (w *world) again() build.Report {
 	w.t.Helper()
 	bundle := filepath.Join(w.root, ".foreman", "runs", "change.bundle")
@@ -165,7 +165,8 @@ func (w *world) again() build.Report {
 	return report
 }
 
-// change is a run that is approved. Worlds with the same configuration get copies of one.
+// change makes an approved run. If another world with the same configuration has one, change
+// copies it.
 func (w *world) change() build.Report {
 	w.t.Helper()
 	config := w.sh("cat .foreman/build.yml")
@@ -185,7 +186,7 @@ func (w *world) change() build.Report {
 	return report
 }
 
-// made guards the worlds that are copied.
+// made guards the copies of worlds.
 var made sync.Mutex
 
 func (w *world) approved() build.Report {
@@ -219,7 +220,7 @@ func (w *world) sh(script string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// publish publishes, and compares the status and the codes of the problems.
+// publish publishes the run, and checks the status and the codes of the errors.
 func (w *world) publish(status publish.Status, codes ...string) publish.Result {
 	w.t.Helper()
 	result, err := publish.Run(w.t.Context(), w.options)
@@ -240,7 +241,7 @@ func (w *world) publish(status publish.Status, codes ...string) publish.Result {
 	return result
 }
 
-// secret checks that the token is in no file, argument or text.
+// secret checks that no file, no logged argument and not text contains the token.
 func (w *world) secret(text string) {
 	w.t.Helper()
 	argv, err := os.ReadFile(argvLog)
@@ -343,8 +344,8 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// TestAgain publishes twice, then a second run of the same task: there is one pull request
-// and one comment.
+// TestAgain publishes a run twice, and then a second run of the same task. There is only one pull
+// request and one comment.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "publish: {draft: false}\n")
@@ -361,7 +362,7 @@ func TestAgain(t *testing.T) {
 	if w.pushed() != report.HeadSHA {
 		t.Errorf("the second run was not pushed")
 	}
-	// Then a person pushes to the branch, and nothing of ours replaces that.
+	// A person pushes to the branch. Publishing a further run must not overwrite this commit.
 	w.sh("git checkout -q foreman/t-1 && git commit -q --allow-empty -m mine && git push -q " + w.server + " foreman/t-1 && git checkout -q main")
 	theirs := w.pushed()
 	w.sh("rm -r .foreman/runs && git branch -qD foreman/t-1 && git commit -q --allow-empty -m more && git push -q " + w.server + " main")
@@ -371,7 +372,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestGitHubFails lets the API fail, then publishes again.
+// TestGitHubFails makes a call of the API fail, and then publishes again.
 func TestGitHubFails(t *testing.T) {
 	t.Parallel()
 	const pulls = "/repos/octo/hello/pulls"
@@ -411,7 +412,7 @@ func TestGitHubFails(t *testing.T) {
 			if code == "pull_request" && (w.pushed() != report.HeadSHA || r.CompareURL == nil || !strings.HasSuffix(*r.CompareURL, "/octo/hello/compare/main...foreman/t-1?expand=1")) {
 				t.Errorf("got the link %v", r.CompareURL)
 			}
-			// No agent could run any more.
+			// Without this script no agent could run, so publishing must not start one.
 			w.sh("rm .foreman/builder.sh")
 			w.publish(publish.Published)
 			if n := len(w.pulls()); n != 1 {
@@ -421,7 +422,8 @@ func TestGitHubFails(t *testing.T) {
 	}
 }
 
-// TestLostAnswer finds the pull request whose answer was lost at once.
+// TestLostAnswer loses the answers that confirm the pull request and the comment. Both are found
+// at once.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "")
@@ -467,7 +469,7 @@ func TestPushRejected(t *testing.T) {
 	})
 }
 
-// secretFile is a file with the token outside of the searched files.
+// secretFile writes the token to a file that secret does not search.
 func (w *world) secretFile() string {
 	name := filepath.Join(w.t.TempDir(), "secret")
 	if err := os.WriteFile(name, []byte(token+" "+basic), 0o600); err != nil {
@@ -476,8 +478,8 @@ func (w *world) secretFile() string {
 	return name
 }
 
-// forge changes an approved run by a script, as an agent with access to the files of the run
-// could.
+// forge runs a script on the branch of an approved run, and changes the report to match. An agent
+// that can write the files of the run could do this, too.
 func (w *world) forge(script string) {
 	w.t.Helper()
 	old := w.change().HeadSHA
@@ -686,8 +688,8 @@ func TestBundle(t *testing.T) {
 	})
 }
 
-// TestHostileConfiguration publishes from a checkout whose configuration sends git to
-// another server and runs programs.
+// TestHostileConfiguration publishes from a checkout whose git configuration redirects git to
+// another server and names programs.
 func TestHostileConfiguration(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "")
@@ -700,5 +702,5 @@ func TestHostileConfiguration(t *testing.T) {
 	}
 }
 
-// none is a wait that takes no time.
+// none is a sleep function that does not wait.
 func none(ctx context.Context, _ time.Duration) error { return ctx.Err() }

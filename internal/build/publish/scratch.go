@@ -15,13 +15,13 @@ import (
 	"github.com/org/foreman-action/internal/secret"
 )
 
-// A scratch is a new repository beside the checkout: it has its objects, and neither its
-// configuration nor its hooks nor its refs.
+// A scratch is a new repository in a temporary folder. It shares the objects of the checkout, but
+// has no configuration, hooks or refs of it.
 type scratch struct {
 	git    git.Repo
-	remote git.Repo // the same, for commands that reach GitHub
+	remote git.Repo // the same repository, for commands that connect to GitHub
 	url    string   // of the repository on GitHub
-	hide   []string // secrets, for errors
+	hide   []string // secrets to remove from errors
 }
 
 // The refs of the scratch repository.
@@ -66,9 +66,9 @@ func newScratch(ctx context.Context, o Options) (*scratch, error) {
 	return s, nil
 }
 
-func (s *scratch) close() { _ = os.RemoveAll(s.git.Dir) } // the folder for temporary files keeps the rest
+func (s *scratch) close() { _ = os.RemoveAll(s.git.Dir) } // a failure leaves temporary files
 
-// reach runs a command of git that reaches GitHub. Its error has no token.
+// reach runs a git command that connects to GitHub. Its error does not contain the token.
 func (s *scratch) reach(ctx context.Context, args ...string) ([]byte, error) {
 	out, err := s.remote.Run(ctx, args...)
 	if err != nil {
@@ -77,9 +77,9 @@ func (s *scratch) reach(ctx context.Context, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// fetch brings everything together: the base branch from GitHub, and the change, of the
-// checkout or of a bundle. It returns the commit of the change's branch on GitHub; empty: there
-// is none. Other contents of a bundle are ignored.
+// fetch fetches the base branch from GitHub, and finds the change in the checkout or in a bundle.
+// It returns the commit that the branch of the change has on GitHub; empty if the branch is not
+// there. It ignores other branches of a bundle.
 func (s *scratch) fetch(ctx context.Context, checkout string, r build.Report, bundle string) (there string, err error) {
 	base, branch := "refs/heads/"+r.BaseBranch, "refs/heads/"+r.Branch
 	if _, err := s.git.Run(ctx, "check-ref-format", base); err != nil {
@@ -107,7 +107,7 @@ func (s *scratch) fetch(ctx context.Context, checkout string, r build.Report, bu
 	if err := s.change(ctx, checkout, r, bundle); err != nil {
 		return "", err
 	}
-	// The configuration counts only where people put it.
+	// The configuration is trusted only if the base commit is on the base branch on GitHub.
 	for _, order := range []struct{ older, newer, message string }{
 		{r.BaseSHA, refBase, fmt.Sprintf("the base commit %.12s is not on the branch %s on GitHub: push it, or run again from there", r.BaseSHA, r.BaseBranch)},
 		{r.BaseSHA, r.HeadSHA, fmt.Sprintf("the change %.12s does not start from the base commit %.12s", r.HeadSHA, r.BaseSHA)},
@@ -123,7 +123,8 @@ func (s *scratch) fetch(ctx context.Context, checkout string, r build.Report, bu
 	return there, nil
 }
 
-// change finds the commit of the report, of a bundle or of the branch in the checkout.
+// change checks that the commit of the report is the one in the bundle, or on the branch in the
+// checkout.
 func (s *scratch) change(ctx context.Context, checkout string, r build.Report, bundle string) error {
 	g, ref, where := git.Repo{Dir: checkout, Environ: s.git.Environ}, "refs/heads/"+r.Branch, "the branch "+r.Branch
 	if bundle != "" {
@@ -143,13 +144,13 @@ func (s *scratch) change(ctx context.Context, checkout string, r build.Report, b
 	return nil
 }
 
-// unbundle reads one branch of a bundle, and nothing else of it.
+// unbundle reads only one branch of a bundle.
 func (s *scratch) unbundle(ctx context.Context, bundle, branch string) error {
 	info, err := os.Lstat(bundle)
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() { // git would take a folder for a repository
+	if !info.Mode().IsRegular() { // git would read a folder as a repository
 		return errors.New("it is not a regular file")
 	}
 	g := s.git
@@ -158,8 +159,9 @@ func (s *scratch) unbundle(ctx context.Context, bundle, branch string) error {
 	return err
 }
 
-// push pushes the change, unless it is there. Commits of others on the branch are never
-// overwritten: only those that the open pull request shows as ours.
+// push pushes the change, unless the branch on GitHub already has it. It overwrites the branch
+// only if the open pull request shows that we pushed its commit. It never overwrites other
+// commits.
 func (s *scratch) push(ctx context.Context, r build.Report, there, ours string) error {
 	if there == r.HeadSHA {
 		return nil
@@ -188,7 +190,7 @@ func pushAdvice(err error) string {
 	return access(err, "contents: write")
 }
 
-// access returns the remedy for a refused token.
+// access returns a remedy for an error that means missing permissions; empty for other errors.
 func access(err error, need string) string {
 	text := strings.ToLower(err.Error())
 	for _, refusal := range []string{"403", "denied", "not granted", "401", "authentication failed", "could not read username", "not found"} {
@@ -199,5 +201,5 @@ func access(err error, need string) string {
 	return ""
 }
 
-// escape escapes the name of a branch for a path, except its slashes.
+// escape escapes a branch name for a URL path. It keeps slashes.
 func escape(name string) string { return (&url.URL{Path: name}).EscapedPath() }

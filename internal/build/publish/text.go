@@ -17,8 +17,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The markers are the last line of our texts. Texts of agents contain none: package sanitize
-// breaks them.
+// The markers identify our texts; each is the last line of a text. Text of an agent cannot contain
+// a marker, because package sanitize changes it.
 const (
 	commentMarker = "<!-- foreman:build -->"
 	headMarker    = "<!-- foreman:build head=%s -->" // of a pull request
@@ -26,7 +26,8 @@ const (
 
 var headPattern = regexp.MustCompile(`<!-- foreman:build head=([0-9a-f]{40,64}) -->`)
 
-// publishedHead returns the commit that we pushed last, of the body of our pull request.
+// publishedHead returns the commit that we last pushed, from the marker in the pull request's
+// body. It is empty if there is no marker.
 func publishedHead(body string) string {
 	all := headPattern.FindAllStringSubmatch(body, -1)
 	if len(all) == 0 {
@@ -35,7 +36,7 @@ func publishedHead(body string) string {
 	return all[len(all)-1][1]
 }
 
-// How much of the text of agents is shown: GitHub takes 65,536 characters, and escaping
+// These constants limit the text of agents. GitHub accepts at most 65,536 characters, and escaping
 // makes text longer.
 const (
 	maxTitle   = 80
@@ -130,8 +131,7 @@ func rounds(n int) string {
 	return fmt.Sprintf("%d rounds", n)
 }
 
-// commentText returns the comment on the issue: the result of the run, and the place of its
-// work.
+// commentText returns the comment on the issue: the result of the run, and where its work is.
 func (p *publication) commentText() string {
 	r := p.report
 	var b strings.Builder
@@ -161,7 +161,7 @@ func (p *publication) commentText() string {
 	return b.String()
 }
 
-// comment writes the one comment on the issue, or replaces its text.
+// comment writes a comment on the issue, or updates the existing one.
 func (p *publication) comment(ctx context.Context) error {
 	ref, body := *p.Issue, p.commentText()
 	ours, err := p.ours(ctx)
@@ -189,8 +189,8 @@ func (p *publication) comment(ctx context.Context) error {
 	return nil
 }
 
-// ours returns a test for our comment on an issue. People can copy the marker, so the author
-// counts: the account of the token, or a bot where the token belongs to none.
+// ours returns a function that recognizes our comment on an issue. People can copy the marker, so
+// the function also compares the author. If the token belongs to no account, any bot is accepted.
 func (p *publication) ours(ctx context.Context) (func(triage.Comment) bool, error) {
 	login, err := p.GitHub.Viewer(ctx)
 	if _, bot := errors.AsType[*triage.PermissionError](err); err != nil && !bot {

@@ -8,10 +8,10 @@ import (
 	"path"
 )
 
-// An entry is a file, a folder or a link as it was; nil is none.
+// An entry is the state of a file, a folder or a link. A nil entry means that it does not exist.
 type entry struct {
 	mode fs.FileMode
-	data []byte // of a regular file; the target of a link
+	data []byte // content of a regular file, or target of a link
 }
 
 func (e *entry) equal(other *entry) bool {
@@ -21,8 +21,8 @@ func (e *entry) equal(other *entry) bool {
 	return e.mode == other.mode && bytes.Equal(e.data, other.data)
 }
 
-// read returns the entry of a name. The name does not lead out of the root, and no link is
-// followed at its end.
+// read returns the entry of a name. It does not follow a link at the end of the name, and never
+// leaves the root.
 func read(root *os.Root, name string) (*entry, error) {
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || err != nil && belowNoFolder(root, name) {
@@ -43,8 +43,8 @@ func read(root *os.Root, name string) (*entry, error) {
 	return e, err
 }
 
-// belowNoFolder reports whether something above a name is not a folder: a link, which may lead
-// out of the root, or a file.
+// belowNoFolder reports whether an element above a name is a file or a link instead of a folder. A
+// link may lead out of the root.
 func belowNoFolder(root *os.Root, name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if info, err := root.Lstat(dir); err == nil && !info.IsDir() {
@@ -54,7 +54,8 @@ func belowNoFolder(root *os.Root, name string) bool {
 	return false
 }
 
-// restore makes a name hold an entry again. A device or a pipe is not made again.
+// restore puts an entry back at a name; nil removes the name. It does not create devices and
+// pipes.
 func restore(root *os.Root, name string, e *entry) error {
 	if e != nil && e.mode.IsDir() {
 		if now, err := root.Lstat(name); err == nil && now.IsDir() {
@@ -81,7 +82,7 @@ func restore(root *os.Root, name string, e *entry) error {
 	return root.Chmod(name, e.mode.Perm())
 }
 
-// removeAll removes a file or folder, also folders without write permission.
+// removeAll removes a file or folder, even if folders have no write permission.
 func removeAll(root *os.Root, name string) error {
 	err := root.RemoveAll(name)
 	if err == nil || belowNoFolder(root, name) {
@@ -91,7 +92,7 @@ func removeAll(root *os.Root, name string) error {
 		if d != nil && d.IsDir() {
 			return root.Chmod(below, 0o700)
 		}
-		return nil // the rest is reported below
+		return nil // the next RemoveAll reports the errors
 	})
 	if err := root.RemoveAll(name); err != nil {
 		return errors.Join(err, walkErr)

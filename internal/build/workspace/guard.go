@@ -17,25 +17,25 @@ import (
 	"github.com/org/foreman-action/internal/git"
 )
 
-// A Guard keeps the state of protected files before an agent ran.
+// A Guard contains the state of protected files before an agent run.
 type Guard struct {
 	at       place
 	readOnly bool
-	steering map[string]*entry // git's configuration and hooks, by path below the common folder
+	steering map[string]*entry // git's configuration and hooks, by path in the common folder
 	link     *entry            // the file .git of the worktree
-	refs     map[string]string // the repository's, without the branches of runs
-	checkout tree              // the consumer's
-	work     tree              // the worktree; only of a guard that is read-only
-	head     string            // the worktree's commit
+	refs     map[string]string // all refs except the branches of runs
+	checkout tree              // state of the consumer's checkout
+	work     tree              // state of the worktree; only if readOnly is set
+	head     string            // commit of the worktree
 }
 
-// A place contains the folders of a worktree and of the checkout beside it.
+// A place contains the paths of a worktree and of the consumer's checkout.
 type place struct {
 	root   string // of the consumer's checkout
-	own    string // the folder of git of that checkout
-	common string // the folder of git that all worktrees share
-	dir    string // of the worktree
-	admin  string // the worktree's folder of git, relative to the common one
+	own    string // git folder of the checkout
+	common string // git folder that all worktrees share
+	dir    string // the worktree
+	admin  string // git folder of the worktree, relative to common
 	branch string // of the worktree
 	git    git.Repo
 }
@@ -43,18 +43,17 @@ type place struct {
 // A tree is the state of a working tree.
 type tree struct {
 	head   *entry            // the file HEAD
-	commit string            // its commit
+	commit string            // the commit of HEAD
 	index  *entry            // the file index
 	staged string            // digest of the index's entries
-	dirty  map[string]*entry // files that differ from the index or are untracked; nil: deleted
+	dirty  map[string]*entry // files that differ from the index or are untracked; nil entry: deleted
 }
 
-// maxDirty is how much of uncommitted changes in the consumer's checkout is kept in
-// memory.
+// maxDirty is the most bytes of uncommitted files that a Guard keeps in memory.
 const maxDirty = 64 << 20
 
-// Watch takes the state before an agent runs. With readOnly, the agent must not change the
-// worktree either, except the paths in except.
+// Watch records the state before an agent run. With readOnly, the agent may change in the worktree
+// only the paths in except.
 func Watch(ctx context.Context, w *Worktree, readOnly bool, except []string) (*Guard, error) {
 	at, err := w.place()
 	if err != nil {
@@ -84,11 +83,11 @@ func Watch(ctx context.Context, w *Worktree, readOnly bool, except []string) (*G
 	return g, nil
 }
 
-// Check compares the state after an agent ran, restores protected files, and returns the
-// changed paths, sorted. Files of the consumer's checkout are moved to the folder saved before
-// they are put back, so that nothing is lost.
+// Check compares the state after an agent run with the recorded state, and restores protected
+// files. It returns the changed paths, sorted. Before it restores a file of the consumer's
+// checkout, it moves the agent's version to the folder saved.
 func (g *Guard) Check(ctx context.Context, saved string, except []string) ([]string, error) {
-	// First without git: it would execute what these files name.
+	// This comes first and does not call git, because git would run programs that these files name.
 	changed, err := g.restoreSteering()
 	if err != nil {
 		return changed, err
@@ -104,7 +103,7 @@ func (g *Guard) Check(ctx context.Context, saved string, except []string) ([]str
 	}
 	changed = append(changed, outside...)
 	if g.readOnly {
-		inside := []string{"the worktree's folder of git"} // which git cannot read any more
+		inside := []string{"the worktree's folder of git"} // reported if git cannot read it
 		if now, err := g.at.since(ctx, g.work, g.at.dir, g.at.adminDir(), except); err == nil {
 			inside = g.work.differences(now)
 		}
@@ -119,8 +118,8 @@ func (g *Guard) Check(ctx context.Context, saved string, except []string) ([]str
 	return slices.Compact(changed), nil
 }
 
-// steering reads the files that configure git and the programs that it starts, by path below
-// the common folder.
+// steering reads the files that configure git and the programs that git starts. The keys are paths
+// relative to the common folder.
 func (p place) steering() (map[string]*entry, error) {
 	root, err := os.OpenRoot(p.common)
 	if err != nil {
@@ -133,7 +132,7 @@ func (p place) steering() (map[string]*entry, error) {
 		p.admin + "/gitdir", p.admin + "/commondir", p.admin + "/config.worktree",
 	}
 	if own, err := filepath.Rel(p.common, p.own); err == nil {
-		names = append(names, filepath.ToSlash(filepath.Join(own, "HEAD"))) // a broken one is not a repository for git
+		names = append(names, filepath.ToSlash(filepath.Join(own, "HEAD"))) // git needs a valid HEAD
 	}
 	if dir, err := root.Open("hooks"); err == nil {
 		hooks, err := dir.Readdirnames(-1)
@@ -154,7 +153,8 @@ func (p place) steering() (map[string]*entry, error) {
 	return all, nil
 }
 
-// link returns the file .git of the worktree, which leads git to its folder.
+// link returns the file .git of the worktree, which contains the path of the worktree's git
+// folder.
 func (p place) link() (*entry, error) {
 	root, err := os.OpenRoot(p.dir)
 	if err != nil {
@@ -164,8 +164,8 @@ func (p place) link() (*entry, error) {
 	return read(root, ".git")
 }
 
-// inPlace reports folders that a link has taken the place of: restoring files below them would
-// change another folder.
+// inPlace returns an error if a link has replaced one of the folders. Restoring files through a
+// link would change another folder.
 func (p place) inPlace() error {
 	for _, dir := range []string{p.root, p.common, p.own} {
 		if now, err := filepath.EvalSymlinks(dir); err != nil {
@@ -177,8 +177,9 @@ func (p place) inPlace() error {
 	return nil
 }
 
-// folder opens the folder of the worktree. The agent may have removed it, or put something
-// else in its place, such as a link to another folder; that goes, and replaced is set.
+// folder opens the folder of the worktree. The agent may have removed it or replaced it, for
+// example with a link. Then folder makes a new one; replaced is set if there was something else in
+// its place.
 func (p place) folder() (dir *os.Root, replaced bool, err error) {
 	above, name := filepath.Dir(p.dir), filepath.Base(p.dir)
 	if err := os.MkdirAll(above, 0o750); err != nil {
@@ -210,7 +211,7 @@ func (p place) folder() (dir *os.Root, replaced bool, err error) {
 	return dir, replaced, err
 }
 
-// restoreSteering restores git's configuration and hooks, without git.
+// restoreSteering restores git's configuration and hooks. It does not call git.
 func (g *Guard) restoreSteering() ([]string, error) {
 	var changed []string
 	put := func(root *os.Root, name string, before, after *entry) error {
@@ -249,10 +250,10 @@ func (g *Guard) restoreSteering() ([]string, error) {
 	}
 	for name := range g.steering {
 		if _, listed := now[name]; !listed {
-			now[name] = nil // a hook that is gone
+			now[name] = nil // a hook that was removed
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(now)) { // folders come before their files
+	for _, name := range slices.Sorted(maps.Keys(now)) { // a folder comes before its files
 		if err := put(common, name, g.steering[name], now[name]); err != nil {
 			return changed, err
 		}
@@ -260,8 +261,8 @@ func (g *Guard) restoreSteering() ([]string, error) {
 	return changed, nil
 }
 
-// refs returns all refs with their commits and the refs that they stand for, except the
-// branches of runs: other runs may be in progress.
+// refs returns the target of each ref: a commit, and for a symbolic ref also the name of the other
+// ref. It skips the branches of runs, because other runs may be in progress.
 func (p place) refs(ctx context.Context) (map[string]string, error) {
 	out, err := p.git.Run(ctx, "for-each-ref", "--format=%(refname) %(objectname) %(symref)")
 	if err != nil {
@@ -310,7 +311,7 @@ func (g *Guard) restoreRefs(ctx context.Context) ([]string, error) {
 	return changed, nil
 }
 
-// setRef makes a ref lead to a commit, or where there is one behind it, stand for a ref.
+// setRef sets a ref to a target as refs returns it: to a commit, or as a symbolic ref.
 func (p place) setRef(ctx context.Context, name, target string) error {
 	hash, ref, _ := strings.Cut(target, " ")
 	if _, err := p.git.Run(ctx, "update-ref", "--no-deref", name, hash); err != nil || ref == "" {
@@ -325,12 +326,12 @@ func (p place) work(ctx context.Context, except []string) (tree, error) {
 	return p.state(ctx, p.dir, p.adminDir(), except)
 }
 
-// adminDir returns the worktree's folder of git.
+// adminDir returns the git folder of the worktree.
 func (p place) adminDir() string { return filepath.Join(p.common, p.admin) }
 
-// since resets HEAD and the index of a working tree to an earlier state, and returns the state
-// before. Files are compared with the earlier index: a later one can have marks by which git
-// takes a changed file for unchanged.
+// since returns the current state of a working tree, and resets HEAD and the index to the state
+// before. It compares files with the earlier index. The current index may contain marks, such as
+// assume-unchanged, that hide changed files from git.
 func (p place) since(ctx context.Context, before tree, dir, admin string, except []string) (tree, error) {
 	own, err := os.OpenRoot(admin)
 	if err != nil {
@@ -360,8 +361,9 @@ func (p place) since(ctx context.Context, before tree, dir, admin string, except
 		if err := restore(own, "index", before.index); err != nil {
 			return tree{}, err
 		}
-		// Many builds of git compare whole seconds. With an index older than all files git compares
-		// their contents, and finds a file of the same size that changed within a second.
+		// Many builds of git compare modification times in whole seconds. The index becomes older than
+		// all files, so that git compares their contents. Otherwise it misses a change within a second
+		// that keeps the size.
 		oldest := time.Unix(1, 0)
 		if err := own.Chtimes("index", oldest, oldest); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return tree{}, err
@@ -379,7 +381,7 @@ func listed(ctx context.Context, g git.Repo) (string, error) {
 	return string(sum[:]), err
 }
 
-// state returns the state of a working tree, except some paths.
+// state returns the state of a working tree, without the paths in except.
 func (p place) state(ctx context.Context, dir, admin string, except []string) (tree, error) {
 	g := p.git
 	g.Dir = dir
@@ -429,7 +431,7 @@ func (p place) state(ctx context.Context, dir, admin string, except []string) (t
 	return t, nil
 }
 
-// differences returns the paths in which a later state of a working tree differs.
+// differences returns the paths that differ between t and the later state now.
 func (t tree) differences(now tree) []string {
 	var changed []string
 	if !t.head.equal(now.head) || t.commit != now.commit {
@@ -453,8 +455,8 @@ func (t tree) differences(now tree) []string {
 	return changed
 }
 
-// restoreCheckout puts the consumer's checkout back. The agent's files there are moved to the
-// folder saved.
+// restoreCheckout restores the consumer's checkout. It moves the agent's files to the folder
+// saved.
 func (g *Guard) restoreCheckout(ctx context.Context, saved string) ([]string, error) {
 	r := g.at
 	now, err := r.since(ctx, g.checkout, r.root, r.own, nil)
@@ -478,7 +480,7 @@ func (g *Guard) restoreCheckout(ctx context.Context, saved string) ([]string, er
 		_, was := g.checkout.dirty[name]
 		_, is := now.dirty[name]
 		if !was && !is {
-			continue // HEAD and the index
+			continue // HEAD or the index, which since has restored
 		}
 		if err := g.restoreFile(ctx, files, name, saved); err != nil {
 			return named, fmt.Errorf("put %s back: %w", name, err)
@@ -487,7 +489,7 @@ func (g *Guard) restoreCheckout(ctx context.Context, saved string) ([]string, er
 	return named, nil
 }
 
-// restoreFile puts one file of the checkout back.
+// restoreFile restores one file of the checkout.
 func (g *Guard) restoreFile(ctx context.Context, files *os.Root, name, saved string) error {
 	r := g.at
 	path := strings.TrimSuffix(name, "/")
@@ -500,7 +502,7 @@ func (g *Guard) restoreFile(ctx context.Context, files *os.Root, name, saved str
 		if err := os.MkdirAll(filepath.Dir(copied), 0o750); err != nil {
 			return err
 		}
-		if now.mode.IsDir() { // a repository of its own, which git does not look into
+		if now.mode.IsDir() { // an untracked repository, of which git lists only the folder
 			return errors.Join(os.RemoveAll(copied), os.Rename(filepath.Join(r.root, path), copied))
 		}
 		if err := os.WriteFile(copied, now.data, 0o600); err != nil { //nolint:gosec // git lists the path, below the root
@@ -513,7 +515,7 @@ func (g *Guard) restoreFile(ctx context.Context, files *os.Root, name, saved str
 	if err := removeAll(files, path); err != nil {
 		return err
 	}
-	// The file was equal to its version in the index, or it did not exist.
+	// Before the agent run, the file was the same as in the index, or did not exist.
 	listed, err := r.git.Run(ctx, append([]string{"ls-files", "-z", "--"}, literal([]string{path})...)...)
 	if err != nil || string(listed) != path+"\x00" {
 		return err

@@ -1,9 +1,9 @@
-// Package workspace is where a run works: a worktree of the consumer's repository, on a branch
-// of its own, and the guard that compares and restores protected files.
+// Package workspace provides the folder in which a run works, and the guard of protected files.
+// The folder is a worktree of the consumer's repository with a separate branch.
 //
-// A worktree shares the configuration, the hooks and the refs of the repository, so an
-// agent can change what git does everywhere. After every run of an agent, the files that
-// steer git are compared without git, and put back before git is called.
+// A worktree shares the configuration, hooks and refs of the repository, so an agent could change
+// how git works in the consumer's checkout. After every agent run, the guard compares the files
+// that configure git and restores them before it calls git.
 package workspace
 
 import (
@@ -17,11 +17,11 @@ import (
 	"github.com/org/foreman-action/internal/git"
 )
 
-// A Repository is a checkout of the consumer.
+// A Repository is the consumer's checkout.
 type Repository struct {
 	Root   string // of the checkout; absolute
-	common string // the folder of git that all worktrees share; absolute
-	own    string // the folder of git of this checkout; absolute
+	common string // git folder that all worktrees share; absolute
+	own    string // git folder of this checkout; absolute
 	git    git.Repo
 }
 
@@ -52,9 +52,9 @@ func Open(ctx context.Context, dir string, environ []string) (*Repository, error
 	return &Repository{Root: paths[0], common: paths[1], own: paths[2], git: g}, nil
 }
 
-// Base returns the commit that a change starts from, and the name of its branch: ref, or
-// where that is empty the default branch of the remote origin, or else the present commit.
-// The branch is empty for a commit that no branch names.
+// Base returns the commit from which a change starts, and the name of its branch. It resolves ref,
+// or origin/ref. If ref is empty, it uses the default branch of the remote origin, or else HEAD.
+// branch is empty if HEAD is detached. If ref is a commit hash, branch is this hash.
 func (r *Repository) Base(ctx context.Context, ref string) (commit, branch string, err error) {
 	if ref == "" {
 		if out, err := r.git.Run(ctx, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"); err == nil {
@@ -79,7 +79,7 @@ func (r *Repository) Base(ctx context.Context, ref string) (commit, branch strin
 	return "", "", fmt.Errorf("find the base: no branch or commit is called %s; in a workflow, check out with fetch-depth: 0", ref)
 }
 
-// File returns a file of a commit; nil when it has none.
+// File returns the content of a file in a commit; nil if the commit has no such file.
 func (r *Repository) File(ctx context.Context, commit, path string) ([]byte, error) {
 	listed, err := r.git.Run(ctx, "ls-tree", "-z", commit, "--", path)
 	if err != nil || len(listed) == 0 {
@@ -91,8 +91,7 @@ func (r *Repository) File(ctx context.Context, commit, path string) ([]byte, err
 	return r.git.Run(ctx, "cat-file", "blob", commit+":"+path)
 }
 
-// Folder writes a folder of a commit, with all below it, to a new folder. Links are left
-// out.
+// Folder writes all files of a folder in a commit to the folder to. It skips links.
 func (r *Repository) Folder(ctx context.Context, commit, path, to string) error {
 	out, err := r.git.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", commit, "--", strings.TrimSuffix(path, "/")+"/")
 	if err != nil {
@@ -127,7 +126,7 @@ func (r *Repository) Folder(ctx context.Context, commit, path, to string) error 
 	return nil
 }
 
-// Exclude keeps paths out of every commit that git adds all files to, in all worktrees.
+// Exclude adds patterns to info/exclude, so that git add --all skips their files in all worktrees.
 func (r *Repository) Exclude(patterns ...string) error {
 	name := filepath.Join(r.common, "info", "exclude")
 	old, err := os.ReadFile(name)
@@ -152,7 +151,7 @@ func (r *Repository) Exclude(patterns ...string) error {
 	return os.WriteFile(name, []byte(text), 0o644) //nolint:gosec // as git makes it
 }
 
-// Bundle writes the commits of a branch since a commit to a file.
+// Bundle writes the commits of a branch that come after the commit since to a file.
 func (r *Repository) Bundle(ctx context.Context, file, branch, since string) error {
 	if _, err := r.git.Run(ctx, "bundle", "create", "--quiet", file, "refs/heads/"+branch, "^"+since); err != nil {
 		return fmt.Errorf("write the bundle %s: %w", file, err)

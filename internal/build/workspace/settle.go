@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/git"
 )
 
-// place returns where a worktree is. Its paths hold no links.
+// place returns the paths of a worktree, with all links in them resolved.
 func (w *Worktree) place() (place, error) {
 	p := place{root: w.repo.Root, own: w.repo.own, common: w.repo.common, dir: w.Dir, admin: w.admin, branch: w.Branch, git: w.repo.git}
 	above, err := filepath.EvalSymlinks(filepath.Dir(p.dir))
@@ -45,9 +45,10 @@ func (p place) worktree() git.Repo {
 	return g
 }
 
-// settle makes git work again in the worktree after an interrupted command: no lock and no
-// merge in progress is left, the branch is checked out and descends from start, and the index
-// hides no file. Files stay as they are. No process may work in the worktree.
+// settle makes git work again in the worktree after an interrupted command. It removes locks and
+// unfinished merges, checks out the branch, makes it descend from start, and makes the index hide
+// no file. It does not change files of the worktree. No process may work in the worktree
+// meanwhile.
 func (p place) settle(ctx context.Context, start string) error {
 	if err := p.settleFiles(); err != nil {
 		return err
@@ -58,7 +59,7 @@ func (p place) settle(ctx context.Context, start string) error {
 	return p.settleIndex(ctx, start)
 }
 
-// settleFiles removes the files of interrupted commands of git, and checks the branch out.
+// settleFiles removes the files of interrupted git commands, and makes HEAD point to the branch.
 func (p place) settleFiles() error {
 	root, err := os.OpenRoot(p.common)
 	if err != nil {
@@ -88,8 +89,8 @@ func (p place) settleFiles() error {
 	return restore(root, p.admin+"/HEAD", head)
 }
 
-// unfinished reports whether a file or folder of git belongs to an unfinished command: a merge, a
-// rebase, a cherry-pick, a bisection, or any command with a lock.
+// unfinished reports whether a file in a git folder belongs to an unfinished command, such as a
+// merge, a rebase, a cherry-pick or a bisection. Lock files count, too.
 func unfinished(name string) bool {
 	for _, prefix := range []string{"MERGE_", "BISECT_", "rebase-"} {
 		if strings.HasPrefix(name, prefix) {
@@ -104,8 +105,8 @@ func unfinished(name string) bool {
 	return name == "SQUASH_MSG" || name == "AUTO_MERGE" || name == "sequencer"
 }
 
-// settleBranch makes the branch start again where it does not descend from start, or stands
-// for another ref: commits would go there.
+// settleBranch resets the branch to start if it does not descend from start. It does the same if
+// the branch is a symbolic ref, because a commit would then change another branch.
 func (p place) settleBranch(ctx context.Context, start string) error {
 	ref := "refs/heads/" + p.branch
 	_, notSymbolic := p.git.Run(ctx, "symbolic-ref", "--quiet", ref)
@@ -116,7 +117,7 @@ func (p place) settleBranch(ctx context.Context, start string) error {
 	if _, err := p.git.Run(ctx, "update-ref", "--no-deref", ref, start); err == nil || ctx.Err() != nil {
 		return err
 	}
-	// The file there is no ref.
+	// The file in place of the ref is not a valid ref.
 	root, err := os.OpenRoot(p.common)
 	if err != nil {
 		return err

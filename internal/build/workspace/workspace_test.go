@@ -31,7 +31,8 @@ func environ() []string {
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.org"}
 }
 
-// repository makes a repository with two files, one commit and a dirty checkout.
+// repository makes a repository with three files in one commit, and uncommitted changes in the
+// checkout.
 func repository(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -75,8 +76,8 @@ func sh(t *testing.T, dir, script string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// during runs a script in the worktree between Watch and Check, and returns what Check
-// found.
+// during calls Watch, runs a script in the worktree, and calls Check. It returns the changed
+// paths, and the folder with the saved files.
 func (p *place) during(readOnly bool, script string) (found []string, saved string) {
 	p.t.Helper()
 	guard, err := workspace.Watch(p.t.Context(), p.tree, readOnly, []string{"result.json"})
@@ -95,7 +96,7 @@ func (p *place) during(readOnly bool, script string) (found []string, saved stri
 	return found, saved
 }
 
-// snapshot is everything of the consumer's checkout that must stay.
+// snapshot returns a text of everything in the consumer's checkout that must not change.
 func (p *place) snapshot() string {
 	p.t.Helper()
 	return sh(p.t, p.root, `cat .git/config .git/HEAD; ls -l .git/hooks | wc -l; git for-each-ref --format='%(refname) %(objectname) %(symref)' | grep -v refs/heads/foreman/; git ls-files -s; git status --porcelain; cat a.txt b.txt dir/c.txt untracked.txt; ls -a`)
@@ -114,7 +115,7 @@ func TestBuilderMayChangeItsWorktree(t *testing.T) {
 	}
 }
 
-// TestOutside changes files outside of the worktree, in each way that git shares or that the
+// TestOutside changes files outside the worktree, in every way that git's shared folder or the
 // file system allows.
 func TestOutside(t *testing.T) {
 	t.Parallel()
@@ -181,8 +182,8 @@ func TestWhatWasOutsideIsSaved(t *testing.T) {
 	}
 }
 
-// TestPlantedPrograms plants programs in the configuration that git would start on status,
-// diff, add and commit. None may run.
+// TestPlantedPrograms configures programs that git would start on status, diff, add and commit.
+// None of them runs.
 func TestPlantedPrograms(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -286,8 +287,8 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// TestCommitAfter commits after commands of git that did not end, or that leave the branch
-// elsewhere. The commit contains the files, and comes after the base alone.
+// TestCommitAfter commits after git commands that were interrupted, or that moved the branch. The
+// commit contains the files, and its only ancestor is the base.
 func TestCommitAfter(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{

@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/git"
 )
 
-// BranchPrefix begins the names of the branches of runs.
+// BranchPrefix is the prefix of the branch names of runs.
 const BranchPrefix = "foreman/"
 
 // A Worktree is the folder that agents work in.
@@ -22,14 +22,14 @@ type Worktree struct {
 	Branch string // checked out there; only this run uses it
 	repo   *Repository
 	git    git.Repo
-	admin  string // the folder of git that belongs to it, relative to the common one
+	admin  string // git folder of the worktree, relative to the common folder
 }
 
-// An Author is who makes Foreman's own commits.
+// An Author is the author of the commits that Foreman makes.
 type Author struct{ Name, Email string }
 
-// Add makes a worktree with a branch that starts, or starts again, at a commit. A folder
-// that an earlier run left in its place goes; one that is not a worktree of ours is an
+// Add makes a worktree with a branch at a commit. If the branch exists, Add resets it. If an
+// earlier run left a worktree in dir, Add removes it. Another folder that is not empty is an
 // error.
 func (r *Repository) Add(ctx context.Context, dir, branch, commit string) (*Worktree, error) {
 	if err := r.checkBranch(ctx, branch); err != nil {
@@ -73,8 +73,8 @@ func adminFolder(common, dir string) (string, error) {
 	return filepath.ToSlash(name), nil
 }
 
-// checkBranch refuses a branch that cannot be made because another has the name of its
-// folder, or that another worktree has checked out.
+// checkBranch returns an error if git does not accept the branch name. It also returns an error if
+// a branch exists whose name is a folder of this name, such as "foreman" for "foreman/t1".
 func (r *Repository) checkBranch(ctx context.Context, branch string) error {
 	if _, err := r.git.Run(ctx, "check-ref-format", "--branch", branch); err != nil {
 		return fmt.Errorf("git has no branches called %q: choose another task id", branch)
@@ -90,8 +90,8 @@ func (r *Repository) checkBranch(ctx context.Context, branch string) error {
 	return nil
 }
 
-// Remove removes a worktree with its folder; the branch stays. A worktree that is not there
-// is no error.
+// Remove removes a worktree and its folder, but not the branch. A missing worktree is not an
+// error.
 func (w *Worktree) Remove(ctx context.Context) error {
 	ours, err := w.registered(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (w *Worktree) Remove(ctx context.Context) error {
 	}
 	if ours {
 		if _, err := w.repo.git.Run(ctx, "worktree", "remove", "--force", "--force", "--", w.Dir); err != nil {
-			// Its files may have lost their permissions, or the folder its .git.
+			// git fails if the folder has lost its .git, or files their permissions.
 			if err := w.removeFolder(); err != nil {
 				return fmt.Errorf("remove the worktree %s: %w", w.Dir, err)
 			}
@@ -151,13 +151,14 @@ func (w *Worktree) Head(ctx context.Context) (commit, tree string, err error) {
 // An UnfitError is the error for files that cannot be committed.
 type UnfitError struct{ Err error }
 
-// Error returns why.
+// Error returns the text of the cause.
 func (e *UnfitError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *UnfitError) Unwrap() error { return e.Err }
 
-// unfit returns the error of a git that ended by itself as an [UnfitError].
+// unfit returns an [UnfitError] if git itself exited with an error. It returns other errors
+// unchanged.
 func unfit(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
 		return &UnfitError{err}
@@ -165,10 +166,10 @@ func unfit(ctx context.Context, err error) error {
 	return err
 }
 
-// Commit commits everything that differs from start, except the paths in without, and returns
-// the new HEAD. Commits that were made since start stay, unless one of them has a path that
-// must not be there, or they do not descend from start: then they become one. The message is
-// for Foreman's own commit. An error is an [UnfitError] where the files are the cause.
+// Commit commits all changes since start, except the paths in without, and returns the new HEAD.
+// It keeps commits that agents made since start. It replaces them by one commit if one of them
+// contains a path in without, or if they do not descend from start. message is the message of
+// Foreman's own commit. An error is an [UnfitError] if the files are the cause.
 func (w *Worktree) Commit(ctx context.Context, start string, by Author, message string, without []string) (head string, err error) {
 	p, err := w.place()
 	if err != nil {
@@ -190,7 +191,8 @@ func (w *Worktree) Commit(ctx context.Context, start string, by Author, message 
 		return "", unfit(ctx, err)
 	}
 	if len(without) > 0 {
-		// Reset these paths to the start commit, which may lack them.
+		// Restore these paths from the start commit. A path that it does not contain is removed from the
+		// index.
 		reset := append([]string{"reset", "--quiet", start, "--"}, literal(without)...)
 		if _, err := w.git.Run(ctx, reset...); err != nil {
 			return "", err
@@ -215,8 +217,8 @@ func (w *Worktree) Commit(ctx context.Context, start string, by Author, message 
 	return head, err
 }
 
-// checkNested refuses repositories within the worktree that are not submodules: of their files, a
-// commit has none.
+// checkNested returns an error for a repository in the worktree that is not a submodule, because a
+// commit does not contain its files.
 func (w *Worktree) checkNested(ctx context.Context, start string) error {
 	out, err := w.git.Run(ctx, "diff", "--cached", "--raw", "-z", "--no-renames", "--no-ext-diff", start, "--")
 	if err != nil {
@@ -224,7 +226,7 @@ func (w *Worktree) checkNested(ctx context.Context, start string) error {
 	}
 	fields := strings.Split(string(out), "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
-		modes := strings.Fields(fields[i]) // :before after …
+		modes := strings.Fields(fields[i]) // the form is ":mode-before mode-after …"
 		if len(modes) < 2 || modes[0] == ":160000" || modes[1] != "160000" {
 			continue
 		}
@@ -246,7 +248,7 @@ func (w *Worktree) touches(ctx context.Context, start string, paths []string) (b
 	return len(bytes.TrimSpace(out)) > 0, err
 }
 
-// literal returns paths in a form in which git treats no character as a pattern.
+// literal returns the paths as pathspecs in which no character is a pattern.
 func literal(paths []string) []string {
 	all := make([]string, 0, len(paths))
 	for _, path := range paths {
@@ -255,8 +257,8 @@ func literal(paths []string) []string {
 	return all
 }
 
-// Reset puts the branch, the index and the files back to a commit, and removes files that git
-// does not track; ignored files stay.
+// Reset sets the branch, the index and the files to a commit. It removes untracked files, but not
+// ignored ones.
 func (w *Worktree) Reset(ctx context.Context, commit string) error {
 	p, err := w.place()
 	if err != nil {
@@ -286,12 +288,12 @@ func (w *Worktree) SameTree(ctx context.Context, a, b string) (bool, error) {
 	return first == second, nil
 }
 
-// Remove removes the worktree in a folder, if there is one; its branch stays.
+// Remove removes the worktree in dir, if there is one. It does not remove its branch.
 func (r *Repository) Remove(ctx context.Context, dir string) error {
 	return r.worktree(dir, "").Remove(ctx)
 }
 
-// Forget removes a worktree with its folder, and its branch.
+// Forget removes the worktree in dir, its folder and its branch.
 func (r *Repository) Forget(ctx context.Context, dir, branch string) error {
 	if err := r.Remove(ctx, dir); err != nil {
 		return err

@@ -104,8 +104,9 @@ func subject(e triage.Delivery) string {
 	return e.Ref().String()
 }
 
-// scheduledOn is the default branch, on which alone workflows are scheduled; empty for
-// other events. The payload of this event does not name it everywhere.
+// scheduledOn returns the default branch for a scheduled event, because only its workflows are
+// scheduled, and is empty for other events. The payload of a scheduled event does not always name
+// the branch.
 func scheduledOn(env actions.Env) string {
 	branch, ok := strings.CutPrefix(env.Ref, "refs/heads/")
 	if !ok || env.EventName != triage.EventSchedule {
@@ -114,8 +115,8 @@ func scheduledOn(env actions.Env) string {
 	return branch
 }
 
-// workspace returns the files that are searched for the configuration before the default branch.
-// The checkout of a pull request belongs to its author, and contains no configuration for us.
+// workspace returns the files in which the configuration is looked up before the default branch. On
+// a pull request there are none, because its author controls the checkout.
 func workspace(env actions.Env, event triage.Delivery) config.Files {
 	if event.OnPull() {
 		return files.Layered{}
@@ -181,15 +182,15 @@ func modelOverrides(in actions.Values) config.Model {
 	return m
 }
 
-// scopeOf returns a key that differs between the steps of a run, so that each posts its own
-// comments, and between the jobs of a matrix, where index is that of this job. It is the same in
-// each attempt of the run.
+// scopeOf returns a key that differs between the steps of a run, so that each step posts its own
+// comments. It also differs between the jobs of a matrix; index is the index of this job. It is the
+// same in each attempt of the run.
 func scopeOf(env actions.Env, index int) string {
 	if env.Job == "" && env.Step == "" {
 		return ""
 	}
 	scope := protocol.DeriveTaskID(env.Job, env.Step)[:8]
-	if index == 0 { // also without a matrix
+	if index == 0 { // the first job of a matrix, or no matrix
 		return scope
 	}
 	return scope + "." + strconv.Itoa(index)
@@ -250,7 +251,7 @@ func annotate(rt *actions.Runtime, err error) {
 	}
 }
 
-// unjoin returns the errors that errors.Join put together, else the error itself.
+// unjoin returns the errors combined by errors.Join, or else the error itself.
 func unjoin(err error) []error {
 	switch err.(type) { //nolint:errorlint // the wrapper on the outside, and no deeper
 	case *command.UsageError, *command.FailedError:

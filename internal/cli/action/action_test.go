@@ -16,8 +16,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
-// A stepRun is one step of a workflow, run in this process: its waits are recorded
-// instead of waited.
+// A stepRun is one step of a workflow, run in this process. It records waits instead of sleeping.
 type stepRun struct {
 	*actionstest.Runner
 	gh *githubtest.Server
@@ -119,7 +118,7 @@ func TestRateLimit(t *testing.T) {
 	s.wantLog(t, `"foreman":"audit"`)
 }
 
-// TestStopped ends in the middle of a write when it is asked to, with a report.
+// TestStopped checks that a step that is stopped in the middle of a write ends with a report.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	s := newStep(t)

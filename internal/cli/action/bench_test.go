@@ -9,8 +9,8 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 )
 
-// BenchmarkAction is the program's own work on one event with ten rules of which none
-// matches: no process start, no call.
+// BenchmarkAction measures the program's own work on one event with ten rules that do not match,
+// without process start and calls.
 func BenchmarkAction(b *testing.B) {
 	payload, err := filepath.Abs("../../../testdata/events/issues/opened.payload.json")
 	if err != nil {

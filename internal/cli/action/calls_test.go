@@ -14,8 +14,8 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
-// apiCalls returns the calls of a step to GitHub's API, which count against the token, those
-// about artifacts first. The uploads of artifacts go to another service, and do not.
+// apiCalls returns the calls of a step to GitHub's API, which count against the token's limit,
+// those about artifacts first. Uploads of artifacts go to another service and do not count.
 func (s *stepRun) apiCalls(service *resultstest.Server) []string {
 	var list []string
 	for _, c := range service.Calls() {

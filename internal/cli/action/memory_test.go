@@ -16,8 +16,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// TestMemoryInActions tells the agent of a second run, on a machine that kept nothing,
-// what the first one did, by an artifact or a cache entry.
+// TestMemoryInActions checks that the agent of a second run, on a fresh machine, receives the
+// actions of the first run from an artifact or a cache entry.
 func TestMemoryInActions(t *testing.T) {
 	t.Parallel()
 	for _, store := range []string{"artifact", "cache"} {
@@ -58,7 +58,7 @@ func orNull(s *string) string {
 	return *s
 }
 
-// memoryIn gives the step the results service.
+// memoryIn connects the step to the results service.
 func (s *stepRun) memoryIn(t *testing.T, service *resultstest.Server, store string, run int) {
 	t.Helper()
 	event := strings.Replace(issueOpened, `"full_name": "octo-org/widgets"`,
@@ -91,7 +91,7 @@ func TestMemoryDenied(t *testing.T) {
 	s.wantLog(t, "::warning", "memory", "applied")
 }
 
-// zipped is an artifact's zip of one file.
+// zipped returns the zip of an artifact with one file.
 func zipped(t *testing.T, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -30,13 +30,14 @@ rules:
 type pull struct {
 	gh      *githubtest.Server
 	service *resultstest.Server
-	job     resultstest.Job // of its author's branch
+	job     resultstest.Job // on the author's branch
 	rules   string
 	memory  string // the input; empty: the default
 	runs    int
 }
 
-// push runs the workflow on a push that leaves so many changed lines. It returns the log.
+// push runs the workflow on a push after which the pull request has that many changed lines. It
+// returns the log.
 func (p *pull) push(t *testing.T, lines int) string {
 	t.Helper()
 	p.runs++
@@ -92,8 +93,8 @@ func (p *pull) timelines() (n int) {
 	return n
 }
 
-// TestPullLabels lets a pull request have one size label at each step. No artifact of its
-// runs counts, so the timeline shows which label is ours.
+// TestPullLabels checks that a pull request has exactly one size label after each push. Artifacts
+// of its runs do not count, so the timeline shows which label is ours.
 func TestPullLabels(t *testing.T) {
 	t.Parallel()
 	fork := resultstest.Job{HeadRepositoryID: 66, HeadBranch: "patch-1"}
@@ -101,7 +102,7 @@ func TestPullLabels(t *testing.T) {
 		name   string
 		job    resultstest.Job
 		memory string
-		denied bool // to read artifacts
+		denied bool // reading artifacts is not permitted
 		warns  bool
 	}{
 		{"of a fork", fork, "", false, false},
@@ -132,7 +133,7 @@ func TestPullLabels(t *testing.T) {
 					t.Errorf("step %d:\n%s", i, log)
 				}
 			}
-			// A label that a person put on stays, also one that we had taken off.
+			// A label that a person added stays, even if Foreman had removed it before.
 			repo.LabelAs("mona", 7, "size/S")
 			p.push(t, 101)
 			if got := p.labels(); got != "size/M size/S" {

@@ -19,8 +19,8 @@ rules:
     then: [{close_issue: {after: 72h, veto: [comment]}}]
 `
 
-// TestClosingInActions closes an issue three days later, on machines that keep nothing:
-// an artifact's name tells the scheduled run where to look.
+// TestClosingInActions closes an issue three days later, on fresh machines: the scheduled run finds
+// the deferred closing by an artifact's name.
 func TestClosingInActions(t *testing.T) {
 	t.Parallel()
 	service := resultstest.New(t, resultstest.Config{})
@@ -45,7 +45,7 @@ func TestClosingInActions(t *testing.T) {
 	s.memoryIn(t, service, "artifact", 0)
 	s.gh.Repo(service.Repo()).AddFile(".github/foreman.yml", closesLater)
 	step(0, 0, "to be closed after 72h")
-	// All that the payload of a scheduled run holds.
+	// The payload of a scheduled run has no other member.
 	s.SetEvent("schedule", []byte(`{"schedule": "17 4 * * *"}`))
 	s.Setenv("GITHUB_REF", "refs/heads/"+service.Branch())
 	for run, after := range []time.Duration{71 * time.Hour, 73 * time.Hour, 74 * time.Hour} {
@@ -71,7 +71,8 @@ func TestClosingInActions(t *testing.T) {
 	}
 }
 
-// TestClosingInCache promises nothing in a memory that cannot be searched.
+// TestClosingInCache checks that no closing is announced with a cache as memory, because a cache
+// cannot be searched.
 func TestClosingInCache(t *testing.T) {
 	t.Parallel()
 	service := resultstest.New(t, resultstest.Config{})
@@ -84,7 +85,8 @@ func TestClosingInCache(t *testing.T) {
 	s.wantLog(t, `"verdict":"refuse","reason":"later runs cannot read this memory`)
 }
 
-// TestClosingUnannounced fails the step whose closing later runs would not find.
+// TestClosingUnannounced checks that the step fails when later runs could not find the deferred
+// closing.
 func TestClosingUnannounced(t *testing.T) {
 	t.Parallel()
 	service := resultstest.New(t, resultstest.Config{})

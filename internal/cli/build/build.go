@@ -32,7 +32,7 @@ const exitCodes = `Exit codes of a run: 0 approved, 1 a failure of this machine,
 result, 6 nothing changed, 7 an agent changed protected files, 8 a required check fails,
 124 out of time, 130 cancelled. Of publish: 0 published, 7 refused, 9 failed.`
 
-// supervise is the part of the program that runs commands; see package process.
+// supervise returns the hidden command that runs other commands; see package process.
 func supervise(env cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "supervise", Hidden: true, DisableFlagParsing: true,

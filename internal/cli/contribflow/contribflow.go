@@ -30,9 +30,8 @@ validates it in a Docker sandbox and opens the draft pull request after a person
 With --json every command prints exactly one JSON document, whose recommendedCommand is the
 next step. docs/contribflow.md explains each of them.`
 
-// Main runs the command that args name, without the program's name, and returns the exit
-// code. Only Stdout and Stderr of the environment must be set; its version is that of the
-// build.
+// Main runs the command that args name, without the program's name, and returns the exit code. Only
+// Stdout and Stderr of the environment must be set; Main sets the version from the build.
 func Main(ctx context.Context, env process.Env, args []string) int {
 	env = env.Complete()
 	env.Version = command.Version(buildVersion)
@@ -54,7 +53,7 @@ func Main(ctx context.Context, env process.Env, args []string) int {
 		return command.ExitFailed
 	}
 	if _, reported := errors.AsType[*command.ReportedError](err); err != nil && !reported {
-		// A mistake in the flags may have kept "--json" from being read.
+		// After a mistake in the flags, "--json" may not have been parsed.
 		err = fail(env, f.json || asksJSON(args), err)
 	}
 	if err != nil && ctx.Err() != nil {
@@ -63,7 +62,7 @@ func Main(ctx context.Context, env process.Env, args []string) int {
 	return command.ExitCode(err)
 }
 
-// asksJSON reports whether arguments ask for JSON, also where they cannot be parsed.
+// asksJSON reports whether arguments contain --json, even if they cannot be parsed.
 func asksJSON(args []string) bool {
 	asks := false
 	for _, arg := range args {
@@ -79,15 +78,15 @@ func asksJSON(args []string) bool {
 	return asks
 }
 
-// prose is standard output for text outside of documents, such as help: with --json there is none of
-// it.
+// prose is standard output for text that is not a document, such as help. With --json it writes
+// nothing.
 type prose struct {
 	to      io.Writer
 	f       *flags
-	refused bool // there would have been
+	refused bool // text was dropped because of --json
 }
 
-// Write prints text, unless a document is wanted.
+// Write prints text, or drops it with --json.
 func (p *prose) Write(b []byte) (int, error) {
 	if p.f.json {
 		p.refused = true

@@ -73,7 +73,7 @@ func showDiscovery(w *screen, d contract.Discovery) {
 	}
 }
 
-// issueArg is the argument of a verb about one issue.
+// issueArg parses the argument of a verb that works on one issue.
 func issueArg(args []string) (triage.Ref, error) {
 	ref, err := controller.ParseIssue(args[0])
 	if err != nil {
@@ -82,7 +82,7 @@ func issueArg(args []string) (triage.Ref, error) {
 	return ref, nil
 }
 
-// checkIssue checks the argument of a verb about one issue.
+// checkIssue checks the argument of a verb that works on one issue.
 func checkIssue(args []string) error {
 	_, err := issueArg(args)
 	return err

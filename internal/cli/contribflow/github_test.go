@@ -20,13 +20,13 @@ import (
 type hubFile struct {
 	Repos map[string]struct {
 		githubtest.About
-		PushedDays int // ago
+		PushedDays int // days since the last push
 		Files      map[string]string
-		Folder     string // whose files the repository has, too
+		Folder     string // whose files the repository also has
 		Issues     []struct {
 			githubtest.Issue
-			Days      int // since it was opened
-			BodyBytes int // of a long body
+			Days      int // days since the issue was opened
+			BodyBytes int // length of a long body
 			Comment   string
 		}
 	}
@@ -34,7 +34,7 @@ type hubFile struct {
 
 type hubKey struct{}
 
-// setupHub lets a script start a fake GitHub, whose problems fail the test.
+// setupHub prepares a fake GitHub for the script. The test fails if the fake reports a problem.
 func setupHub(e *testscript.Env) {
 	hub := new(*githubtest.Server)
 	e.Values[hubKey{}] = hub
@@ -49,14 +49,14 @@ func setupHub(e *testscript.Env) {
 	})
 }
 
-// github is the fake GitHub of a script:
+// github is the script command for the fake GitHub:
 //
-//	github start FILE        start it with the repositories of a JSON file, and point the program to it
-//	github calls             print the calls so far, sorted, and forget them
+//	github start FILE        start it with the repositories of a JSON file, and set its address
+//	github calls             print the calls since the last "github calls", sorted
 //	github requests          print the calls with their queries
 //	github fault METHOD PATH WORD…   let calls fail; "_" stands for a space
-//	github limit N DURATION  leave N calls until then
-//	github mend              let no call fail any more
+//	github limit N DURATION  allow N calls in the next DURATION
+//	github mend              end all faults
 func github(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: github start|calls|requests|fault|limit|mend …")

@@ -17,9 +17,9 @@ import (
 	"github.com/org/foreman-action/internal/programtest"
 )
 
-// publisher stands for git or gh, PROGRAM, with its files in the folder SHIM. It counts calls, which
-// can be at the same time, and after one of them kills the program that called it. Every commit has another date, so that a
-// second one has another hash.
+// publisher is a stand-in for git or gh, PROGRAM, with its files in the folder SHIM. It counts
+// calls, which may be concurrent, and kills its caller after call number SHIM/at. Every commit has
+// another date, so that a repeated commit has another hash.
 const publisher = `#!/bin/sh
 GIT_AUTHOR_DATE="$((1780000000 + $$)) +0000" GIT_COMMITTER_DATE="$((1780000000 + $$)) +0000"
 export GIT_AUTHOR_DATE GIT_COMMITTER_DATE
@@ -37,7 +37,7 @@ fi
 exec PROGRAM "$@"
 `
 
-// hub is gh with a GitHub of files, GITHUB: it writes down what it changes there.
+// hub is a stand-in for gh with a GitHub in the folder GITHUB, in which it records changes.
 const hub = `#!/bin/sh
 case "$1 $2" in
 "auth token") echo t ;;
@@ -56,7 +56,7 @@ case "$1 $2" in
 esac
 `
 
-// publishing makes a contribution that passed its dry run, in folders of its own.
+// publishing prepares a contribution that passed its dry run, in separate folders.
 func publishing(t *testing.T) *killed {
 	t.Helper()
 	k := newKilled(t)
@@ -110,7 +110,7 @@ func (k *killed) restore() {
 
 var every = flag.Int("kill.every", 5, `kill "pr --yes" after every so many calls of git and gh`)
 
-// TestPublishKilled kills "pr --yes" with SIGKILL after calls of git and gh. Run again, it opens
+// TestPublishKilled kills "pr --yes" with SIGKILL after calls of git and gh. A second run must open
 // the same pull request: one fork, one push of one commit, one pull request.
 func TestPublishKilled(t *testing.T) {
 	t.Parallel()
@@ -126,7 +126,7 @@ func TestPublishKilled(t *testing.T) {
 					k.write(filepath.Join(k.shim, "at"), strconv.Itoa(at)+"\n")
 					_, err := k.run("pr", "--yes")
 					k.write(filepath.Join(k.shim, "at"), "0\n")
-					if err == nil { // it makes fewer calls
+					if err == nil { // the command made fewer calls and was not killed
 						k.published(at)
 						return
 					}

@@ -23,8 +23,8 @@ import (
 	"github.com/org/foreman-action/internal/programtest"
 )
 
-// shim stands for git, GIT, with its files in the folder SHIM: it counts calls, and at one of
-// them kills the program that called it, before or after git ran.
+// shim is a stand-in for git, GIT, with its files in the folder SHIM. It counts calls, and at call
+// number SHIM/at it kills its caller, before or after git ran.
 const shim = `#!/bin/sh
 echo >> SHIM/calls
 if [ "$(wc -l < SHIM/calls)" -eq "$(cat SHIM/at)" ]; then
@@ -104,7 +104,7 @@ func (k *killed) run(args ...string) ([]byte, error) {
 	return cmd.Output()
 }
 
-// must runs a command that must make its document.
+// must runs a command that must succeed, and returns its document.
 func (k *killed) must(args ...string) map[string]any {
 	k.t.Helper()
 	out, err := k.run(args...)
@@ -119,7 +119,8 @@ func (k *killed) must(args ...string) map[string]any {
 	return document
 }
 
-// kill runs a command that is killed at a call of git. It reports whether it came that far.
+// kill runs a command that is killed at call number at of git. It reports whether the command was
+// killed.
 func (k *killed) kill(at int, after bool, args ...string) bool {
 	k.t.Helper()
 	k.write(filepath.Join(k.shim, "calls"), "")
@@ -135,8 +136,8 @@ func (k *killed) kill(at int, after bool, args ...string) bool {
 	return err != nil
 }
 
-// check checks the files of a killed command: every document is complete, and the state is one
-// of the table.
+// check checks the files after a killed command: every document is complete, and the state is a
+// known one.
 func (k *killed) check() {
 	k.t.Helper()
 	state, _ := k.must("status")["state"].(string)
@@ -157,11 +158,11 @@ func (k *killed) check() {
 	}
 }
 
-// TestKilled kills checkout, diff, validate and pr with SIGKILL at calls of git in turn. The documents stay
-// whole, the state is legal, and the command then works as if nothing had happened.
+// TestKilled kills checkout, diff, validate and pr with SIGKILL at calls of git in turn. The
+// documents must be complete and the state valid, and a second run of the command must work.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	const most, step = 19, 3 // every third call, in turn before and after it
+	const most, step = 19, 3 // every third call, alternately before and after it
 	killed := make([]atomic.Int32, 5)
 	t.Run("at", func(t *testing.T) {
 		for at := 1; at < most; at += step {

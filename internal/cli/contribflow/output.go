@@ -93,8 +93,8 @@ func fail(env process.Env, asJSON bool, err error) error {
 	return command.Reported(exit)
 }
 
-// shows turns a function that prints documents of one type into one for any document. Of a
-// document of another type it prints the reason alone.
+// shows adapts a function that prints documents of one type to any document. For a lookup that is
+// blocked it prints only the issue and the reason.
 func shows[T any](show func(*screen, T)) func(*screen, any) {
 	return func(w *screen, document any) {
 		if d, ok := document.(T); ok {

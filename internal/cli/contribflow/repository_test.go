@@ -8,8 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// gitVariables lead git from GitHub to the folder github, and make its commits the same each
-// time.
+// gitVariables make git use the folder github instead of GitHub, and make its commits reproducible.
 func gitVariables(work string) map[string]string {
 	const moment = "2026-06-04T00:00:00Z"
 	return map[string]string{
@@ -36,7 +35,7 @@ func repository(ts *testscript.TestScript, neg bool, args []string) {
 	git("commit", "--quiet", "--message", "change", args[1])
 }
 
-// submodule adds a submodule of a repository to itself, as a pointer to its own newest
+// submodule adds a submodule to a repository. The submodule is the same repository at its newest
 // commit.
 func submodule(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {

@@ -28,7 +28,7 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
 
 func TestMain(m *testing.M) {
-	// They wait for other processes most of the time.
+	// The scripts mostly wait for other processes.
 	_ = flag.Set("test.parallel", "8")
 	program := func() {
 		env := process.Env{Getenv: os.Getenv, LookupEnv: os.LookupEnv, Environ: os.Environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Program: os.Args[0]}
@@ -48,38 +48,38 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs every script of testdata/script against the real program. The programs gh,
-// docker, npm, go and make are stand-ins: each writes its arguments and the names of its variables to
-// $STANDIN/NAME.log, a line of JSON a call, and answers by the first line of
-// $STANDIN/NAME.txt whose words its arguments begin with:
+// docker, npm, go and make are stand-ins. Each call appends a line of JSON to $STANDIN/NAME.log,
+// with the arguments and the names of the environment variables. The answer is the first line of
+// $STANDIN/NAME.txt whose words the arguments begin with:
 //
 //	auth status => 0
 //	pr create => 1 stderr:no permission\n
 //	api user => 0 octocat\n
 //	repo fork >> api repos/me/r => 0 o/r\n
 //
-// The last one holds only after a call with the words before ">>". A line that begins with
-// "..." is about arguments that end with its words, such as those of a container's command:
+// The last line applies only after a call with the words before ">>". A line that begins with "..."
+// applies to arguments that end with its words, such as those of a container's command:
 //
 //	... sh -c npm test => 0 ok\n
 //
-// Without a line for them it exits with 1. The commands that scripts have beside testscript's own
-// are:
+// If no line matches, the stand-in exits with 1. Besides testscript's own commands, scripts can
+// use:
 //
 //	fails CODE PROGRAM ARG…  run a program that must end with the exit code
 //	document NAME            check that standard output is one document of that schema, and
 //	                         write it to NAME.json with $WORK for the folder, TIME for times, and 1 for
 //	                         milliseconds
 //	value NAME PATH TEXT     check that a member of the last document NAME is a text, a number,
-//	                         true, false or null; the path is such as nextAction or checks.0.name
-//	list NAME PATH KEY       print the members of a list of the last document NAME, a line each; of
-//	                         objects the member KEY
-//	validated STATUS         write the validation of the patch artifact, as if it had run
+//	                         true, false or null; PATH is for example nextAction or checks.0.name
+//	list NAME PATH KEY       print the members of a list of the last document NAME, one per line;
+//	                         for objects, print the member KEY
+//	validated STATUS         write the documents of a validation with this status; run nothing
 //	github WORD…             see [github]
-//	calls NAME               print the arguments of the calls of a stand-in so far, and forget them
+//	calls NAME               print the arguments of the calls of a stand-in since the last "calls"
 //	containers               print user, network, folder, image and command of each container that
-//	                         docker was to run so far, and forget the calls
-//	repository OWNER/REPO DIR  make a repository on GitHub of the files in a folder; if there is one,
-//	                         with one more commit. Git finds it by GIT_CONFIG_COUNT.
+//	                         docker was asked to run, and reset the list
+//	repository OWNER/REPO DIR  create a repository on GitHub from the files in a folder, or add a
+//	                         commit to an existing one. Git finds it by GIT_CONFIG_COUNT.
 //	submodule OWNER/REPO PATH  add a submodule to a repository
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -114,7 +114,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// standIn is the program gh or docker.
+// standIn runs the test binary as gh, docker or another stand-in.
 func standIn() {
 	dir, name := os.Getenv("STANDIN"), strings.TrimPrefix(filepath.Base(os.Args[0]), "standin-")
 	var names []string
@@ -292,7 +292,7 @@ func calls(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(json.Unmarshal([]byte(line), &call))
 		fmt.Fprintf(ts.Stdout(), "%s\n", strings.Join(call.Args, " "))
 	}
-	fmt.Fprintln(ts.Stdout()) // replaces the output of the last program also where there was no call
+	fmt.Fprintln(ts.Stdout()) // also without a call, replace the output of the previous command
 	ts.Check(os.WriteFile(file, nil, 0o600))
 }
 

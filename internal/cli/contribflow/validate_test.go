@@ -13,8 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// dockerStandIn puts the stand-in of docker on the search path of a script: docker gets none
-// of the variables that the stand-in, and a test binary, need.
+// dockerStandIn puts a stand-in for docker on the search path of a script. The stand-in sets the
+// variables that the test binary needs, because the program does not pass them on to docker.
 func dockerStandIn(e *testscript.Env) error {
 	dir := filepath.Join(e.WorkDir, "bin")
 	e.Setenv("PATH", dir+string(filepath.ListSeparator)+e.Getenv("PATH"))
@@ -23,8 +23,8 @@ func dockerStandIn(e *testscript.Env) error {
 	return programtest.Write(filepath.Join(dir, "docker"), script)
 }
 
-// containers prints the containers that docker was to run so far, a line each, and forgets
-// them. It fails for one that could reach the host, its network or its secrets.
+// containers prints a line for each container that docker was asked to run, and resets the list. It
+// fails if a container could reach the host, its network or its secrets.
 func containers(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: containers")

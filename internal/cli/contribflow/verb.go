@@ -30,10 +30,9 @@ type verb struct {
 	use, short, long string
 	args             cobra.PositionalArgs // nil: none
 	flags            func(*pflag.FlagSet) // nil: it has none
-	writes           bool                 // it takes the folder's lock
-	configured       bool                 // it needs a configuration without mistakes
-	// check returns a mistake in the flags and arguments, before anything is looked at or
-	// written; nil: there can be none.
+	writes           bool                 // acquires the lock of the folder
+	configured       bool                 // requires a valid configuration
+	// check validates the flags and arguments before any file is read or written; nil: always valid.
 	check func(args []string) error
 	// run makes the document.
 	run func(ctx context.Context, s session.Session, args []string) (any, error)

@@ -1,5 +1,5 @@
-// Package delivery reads the event that a command is about: from a file, of an issue on
-// GitHub, or of one that the command line describes.
+// Package delivery reads the event that a command works on: from a file, for an issue on GitHub, or
+// for an issue that the command line describes.
 package delivery
 
 import (
@@ -23,15 +23,15 @@ import (
 // MaxSize bounds an event's payload; GitHub caps webhooks at 25 MB.
 const MaxSize = 32 << 20
 
-// A Request names one event: by File, by Issue or by Draft, and not by several.
+// A Request names one event by exactly one of File, Issue and Draft.
 type Request struct {
 	File  string       // with the payload; "-": standard input
-	Issue string       // on GitHub, as [ParseIssue] takes it
-	Draft *draft.Issue // an issue that is nowhere yet; nil: none
+	Issue string       // on GitHub, in a form that [ParseIssue] accepts
+	Draft *draft.Issue // an issue that exists only on the command line; nil: none
 	Name  string       // such as issues or issues.edited; empty: by the payload, or issues.opened for an issue
 }
 
-// Read reads the event from a file, or makes one of an issue on GitHub.
+// Read reads the event from a file, or builds one for an issue on GitHub.
 func Read(ctx context.Context, env process.Env, access remote.Access, r Request) (triage.Delivery, error) {
 	if err := draft.CheckName(r.Name); err != nil {
 		return triage.Delivery{}, flagged(err)
@@ -58,9 +58,9 @@ func Read(ctx context.Context, env process.Env, access remote.Access, r Request)
 	return e, nil
 }
 
-// ForRules reads an event, and returns it with a function that explains the rules of a
-// configuration on it. The host is that of GitHub for an issue there, if there is a token, else
-// none.
+// ForRules reads an event, and returns it with the options for explaining a configuration's rules
+// on it. For an issue on GitHub with a token, the options contain GitHub as the host; else they
+// contain no host.
 func ForRules(ctx context.Context, env process.Env, cfg *config.Config, r Request) (runner.Options, triage.Delivery, error) {
 	o := runner.Options{Config: cfg, Clock: runner.Clock{Now: env.Now}}
 	access := remote.FromEnv(env)
@@ -102,7 +102,7 @@ func source(ctx context.Context, env process.Env, access remote.Access, r Reques
 	return src, nil
 }
 
-// flagged names the flag of a mistake in a description.
+// flagged adds the name of the flag to a mistake in a described issue.
 func flagged(err error) error {
 	if e, ok := errors.AsType[*draft.Error](err); ok {
 		return command.Usagef("--%w", e)
@@ -161,7 +161,7 @@ func fetched(ctx context.Context, access remote.Access, r Request) (triage.Event
 	return triage.EventSource{Name: event, File: ref.String(), Repo: repo, Issue: ref.Number, Payload: payload}, err
 }
 
-// senderOf returns the author of an issue, who opened it.
+// senderOf returns the author of an issue as the sender of its event.
 func senderOf(issue json.RawMessage) json.RawMessage {
 	var o struct {
 		User json.RawMessage `json:"user"`

@@ -14,15 +14,15 @@ import (
 // ErrNoIssue means that a text names no issue on GitHub.
 var ErrNoIssue = errors.New("want OWNER/REPO#N, or the address of an issue")
 
-// IsIssue distinguishes an issue from a file by its form.
+// IsIssue reports whether arg has the form of an issue, and not of a file name.
 func IsIssue(arg string) bool {
 	_, err := ParseIssue(arg, "")
 	return !errors.Is(err, ErrNoIssue)
 }
 
-// ParseIssue reads the name of an issue on GitHub, OWNER/REPO#N, or its address in a browser.
-// The error matches [ErrNoIssue] where arg is neither; else the address belongs to another
-// host than the API at apiURL, of which empty means GitHub's own.
+// ParseIssue parses OWNER/REPO#N or the address of an issue in a browser. The error matches
+// [ErrNoIssue] if arg has neither form. Another error means that the address belongs to another
+// host than the API at apiURL. An empty apiURL means GitHub's own API.
 func ParseIssue(arg, apiURL string) (triage.Ref, error) {
 	repo, number, ok := strings.Cut(arg, "#")
 	var host string
@@ -45,7 +45,7 @@ func ParseIssue(arg, apiURL string) (triage.Ref, error) {
 	return triage.Ref{Owner: owner, Repo: name, Number: n}, nil
 }
 
-// apiHost returns the host of an API; it is GitHub's own where apiURL is empty.
+// apiHost returns the host of the API at apiURL; empty: GitHub's own host.
 func apiHost(apiURL string) string {
 	if u, err := url.Parse(apiURL); err == nil && u.Host != "" {
 		return u.Host

@@ -72,8 +72,8 @@ type Test struct {
 	Passed     bool              `json:"passed"`
 	Fired      []string          `json:"fired"`
 	Mismatches []Mismatch        `json:"mismatches"`
-	Rules      []format.RuleJSON `json:"rules"` // those that should have fired or should not have
-	Scans      []Scan            `json:"scans"` // of a test of schedule
+	Rules      []format.RuleJSON `json:"rules"` // rules that wrongly fired or did not fire
+	Scans      []Scan            `json:"scans"` // for a test of the event schedule
 }
 
 // A Scan is the search of a scheduled rule, as a test evaluates it.
@@ -86,7 +86,7 @@ type Scan struct {
 
 // A Mismatch is one difference from the expectation of a test.
 type Mismatch struct {
-	Key    string `json:"key"` // of expect; empty: a condition fails
+	Key    string `json:"key"` // a key of expect; empty: evaluating a condition failed
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 	Want   string `json:"want"`

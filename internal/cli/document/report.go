@@ -32,8 +32,8 @@ type Report struct {
 	Warnings   []string              `json:"warnings"`
 }
 
-// An Action is one action of the output "actions" and of --json: the action as it
-// was asked for, its verdict and its result.
+// An Action is one action of the output "actions" and of --json: the action as the agent or the
+// rule requested it, its verdict and its result.
 type Action struct {
 	Index   int                 `json:"index"`
 	Type    string              `json:"type"`
@@ -78,7 +78,7 @@ func ActionsOf(rep runner.Report) []Action {
 	return list
 }
 
-// bounded returns an action whose parameters are short enough for an output.
+// bounded returns an action whose parameters fit into an output.
 func bounded(a protocol.ActionItem) protocol.ActionItem {
 	if len(a.String()) <= MaxText {
 		return a
@@ -103,7 +103,7 @@ func bounded(a protocol.ActionItem) protocol.ActionItem {
 	return short
 }
 
-// RulesOf explains for each rule why it fired or did not; nil: no rules were asked.
+// RulesOf explains for each rule why it fired or did not; nil: no rules were evaluated.
 func RulesOf(rep runner.Report) []Rule {
 	if rep.Rules == nil {
 		return nil

@@ -26,10 +26,10 @@ const (
 	MaxFile  = 1 << 20 // bytes of a file
 )
 
-// maxName is about how much of a name a problem repeats.
+// maxName is the approximate number of characters of a name that a problem repeats.
 const maxName = 200
 
-// The codes of problems with the input of a tool, besides those of package handoff.
+// The codes of problems with a tool's input; package handoff defines the other codes.
 const (
 	CodeInput    = "invalid_input"
 	CodeNotFound = "file_not_found"
@@ -39,19 +39,19 @@ const (
 	CodeTooLarge = "too_large"
 )
 
-// The paths of problems that are in no result.
+// The paths of problems that do not belong to a place in a result.
 const (
 	Stdin = "<stdin>"
 	Tool  = "<tool>"
 )
 
-// An Envelope is the report of a tool that judges or fails.
+// An Envelope is the report of a tool that checks a result or that fails.
 type Envelope struct {
 	OK     bool              `json:"ok"`
 	Errors []handoff.Problem `json:"errors"` // never nil
 }
 
-// Of returns the envelope of problems, of which there may be none.
+// Of returns the envelope of zero or more problems.
 func Of(problems ...handoff.Problem) Envelope {
 	return Envelope{len(problems) == 0, append([]handoff.Problem{}, problems...)}
 }
@@ -72,7 +72,7 @@ func Usage(env process.Env, err error) error {
 // An Input holds the members of the object on standard input.
 type Input map[string]json.RawMessage
 
-// Read reads standard input. White space alone is an empty object, and so is nil.
+// Read reads standard input. A nil stdin and white space alone both mean an empty object.
 func Read(stdin io.Reader) (Input, *handoff.Problem) {
 	var data []byte
 	if stdin != nil {
@@ -97,7 +97,7 @@ func Read(stdin io.Reader) (Input, *handoff.Problem) {
 	return in, nil
 }
 
-// Check reports why bytes are not one JSON value in UTF-8, with the position.
+// Check returns an error with the position if data is not exactly one JSON value in UTF-8.
 func Check(data []byte) error {
 	if !utf8.Valid(data) {
 		return errors.New("it is not UTF-8")
@@ -133,8 +133,8 @@ func (in Input) Path() (string, *handoff.Problem) {
 	return path, problem
 }
 
-// Result returns the result that the input means: the member "data", else the file that
-// "path" names, else the role's own file. The name is that of the file, empty without one.
+// Result returns the result to check: the member "data", else the file named by "path", else the
+// role's default file. It also returns the file's name, which is empty for "data".
 func (in Input) Result(role handoff.Role, dir workdir.Dir) (data []byte, name string, problem *handoff.Problem) {
 	if data, there := in["data"]; there {
 		return data, "", nil
@@ -172,7 +172,7 @@ func WriteFile(dir workdir.Dir, name string, data []byte) *handoff.Problem {
 	return nil
 }
 
-// fileProblem returns the problem of a file, with a code unless the error has its own.
+// fileProblem returns the problem of a file. It uses code unless the error has its own code.
 func fileProblem(code, verb, name string, err error) *handoff.Problem {
 	switch {
 	case errors.Is(err, workdir.ErrEscape):
@@ -184,8 +184,8 @@ func fileProblem(code, verb, name string, err error) *handoff.Problem {
 	return &handoff.Problem{Path: name, Code: code, Message: verb + " " + name + ": " + err.Error()}
 }
 
-// Parse validates a result, and returns its problems in the terms of the tool: invalid JSON is
-// a problem with the file. With problems the value is nil.
+// Parse validates a result, and returns its problems as the tool reports them: invalid JSON is a
+// problem with the file. If there are problems, the value is nil.
 func Parse(role handoff.Role, data []byte, name string) (value any, problems []handoff.Problem) {
 	var err error
 	if role == handoff.Builder {

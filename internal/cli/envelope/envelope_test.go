@@ -52,7 +52,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// An endless stream of white space.
+// An endless is a reader of unlimited white space.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {

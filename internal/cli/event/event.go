@@ -1,5 +1,5 @@
-// Package event takes one event from the settings of a command to a report. The action and
-// the command line fill in the settings; from there on there is one path.
+// Package event processes one event, from the settings of a command to a report. The action and the
+// command line fill in the settings, and the rest is common to them.
 package event
 
 import (
@@ -18,16 +18,16 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Settings are all that a run of one event depends on.
+// Settings are the inputs and dependencies of a run for one event.
 type Settings struct {
 	Env    process.Env
 	Event  triage.Delivery
-	Files  config.Files // where the configuration is read first
+	Files  config.Files // the first place in which to look for the configuration
 	Load   config.Spec
 	Access remote.Access
 
-	Offline   bool // call GitHub for no more than the files that the configuration extends
-	Local     bool // run by a person: a file's agent is not asked, nor its memory used
+	Offline   bool // do not call GitHub, except for files that the configuration extends
+	Local     bool // a person runs it: the file's agent is not called and its memory not used
 	Live      bool // the event is handled as it happens
 	DryRun    bool
 	Overrides Overrides
@@ -42,7 +42,7 @@ type Settings struct {
 	Audit   func(runner.Audit) error
 }
 
-// notes are additions to the report by the preparation of a run.
+// notes collects warnings and permissions for the report while a run is prepared.
 type notes struct {
 	warnings []string
 	needs    []string // lines of the permissions block
@@ -52,7 +52,7 @@ func (n notes) with(more notes) notes {
 	return notes{append(n.warnings, more.warnings...), append(n.needs, more.needs...)}
 }
 
-// Run takes the event to its end. The result is meaningful also with an error.
+// Run processes the event. The result is meaningful even if there is an error.
 func Run(ctx context.Context, s Settings) (report.Result, error) {
 	res := report.Result{Needs: []string{"contents: read", "issues: write"}}
 	res.Report = runner.Report{
@@ -110,8 +110,8 @@ func Run(ctx context.Context, s Settings) (report.Result, error) {
 	return res, err
 }
 
-// pullFiles lists the files of the event's pull request once, for the rules and for the review
-// of changed rules.
+// pullFiles lists the files of the event's pull request only once, because the rules and the review
+// of changed rules both need them.
 type pullFiles struct {
 	runner.Repository
 
@@ -129,7 +129,7 @@ func (p *pullFiles) Files(ctx context.Context, ref triage.Ref) ([]triage.Changed
 	return p.files, p.err
 }
 
-// client returns the client of GitHub; nil when there is no token, or no call is wanted.
+// client returns the client of GitHub; nil: offline, or no token.
 func client(s Settings) (*github.Client, error) {
 	if s.Offline {
 		return nil, nil
@@ -159,7 +159,7 @@ func equip(o *runner.Options, s Settings) (notes, error) {
 	return n.with(more), nil
 }
 
-// sweep is the rest of a scheduled run, which looks for its issues.
+// sweep completes a scheduled run: it finds and processes the issues.
 func sweep(ctx context.Context, r *runner.Runner, e triage.Delivery, res report.Result, warnings []string) (report.Result, error) {
 	s, err := r.Sweep(ctx, e)
 	res.Survey = &s

@@ -33,7 +33,7 @@ func TestAudience(t *testing.T) {
 	}
 }
 
-// TestOverrides lets an input override the file, and an empty input keep it.
+// TestOverrides checks that an input overrides the file, and that an empty input does not.
 func TestOverrides(t *testing.T) {
 	t.Parallel()
 	file := &config.Config{
@@ -68,7 +68,8 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-// TestTaskID is the same for every attempt at one issue in one run, and only then.
+// TestTaskID checks that the ID is the same for every attempt at one issue in one run, and differs
+// for other issues and runs.
 func TestTaskID(t *testing.T) {
 	t.Parallel()
 	id := func(repo, run string, issue int) string {
@@ -114,7 +115,8 @@ func TestAgentAuth(t *testing.T) {
 	}
 }
 
-// TestInheritedAgent sends no credentials to an address that only a file of others names.
+// TestInheritedAgent sends no credentials to an address that only an extended file, written by
+// others, names.
 func TestInheritedAgent(t *testing.T) {
 	t.Parallel()
 	idToken := func(context.Context, string) (string, error) { return "an-id-token", nil }

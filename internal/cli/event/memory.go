@@ -19,19 +19,19 @@ import (
 	"github.com/org/foreman-action/runner"
 )
 
-// A MemoryPlace completes a configuration that leaves open where the memory lies.
+// A MemoryPlace completes a configuration that does not say where to keep the memory.
 type MemoryPlace struct {
-	Dir    string // below which relative paths lie
-	Store  string // where none is configured; empty: off
-	Branch string // the default branch, where the event does not name it; may be empty
+	Dir    string // base of relative paths
+	Store  string // used if the configuration names none; empty: off
+	Branch string // the default branch, for events that do not name it; may be empty
 }
 
 func (n *notes) warn(format string, args ...any) {
 	n.warnings = append(n.warnings, fmt.Sprintf(format, args...))
 }
 
-// remembered returns the memory that the configuration asks for, or else that of the settings. A
-// memory that cannot be opened counts as empty, because its content is on the issue too.
+// remembered returns the memory of the configuration, or else that of the settings. A memory that
+// cannot be opened counts as empty, because the issue's timeline replaces it.
 func remembered(s Settings, c config.Config, asks bool) (runner.Memory, notes) {
 	var n notes
 	asked := c.Memory.Store != ""
@@ -60,8 +60,8 @@ func remembered(s Settings, c config.Config, asks bool) (runner.Memory, notes) {
 	return m, n.with(more)
 }
 
-// openMemory opens the store that the configuration names; zero when it names none. With
-// an error the result is unusable.
+// openMemory opens the store that the configuration names, and returns a zero memory if it names
+// none. After an error the memory must not be used.
 func openMemory(s Settings, c config.Memory) (runner.Memory, error) {
 	switch c.Store {
 	case "file":
@@ -84,7 +84,7 @@ func openMemory(s Settings, c config.Memory) (runner.Memory, error) {
 	return runner.Memory{}, nil
 }
 
-// below reports whether a path is a folder, or lies in it.
+// below reports whether path equals dir or is inside it.
 func below(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err != nil || filepath.IsLocal(rel)
@@ -124,8 +124,8 @@ func service(s Settings) results.Options {
 // A summarize function renders a record for the agent.
 type summarize func(context.Context, memory.Record) (text string, ok bool)
 
-// summarizer returns the model that rephrases the agent's summary; nil without memory.summary:
-// model. When the model cannot be asked, the summary stays as it is.
+// summarizer returns the function by which a model rephrases the agent's summary; nil unless
+// memory.summary is "model". If the model is unavailable, the agent gets the summary as it was.
 func summarizer(s Settings, c config.Config, remembers, asks bool) (summarize, notes) {
 	var n notes
 	byModel := c.Memory.Summary == "model"

@@ -20,8 +20,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// Overrides are settings that win over the configuration file. The zero value of
-// each leaves the file's.
+// Overrides are settings that take precedence over the configuration file. A zero field keeps the
+// file's value.
 type Overrides struct {
 	AgentURL   string
 	AgentAuth  string // none, token or oidc
@@ -36,7 +36,7 @@ type Overrides struct {
 	Bot        string // the login under which Foreman acts
 }
 
-// Apply returns the configuration, of which nil is an empty one, with the overrides on top.
+// Apply returns the configuration with the overrides applied. A nil c counts as empty.
 func (o Overrides) Apply(c *config.Config) *config.Config {
 	var out config.Config
 	if c != nil {
@@ -61,7 +61,7 @@ func (o Overrides) Apply(c *config.Config) *config.Config {
 	return &out
 }
 
-// set replaces *to by a value that is not zero.
+// set assigns value to *to unless value is zero.
 func set[T comparable](to *T, value T) {
 	var zero T
 	if value != zero {
@@ -81,7 +81,7 @@ func load(ctx context.Context, s Settings, client *github.Client) (*config.Confi
 	return c, err
 }
 
-// places are the workspace and the default branch.
+// places returns the workspace and the default branch, in which the configuration is looked up.
 func places(s Settings, client *github.Client) files.Layered {
 	places := files.Layered{s.Files}
 	switch {
@@ -93,8 +93,8 @@ func places(s Settings, client *github.Client) files.Layered {
 	return append(places, remote.Branch{Client: client, Tree: github.Tree{Owner: s.Event.Repo.Owner, Repo: s.Event.Repo.Name}})
 }
 
-// effective returns the configuration as the run uses it, with its warnings; loaded may be nil
-// for an empty one. A local run changes the loaded one too.
+// effective returns the configuration for the run, with its warnings. A nil loaded counts as empty.
+// In a local run, it also removes the services from loaded.
 func effective(loaded *config.Config, s Settings) (*config.Config, []string) {
 	var warnings []string
 	if loaded != nil {
@@ -112,9 +112,9 @@ func effective(loaded *config.Config, s Settings) (*config.Config, []string) {
 	return c, warnings
 }
 
-// askedAgent returns the client of the HTTP agent that a configuration names. Others write a
-// file that is extended: where only that names the agent, it gets no credentials of this
-// repository.
+// askedAgent returns the client of the HTTP agent that a configuration names. If only an extended
+// file names the agent, the agent gets no credentials of this repository, because others write that
+// file.
 func askedAgent(c config.Agent, token string, idToken func(context.Context, string) (string, error), userAgent string) (*agent.Remote, error) {
 	o := agent.RemoteOptions{URL: c.URL, Timeout: c.Timeout, UserAgent: userAgent}
 	if c.Inherited {
@@ -161,8 +161,8 @@ func audienceOf(raw string) string {
 	return u.String()
 }
 
-// TaskID is the task of a workflow run and an issue, the same for every attempt;
-// outside a run every task is one of its own.
+// TaskID returns the ID of the task for a workflow run and an issue, the same for every attempt.
+// Outside a run, every call returns a new ID.
 func TaskID(repo, runID string, issue int) (string, error) {
 	if runID == "" {
 		return protocol.NewTaskID(rand.Reader)

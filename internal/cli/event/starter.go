@@ -8,13 +8,12 @@ import (
 )
 
 const (
-	maxStarterFiles = 20      // of a folder, each of which is a call
-	maxStarter      = 200_000 // bytes in a job summary, which takes 1 MiB
+	maxStarterFiles = 20      // per folder; each file costs a call
+	maxStarter      = 200_000 // bytes; a job summary can have 1 MiB
 )
 
-// propose returns a configuration file for the repository of an event that has none, with
-// warnings about files that were left out. A repository that cannot be read gets the
-// file that fits any.
+// propose returns a configuration file for an event's repository that has none, with warnings about
+// skipped files. If the repository cannot be read, it returns the minimal configuration.
 func propose(ctx context.Context, s Settings, client *github.Client) (text string, warnings []string) {
 	p, err := starter.Minimal(ctx)
 	if err != nil {

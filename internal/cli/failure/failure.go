@@ -1,4 +1,4 @@
-// Package failure separates a user's mistakes from failures, in the errors of commands.
+// Package failure classifies the errors of commands: mistakes of the user, or failures.
 package failure
 
 import (

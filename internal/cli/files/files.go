@@ -1,5 +1,5 @@
-// Package files reads the files of a command: below a folder, anywhere, or from the first
-// of several places that has them; and writes files as a whole.
+// Package files reads the files of a command: inside one folder, anywhere, or from the first of
+// several places that has the file. It also replaces files atomically.
 package files
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/org/foreman-action/internal/command"
 )
 
-// MaxSize bounds a configuration file; GitHub's contents API gives no more either.
+// MaxSize bounds a configuration file, in bytes. GitHub's contents API has the same limit.
 const MaxSize = 1 << 20
 
 // A Folder reads configuration only below a directory: absolute paths elsewhere and symbolic
@@ -51,8 +51,8 @@ func (f Folder) Read(_ context.Context, name string) ([]byte, error) {
 	return data, Unreadable(err)
 }
 
-// Unreadable makes an error of the file system a mistake of the user's, who named the
-// file; that there is none stays recognisable.
+// Unreadable marks an error of the file system as a mistake of the user, who named the file. A
+// missing file still matches fs.ErrNotExist.
 func Unreadable(err error) error {
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
@@ -86,8 +86,8 @@ func (f Folder) within(name string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// Anywhere reads files that the user of the command line names: below the
-// directory or not.
+// Anywhere reads files that the user of the command line names, inside or outside Dir. Relative
+// names start from Dir.
 type Anywhere struct{ Dir string }
 
 // Read returns the content of a file. The error matches fs.ErrNotExist if the file does not

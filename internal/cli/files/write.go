@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Replace writes a file beside the old one, and puts it in its place.
+// Replace replaces a file atomically: it writes a temporary file beside it, and renames that.
 func Replace(path string, data []byte, mode fs.FileMode) (err error) {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".foreman-*")
 	if err != nil {
@@ -27,21 +27,20 @@ func Replace(path string, data []byte, mode fs.FileMode) (err error) {
 	return os.Rename(tmp.Name(), path)
 }
 
-// Create writes a file that is there as a whole or not at all. Without force one that
-// exists stays as it is.
+// Create creates a file atomically. Without force it does not change an existing file.
 func Create(name string, data []byte, force bool) error {
 	temp := fmt.Sprintf("%s.%d.tmp", name, os.Getpid())
 	file, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666) //nolint:gosec // the umask decides, as for any file of a repository
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(temp) }() // after the rename there is none
+	defer func() { _ = os.Remove(temp) }() // after a rename, there is no temporary file
 	_, err = file.Write(data)
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
 	if !force {
-		// A link fails where a rename would overwrite a file created meanwhile.
+		// Unlike a rename, a link fails if another process created the file in the meantime.
 		if err := os.Link(temp, name); err == nil || errors.Is(err, fs.ErrExist) {
 			return err
 		}

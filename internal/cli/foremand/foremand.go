@@ -28,9 +28,9 @@ holds the GitHub token.
 
 docs/server.md explains the setup.`
 
-// Main runs the command that args name, without the program's name, and returns the exit
-// code. Only Stdout and Stderr of the environment must be set; its version is that of the
-// build. Paths are relative to the process's working directory.
+// Main runs the command that args name, without the program's name, and returns the exit code. Only
+// Stdout and Stderr of the environment must be set; Main sets the version from the build. Paths are
+// relative to the process's working directory.
 func Main(ctx context.Context, env process.Env, args []string) int {
 	env = env.Complete()
 	env.Version = command.Version(buildVersion)
@@ -62,7 +62,7 @@ func commands(env process.Env) *cobra.Command {
 		Args:          group.Known,
 		RunE: func(c *cobra.Command, _ []string) error {
 			c.SetOut(env.Stderr)
-			_ = c.Help() // the missing command is the error to report
+			_ = c.Help() // the error to report is the missing command, not one of printing help
 			return errors.New("a command is missing")
 		},
 	}

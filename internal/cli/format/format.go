@@ -1,5 +1,5 @@
-// Package format holds the forms of output that commands share: colours, JSON, counts, and
-// rules and tests explained part by part.
+// Package format contains the output formats that commands share: colours, JSON, counts, and
+// explanations of rules and tests.
 package format
 
 import (
@@ -49,7 +49,7 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// NonEmpty returns the texts that are not empty, in the list that it was given.
+// NonEmpty returns the texts that are not empty. It reuses the memory of list.
 func NonEmpty(list ...string) []string {
 	out := list[:0]
 	for _, s := range list {
@@ -60,7 +60,7 @@ func NonEmpty(list ...string) []string {
 	return out
 }
 
-// Lines makes every line of a text fit for a log.
+// Lines sanitizes each line of a text for a log.
 func Lines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

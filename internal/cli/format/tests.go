@@ -62,7 +62,7 @@ func Unevaluated(results []ruletest.Result) []string {
 	return lines
 }
 
-// indented puts the lines of a value below each other.
+// indented indents the lines of a value.
 func indented(text string) string {
 	return strings.ReplaceAll(Lines(text), "\n", "\n         ")
 }

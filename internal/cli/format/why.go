@@ -8,7 +8,7 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// WriteRule prints the explanation of one rule, behind an empty line.
+// WriteRule prints an empty line and then the explanation of one rule.
 func WriteRule(b *strings.Builder, r rules.RuleWhy, p Painter) {
 	sign := p.Faint("-")
 	if r.Outcome == rules.Matched {
@@ -55,14 +55,14 @@ func writePart(b *strings.Builder, w rules.Why, depth int) {
 	}
 }
 
-// A RuleJSON is why a rule fires or does not, as commands print it.
+// A RuleJSON explains in JSON why a rule fired or did not fire.
 type RuleJSON struct {
 	ID      string        `json:"id"`
 	Outcome rules.Outcome `json:"outcome"` // matched, event, condition, stopped, unreached; empty: it failed
 	File    string        `json:"file"`
 	Line    int           `json:"line"`
-	Why     *PartJSON     `json:"why"`   // null: it has no condition, or does not listen
-	Error   string        `json:"error"` // of a rule that fails: then no rule acts
+	Why     *PartJSON     `json:"why"`   // null: no condition, or the event does not concern the rule
+	Error   string        `json:"error"` // why the evaluation failed; then no rule acts
 }
 
 // A PartJSON is one part of a condition with its value.

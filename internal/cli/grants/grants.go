@@ -44,7 +44,7 @@ func recalls(c *config.Config) bool {
 // Lack introduces a block after a call that was denied.
 const Lack = "The token lacks a permission. Give the job this block:"
 
-// Help returns the text to paste into the workflow.
+// Help returns Lack and the permissions block.
 func Help(needs, missing []string) string {
 	block := strings.TrimSuffix(Block(needs, missing), "\n")
 	return Lack + "\n\n    " + strings.ReplaceAll(block, "\n", "\n    ")

@@ -50,8 +50,8 @@ func names(c *cobra.Command) []string {
 	return list
 }
 
-// Known refuses arguments to a command that only holds other commands: they name an unknown
-// command.
+// Known rejects arguments to a command that only contains other commands, because an argument is
+// the name of an unknown command.
 func Known(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -64,8 +64,8 @@ func Known(c *cobra.Command, args []string) error {
 	return command.Usagef("unknown command %q for %q%s", args[0], c.CommandPath(), hint)
 }
 
-// Help adds the help command to root, which must hold its other commands. It refuses a name
-// that no command has.
+// Help adds the help command to root. Call it after adding all other commands. The help command
+// rejects unknown names.
 func Help(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
@@ -82,7 +82,8 @@ func Help(root *cobra.Command) {
 	}
 }
 
-// FlagError adds to the error of an unknown flag the flag that was most likely meant.
+// FlagError adds a suggestion to the error of an unknown flag: the flag that the user most likely
+// meant.
 func FlagError(c *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// New returns a client for a model of a provider. The settings' time limit must be set.
+// New returns a client for a model of a provider.
 func New(env process.Env, backend protocol.LLMBackendRef, settings config.Model, key secret.Text) (*llm.Client, error) {
 	return llm.New(llm.Options{
 		Provider: backend.Provider, Model: backend.Model, BaseURL: settings.BaseURL, Key: key,
@@ -18,7 +18,7 @@ func New(env process.Env, backend protocol.LLMBackendRef, settings config.Model,
 	})
 }
 
-// Key returns a provider's key: the given one, or else that of the environment.
+// Key returns a provider's key: given, or else the one in the environment.
 func Key(getenv func(string) string, provider string, given secret.Text) secret.Text {
 	key := string(given)
 	names := map[string]string{llm.Anthropic: "ANTHROPIC_API_KEY", llm.OpenAI: "OPENAI_API_KEY"}

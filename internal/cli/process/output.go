@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// An Output is a writer that keeps the first error of the writer below. It is safe for
-// concurrent use as far as its writer is.
+// An Output is a writer that keeps the first error of the writer it wraps. It is safe for
+// concurrent use if the wrapped writer is.
 type Output struct {
 	to  io.Writer
 	mu  sync.Mutex

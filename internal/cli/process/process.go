@@ -1,5 +1,5 @@
-// Package process is the view that commands have of the process: streams, environment,
-// working directory and clock.
+// Package process contains the process environment of commands: streams, variables, working
+// directory and clock.
 package process
 
 import (
@@ -14,9 +14,8 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
-// An Env holds the surroundings of one run of the program. Commands need all fields except
-// those marked optional; [Env.Complete] sets the functions. It does not change while a command
-// runs.
+// An Env is the environment of one run of the program. Commands need all fields except those marked
+// optional; [Env.Complete] sets the functions. An Env must not change while a command runs.
 type Env struct {
 	Getenv func(string) string
 	// LookupEnv is Getenv that also reports whether the variable is set; nil: a variable that is
@@ -28,19 +27,20 @@ type Env struct {
 	Stderr    io.Writer
 	Dir       string // the working directory; empty: the process's
 	Colour    bool   // whether Stdout shows ANSI colours
-	// Terminal reports whether Stderr is one, on which a line can be rewritten in place.
+	// Terminal reports whether Stderr is a terminal, so that a line can be rewritten in place.
 	Terminal bool
 	Version  string // of the program; empty: unknown
-	Program  string // the name that the program was started by, a path or not; empty: unknown
-	// Hangups begins to deliver SIGHUP, which ends the program otherwise; nil: there are none.
+	Program  string // the name or path that the program was started under; empty: unknown
+	// Hangups starts the delivery of SIGHUP, which would otherwise end the program; nil: no signals
+	// are delivered.
 	Hangups func() <-chan os.Signal
 
 	Now   func() time.Time
-	Sleep func(context.Context, time.Duration) error // nil: real
+	Sleep func(context.Context, time.Duration) error // nil: sleep for real
 }
 
-// Complete returns the environment with an empty Getenv and the real clock where they
-// are nil.
+// Complete returns the environment with an empty Getenv and the real clock where these fields are
+// nil.
 func (e Env) Complete() Env {
 	if e.Getenv == nil {
 		e.Getenv = func(string) string { return "" }
@@ -78,7 +78,7 @@ func (e Env) Path(name string) string {
 	return Below(dir, name)
 }
 
-// Below returns the path of a file that is named relative to a directory, or absolutely.
+// Below returns name itself if it is absolute, or else the path of name in dir.
 func Below(dir, name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -89,12 +89,12 @@ func Below(dir, name string) string {
 // UserAgent returns the name and version under which the program calls servers.
 func (e Env) UserAgent() string { return "foreman-action/" + e.Version }
 
-// Log writes a line to Stderr, made harmless for terminals.
+// Log writes a line to Stderr, sanitized for terminals.
 func (e Env) Log(format string, args ...any) {
 	fmt.Fprintln(e.Stderr, sanitize.Log(fmt.Sprintf(format, args...)))
 }
 
-// Print writes a text to Stdout as it is. An error is a failure of the command.
+// Print writes a text to Stdout unchanged. A write error counts as a failure of the command.
 func (e Env) Print(text string) error {
 	if _, err := io.WriteString(e.Stdout, text); err != nil {
 		return command.Failed(fmt.Errorf("print the report: %w", err))

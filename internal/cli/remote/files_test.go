@@ -49,7 +49,7 @@ func remote(t *testing.T, files map[string]string) (Branch, *githubtest.Server) 
 	return Branch{client, github.Tree{Owner: "octo", Repo: "hello"}}, gh
 }
 
-// TestFiles holds every place of configuration against the same files.
+// TestFiles checks that every source of configuration returns the same files.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{"a.yml": "A", "d/b.yml": "B", "d/c.yml": "C", "d/e.txt": "E", "d/f/g.yml": "G"}
@@ -86,7 +86,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestLayeredOrder asks the second place only for what the first does not have.
+// TestLayeredOrder checks that the second place is read only for files that the first one does not
+// have.
 func TestLayeredOrder(t *testing.T) {
 	t.Parallel()
 	near := tree(t, map[string]string{"a.yml": "near", "r/a.yml": "near"})
@@ -109,7 +110,7 @@ func TestLayeredOrder(t *testing.T) {
 	}
 }
 
-// TestFolderStaysInside follows nothing out of the workspace.
+// TestFolderStaysInside checks that no link or path leads out of the workspace.
 func TestFolderStaysInside(t *testing.T) {
 	t.Parallel()
 	outside := tree(t, map[string]string{"secret": "s3cret"})

@@ -21,17 +21,17 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An Access is how GitHub is reached.
+// An Access contains the settings of calls to GitHub.
 type Access struct {
 	Token     string // empty: there is none, and no call is made
 	TokenName string // where people set it, such as GITHUB_TOKEN
 	APIURL    string // empty: GitHub's own
 	UserAgent string
 	Now       func() time.Time                           // nil: time.Now
-	Sleep     func(context.Context, time.Duration) error // nil: real
+	Sleep     func(context.Context, time.Duration) error // nil: sleep for real
 }
 
-// FromEnv returns the access that the environment grants to commands.
+// FromEnv returns the access settings in the environment.
 func FromEnv(env process.Env) Access {
 	const variable = "GITHUB_TOKEN"
 	return Access{
@@ -68,8 +68,8 @@ func (a Access) File(ctx context.Context, file config.RemoteFile) ([]byte, error
 	return data, unusable(err)
 }
 
-// HostOf returns a client, which may be nil, as the host that a [runner.Runner] works
-// with, and the login under which it acts; empty: the default one.
+// HostOf returns the host for a [runner.Runner] from a client, which may be nil, and the login
+// under which the runner acts. An empty login means the default one.
 func HostOf(client *github.Client, login string) runner.Host {
 	var h runner.Host
 	if client != nil {
@@ -95,8 +95,8 @@ func (b Branch) Read(ctx context.Context, name string) ([]byte, error) {
 	return data, unusable(err)
 }
 
-// unusable makes the error of a path that is there, and no file or too large a one, a
-// mistake of who names it.
+// unusable marks an error as the user's mistake if the path exists, but is not a file or is too
+// large.
 func unusable(err error) error {
 	if _, ok := errors.AsType[*github.ContentError](err); ok {
 		return command.Usage(err)
@@ -123,15 +123,15 @@ func (b Branch) Glob(ctx context.Context, pattern string) ([]string, error) {
 	}), nil
 }
 
-// Tokenless stands for a place that cannot be reached without a token.
+// Tokenless replaces a place that needs a token when there is none: every read fails.
 type Tokenless struct{}
 
-// Read returns the error of a read without a token.
+// Read fails with [triage.ErrNeedsHost].
 func (Tokenless) Read(_ context.Context, name string) ([]byte, error) {
 	return nil, command.Usagef("read %s from the repository: %w", name, triage.ErrNeedsHost)
 }
 
-// Glob fails.
+// Glob fails with [triage.ErrNeedsHost].
 func (Tokenless) Glob(_ context.Context, pattern string) ([]string, error) {
 	return nil, command.Usagef("find %s in the repository: %w", pattern, triage.ErrNeedsHost)
 }

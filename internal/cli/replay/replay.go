@@ -10,12 +10,12 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Options name the rules to replay and the history to read. For a comment on a pull request that
-// changes the rules, Backtest.Config holds the new ones and Backtest.Old those of the base,
-// and [backtest.Markdown] makes the comment of the report.
+// Options name the rules to replay and the history to read. To comment on a pull request that
+// changes the rules, set Backtest.Config to the new rules and Backtest.Old to those of the base
+// branch. [backtest.Markdown] renders the report as a comment.
 type Options struct {
 	Client *github.Client
-	Tree   github.Tree // its ref does not count
+	Tree   github.Tree // its ref is ignored
 	Cache  string      // folder; empty: nothing is kept
 	// CacheNamed makes it a failure when the cache cannot be opened.
 	CacheNamed bool
@@ -54,7 +54,7 @@ func (p source) Timeline(ctx context.Context, i triage.Issue) (triage.Timeline, 
 	return t, stopOf(err)
 }
 
-// stopOf makes the end of the budget a reason to stop.
+// stopOf turns the end of the call budget into a reason to stop early.
 func stopOf(err error) error {
 	budget, ok := errors.AsType[*github.BudgetError](err)
 	if !ok {

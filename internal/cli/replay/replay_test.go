@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/github"
 )
 
-// TestStopOf: only the end of the budget is a reason to stop in time.
+// TestStopOf checks that only the end of the call budget stops a replay early.
 func TestStopOf(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

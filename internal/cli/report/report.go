@@ -15,14 +15,14 @@ type Result struct {
 	NoConfig bool // nothing was configured, so nothing was decided
 	// Starter is a configuration file to start with; empty: none is proposed.
 	Starter string
-	// Described: the issue comes from the command line, not from GitHub.
+	// Described means that the command line describes the issue, which does not exist on GitHub.
 	Described bool
 	Needs     []string       // lines of the permissions block that the run needs
-	Survey    *runner.Survey // of a scheduled run, of which Report is the sum; else nil
+	Survey    *runner.Survey // of a scheduled run, summarized in Report; nil: not a scheduled run
 	Review    string         // of rules that a pull request changes, in Markdown; empty: there is none
 }
 
-// Failed returns the result of a run that an error ended before it decided.
+// Failed returns the result of a run that failed before it decided.
 func (r Result) Failed(err error) Result {
 	r.Report.Reason = err.Error()
 	r.Report.Rationale = err.Error()

@@ -53,7 +53,7 @@ func action(t *testing.T, text string) protocol.ActionItem {
 	return a
 }
 
-// fullReport has something in every field, hostile where it can be.
+// fullReport returns a report with a value in every field, and hostile text where possible.
 func fullReport(t *testing.T) Result {
 	t.Helper()
 	return Result{
@@ -114,7 +114,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestReportJSON pins the form that programs read.
+// TestReportJSON checks that the JSON, which programs read, does not change.
 func TestReportJSON(t *testing.T) {
 	t.Parallel()
 	golden(t, "report.json", JSON(fullReport(t).Report)+"\n")

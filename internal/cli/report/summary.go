@@ -154,7 +154,7 @@ func writeScores(b *strings.Builder, s *memory.Scores) {
 	b.WriteString("\n")
 }
 
-const maxParts = 100_000 // bytes of a job summary, which takes 1 MiB
+const maxParts = 100_000 // bytes; a job summary can have 1 MiB
 
 // writeParts shows the conditions of the rules that listen to the event, part by part.
 func writeParts(b *strings.Builder, list []rules.RuleWhy) {

@@ -16,10 +16,10 @@ func surveyOutput(s runner.Survey) Output {
 		s.Found, len(s.Reports), s.Executed, s.Closed, s.Dropped, s.Waiting, s.Left, s.Failed)}
 }
 
-// maxRows bounds the issues in the job summary: GitHub keeps a megabyte of it.
+// maxRows bounds the issues in the job summary, because GitHub keeps at most 1 MiB of it.
 const maxRows = 300
 
-// surveyTable lists the issues of a scheduled run on which there is something to tell.
+// surveyTable lists the issues of a scheduled run that have an action or a reason.
 func surveyTable(b *strings.Builder, s runner.Survey) {
 	var rows []string
 	for _, rep := range s.Reports {

@@ -26,7 +26,7 @@ func verdict(p format.Painter, s string) string {
 	return p.Paint("33", s)
 }
 
-// Text returns a report for a person. Foreign text is made harmless for terminals.
+// Text renders a report for a person. It sanitizes untrusted text for terminals.
 func Text(res Result, p format.Painter) string {
 	rep := res.Report
 	var b strings.Builder
@@ -87,14 +87,14 @@ func printActions(b *strings.Builder, rep runner.Report, p format.Painter) {
 		if a.Verdict != triage.Do || a.State == triage.Planned {
 			state = string(a.Verdict)
 		}
-		// The colour codes must not count for the width.
+		// Colour codes have no width, so the padding is computed from the plain text.
 		pad := strings.Repeat(" ", max(0, 8-len(state)))
 		fmt.Fprintf(b, "  %d. %s%s %s  %s\n", a.Index+1, verdict(p, state), pad, p.Bold(text.Shorten(sanitize.Line(a.Action.Type), 40)), whatOf(a.Action))
 		fmt.Fprintf(b, "     %s\n", p.Faint(strings.Join(format.NonEmpty(sanitize.Line(a.Reason), "by "+sanitize.Line(a.Source.String()), sanitize.Line(a.URL)), ", ")))
 	}
 }
 
-// whatOf shows the parameters of an action in short.
+// whatOf returns the parameters of an action in a short form.
 func whatOf(a protocol.ActionItem) string {
 	var parts []string
 	for _, name := range a.ParamNames() {

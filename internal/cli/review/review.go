@@ -28,8 +28,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The limits of the replay for a pull request, which leave calls for the repository's other
-// runs.
+// The limits of the replay for a pull request. They leave calls for the repository's other runs.
 const (
 	reviewIssues  = 300
 	reviewPeriod  = 365 * 24 * time.Hour
@@ -46,7 +45,7 @@ type Options struct {
 	Event   triage.Delivery
 	Load    config.Spec    // how the rules in force were loaded
 	InForce *config.Config // as loaded; nil: there are none
-	// Effective is InForce with the settings of the step on top; not changed.
+	// Effective is InForce with the settings of the step applied. A review does not change it.
 	Effective *config.Config
 	Login     string // under which Foreman acts; empty: [runner.DefaultBot]
 	DryRun    bool   // write no comment
@@ -62,12 +61,12 @@ type Verdict struct {
 	Failed   error // the rules have mistakes, or a test fails; nil: neither
 }
 
-// Run reviews the rules of a pull request that changes them: their mistakes, their tests, and a
-// replay over the issues of the last year, compared with the rules in force. It writes one
-// comment, which is kept up to date. Other events have the zero verdict. An error is a failure
-// to read the rules.
+// Run reviews a pull request that changes rules. It checks the rules for mistakes, runs their
+// tests, and replays them over the issues of the last year, compared with the rules in force. It
+// writes one comment and keeps it up to date. For other events the verdict is zero. An error means
+// that the rules could not be read.
 //
-// The files are the author's: they are compiled and asked about issues, and nothing else.
+// The pull request's author wrote the files: they are only compiled and evaluated on issues.
 func Run(ctx context.Context, o Options) (Verdict, error) {
 	var v Verdict
 	if o.Event.Pull == nil || !slices.Contains([]string{"opened", "reopened", "synchronize"}, o.Event.Action) || o.Event.SkipReason(o.bot()) != "" {
@@ -75,12 +74,12 @@ func Run(ctx context.Context, o Options) (Verdict, error) {
 	}
 	changed, err := changedPaths(ctx, o.Changed, o.Event.Ref())
 	if err != nil {
-		// The triage is done, and most pull requests change no rules.
+		// The triage is already done and most pull requests change no rules, so only warn.
 		v.Warnings = append(v.Warnings, fmt.Sprintf("whether the pull request changes the rules is not known: %v", err))
 		return v, nil
 	}
 	if !slices.ContainsFunc(changed, o.isRuleFile) {
-		return v, nil // and its configuration is not worth a call
+		return v, nil // no rule file changed, so do not read the configuration
 	}
 	source := bounded{client: o.Client, tree: proposedTree(o.Event)}
 	proposed, err := proposedRules(ctx, o, &source)
@@ -124,9 +123,8 @@ func changedPaths(ctx context.Context, host Changed, ref triage.Ref) ([]string, 
 	return paths, err
 }
 
-// isRuleFile reports whether a path is that of a file with rules: one in force, or one that
-// becomes so when the file is added. Other files of a pull request count only when it changes
-// one of these, too.
+// isRuleFile reports whether name is a rule file: one in force, or one that would be in force after
+// it is added. Other files of a pull request matter only if it also changes a rule file.
 func (o Options) isRuleFile(name string) bool {
 	if name == config.DefaultPath || o.Load.Path != "" && name == path.Clean(o.Load.Path) {
 		return true
@@ -137,8 +135,8 @@ func (o Options) isRuleFile(name string) bool {
 	}))
 }
 
-// proposedRules loads the configuration as the pull request has it. The extended file is left
-// out: the pull request's author names it, and our token must not read it for them.
+// proposedRules loads the configuration as the pull request has it. It does not load the extended
+// file, because the pull request's author names that file and must not read it with our token.
 func proposedRules(ctx context.Context, o Options, files config.Files) (*config.Config, error) {
 	spec := o.Load
 	spec.Tests, spec.Partial, spec.Optional, spec.Remote = true, true, true, nil
@@ -155,17 +153,17 @@ func proposedTree(d triage.Delivery) github.Tree {
 }
 
 var (
-	// errBound is why no more of a pull request is read.
+	// errBound means that a limit ended the reading of a pull request's files.
 	errBound = errors.New("the files of a pull request are read within limits")
-	// errFewCalls is an errBound for which its author can do nothing.
+	// errFewCalls is an errBound that the pull request's author did not cause.
 	errFewCalls = fmt.Errorf("%w: too few calls to GitHub are left for now", errBound)
 )
 
-// Limits of the files that are read from a pull request: its author decides how many files
-// include others, and each costs a call of the repository's.
+// Limits of the files that are read from a pull request. Its author decides how many files include
+// others, and each file costs the repository a call.
 const (
 	maxFiles = 20
-	maxBytes = 1 << 20 // of all files
+	maxBytes = 1 << 20 // of all files together
 )
 
 // bounded reads the files of a pull request, within the bounds and as long as calls are left.
@@ -199,7 +197,7 @@ func (b *bounded) Glob(ctx context.Context, pattern string) ([]string, error) {
 	return remote.Branch{Client: b.client, Tree: b.tree}.Glob(ctx, pattern)
 }
 
-// mayAsk reports whether another call may be made.
+// mayAsk returns an error if another call is not permitted.
 func (b *bounded) mayAsk(made int, what string) error {
 	if made >= maxFiles {
 		return fmt.Errorf("%w: its rules are in more than %d %s", errBound, maxFiles, what)
@@ -261,14 +259,14 @@ func replayed(ctx context.Context, o Options, proposed *config.Config) string {
 	return backtest.Markdown(result)
 }
 
-// comment keeps the one comment about the rules up to date, as far as the policy in force
-// permits it.
+// comment creates or updates the one comment about the rules, if the policy in force permits it.
 func comment(ctx context.Context, o Options, body string) error {
 	if o.DryRun || o.Effective.Mode == config.ModeShadow {
 		return nil
 	}
 	if len(body) > policy.MaxCommentLength {
-		// At the end it could be within code or a folded part.
+		// The note comes first, because the end of the shortened text could be inside code or a folded
+		// part.
 		body = "The whole text stands in the summary of the run.\n\n" + text.Shorten(body, policy.MaxCommentLength/2)
 	}
 	task := o.Task

@@ -15,9 +15,9 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// Load loads the files of a command, or the configuration file where spec names none, with
-// their tests, and returns all mistakes and warnings. The configuration is nil where there
-// are mistakes. The error is about reaching the files.
+// Load loads the files that spec names, or else the configuration file, with their tests. It
+// returns all mistakes and warnings. If there are mistakes, the configuration is nil. An error
+// means that the files could not be found or read.
 func Load(ctx context.Context, env process.Env, spec config.Spec) (*config.Config, yamlfile.Problems, error) {
 	dir, err := env.WorkDir()
 	if err != nil {
@@ -42,7 +42,7 @@ func Load(ctx context.Context, env process.Env, spec config.Spec) (*config.Confi
 	return cfg, cfg.Warnings, nil
 }
 
-// LoadValid loads files that must have no mistakes; without names the configuration file.
+// LoadValid loads the named files, or else the configuration file. Mistakes in them are an error.
 func LoadValid(ctx context.Context, env process.Env, names []string) (*config.Config, error) {
 	cfg, problems, err := Load(ctx, env, config.Spec{Rules: names})
 	if err != nil {

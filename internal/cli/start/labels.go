@@ -123,10 +123,11 @@ func (o Options) remote(ctx context.Context, root string) (labels, error) {
 	return labels{notes: []string{fmt.Sprintf("the labels of %s on GitHub could not be read: %v", full, err)}}, nil
 }
 
-// onGitHub finds the repository in an address of git.
+// onGitHub matches the address of a GitHub repository in git's configuration.
 var onGitHub = regexp.MustCompile(`^(?:https://(?:[^/@]*@)?github\.com/|(?:ssh://)?git@github\.com[:/])([A-Za-z0-9-]+/[A-Za-z0-9._-]+?)(?:\.git)?/?$`)
 
-// origin returns the repository that the remote origin of git is; empty: it is none on GitHub.
+// origin returns the GitHub repository of git's remote "origin", and an empty name if there is
+// none.
 func (o Options) origin(ctx context.Context, root string) string {
 	repo := git.Repo{Dir: root, Environ: o.Env.Environ(), Limit: 10 * time.Second}
 	out, err := repo.Run(ctx, "config", "--local", "--no-includes", "--get", "remote.origin.url")

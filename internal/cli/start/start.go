@@ -88,7 +88,7 @@ func Command(env process.Env) *cobra.Command {
 	return c
 }
 
-// maxFolder bounds the files of a folder that are read.
+// maxFolder bounds how many files of a folder are read.
 const maxFolder = 100
 
 // Run writes the first files below the root, and prints the next steps.
@@ -134,7 +134,7 @@ func Run(ctx context.Context, o Options) error {
 	return o.Env.Print(o.nextSteps(root, repo, p, list))
 }
 
-// A file is one to write.
+// A file is a file to write.
 type file struct {
 	name string
 	data []byte

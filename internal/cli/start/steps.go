@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
-// maxReported bounds the list on standard error; the file has more.
+// maxReported bounds the list on standard error. The written file has a longer one.
 const maxReported = 200
 
 // reportOf lists the parts of the repository that the rules do without.

@@ -18,7 +18,7 @@ const (
 
 // A field is a dropdown of issue forms whose options have labels.
 type field struct {
-	name    string // in conditions
+	name    string // its name in conditions
 	heading string
 	options []option
 }
@@ -57,11 +57,11 @@ func formRules(ctx context.Context, forms []lint.Form, labels labelIndex) ([]pro
 // fieldsOf returns the first maxFormRules dropdowns with options that have labels. Fields with
 // the same heading are one.
 func fieldsOf(ctx context.Context, forms []lint.Form, labels labelIndex) ([]field, error) {
-	options := map[string][]string{} // by heading
+	options := map[string][]string{} // the options, by heading
 	var headings []string
 	for _, form := range forms {
 		for _, f := range form.Fields {
-			// A rule cannot name a label that begins with the mark of a heading.
+			// A condition cannot name a field whose label begins with "#", the mark of a heading.
 			if f.Type != "dropdown" || strings.HasPrefix(f.Label, "#") || strings.ContainsFunc(f.Label, unprintable) || strings.Contains(f.Label, "{{") || len(f.Label) > maxHeading {
 				continue
 			}
@@ -96,10 +96,10 @@ func fieldsOf(ctx context.Context, forms []lint.Form, labels labelIndex) ([]fiel
 	return list, nil
 }
 
-// headingKey is a heading as it is compared: without regard to case and spaces.
+// headingKey returns a heading in the form for comparisons: case and spaces do not matter.
 func headingKey(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// A labelIndex has the labels of a repository by their words, as core returns them.
+// A labelIndex maps words, as core returns them, to the labels of a repository with these words.
 type labelIndex map[string][]string
 
 func indexOf(labels []string) labelIndex {
@@ -111,7 +111,7 @@ func indexOf(labels []string) labelIndex {
 	return index
 }
 
-// same returns the labels with the words of an option.
+// same returns the labels that have the same words as an option.
 func (x labelIndex) same(option string) []string {
 	if words := core(option); words != "" {
 		return x[words]
@@ -119,8 +119,8 @@ func (x labelIndex) same(option string) []string {
 	return nil
 }
 
-// of returns the options with a label of the same words. Of several such labels that of the
-// group with the most options counts.
+// of returns the options that have a label with the same words. If several labels fit an option, it
+// uses the one whose group fits the most options.
 func (x labelIndex) of(options []string) []option {
 	same := make([][]string, len(options))
 	votes := map[string]int{}
@@ -155,7 +155,7 @@ func keywords() []string {
 	return []string{"in", "not", "and", "or", "let", "if", "else", "true", "false", "nil", "matches", "contains"}
 }
 
-// nameOf returns a name of a field for conditions, which it adds to the used ones.
+// nameOf returns an unused name of a field for conditions, and marks it as used.
 func nameOf(heading string, used map[string]bool) string {
 	const longest = 30
 	name := strings.Trim(noName.ReplaceAllString(strings.ToLower(heading), "_"), "_")

@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/internal/lint"
 )
 
-// FuzzPropose proposes rules for any form and labels: they load, and their tests pass.
+// FuzzPropose checks for any form and labels that the proposed rules load and their tests pass.
 func FuzzPropose(f *testing.F) {
 	const form = "body:\n  - {type: dropdown, attributes: {label: \"%s\", options: [\"%s\", b]}}\nlabels: bug\n"
 	for _, seed := range [][2]string{{"Area", "a"}, {"in", "* a"}, {"Area: #1", "_No response_"}, {"{{ x }}", "a, b"}, {"crash", "- [x] a"}, {"\t", "```"}, {"no-details", strings.Repeat("a", 300)}, {"Ä", "é"}, {"#", "a"}, {"# a", strings.Repeat("b", 257)}, {"a", strings.Repeat("c", 100)}} {

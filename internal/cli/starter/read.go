@@ -17,7 +17,8 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A Repository is what rules are proposed for. The zero value is one without any data.
+// A Repository is the data from which rules are proposed. The zero value is a repository without
+// any data.
 type Repository struct {
 	Labels []string // nil: they are not known
 	Forms  []lint.Form
@@ -27,8 +28,8 @@ type Repository struct {
 	Notes []string
 }
 
-// usable returns the labels that rules may use: those of the repository, or where they are not
-// known those of its forms.
+// usable returns the labels that rules may use: those of the repository, or if they are unknown,
+// those in its forms.
 func (r Repository) usable() []string {
 	labels := r.Labels
 	if labels == nil {
@@ -47,18 +48,18 @@ func (r Repository) usable() []string {
 	})
 }
 
-// maxLabel bounds the bytes of a label; GitHub permits 50 characters.
+// maxLabel bounds a label, in bytes. GitHub permits 50 characters.
 const maxLabel = 200
 
 // A Limit bounds what [Read] reads.
 type Limit struct {
-	Folder int // files of a folder
-	// Labels: the labels are known, so that no file is read for them.
+	Folder int // maximum number of files read in a folder
+	// Labels means that the labels are already known, so that Read does not read them from files.
 	Labels bool
 }
 
-// Read reads a repository. The problems are the mistakes of all its files, each of which is
-// left out; the error is about reaching the files.
+// Read reads a repository. The problems are the mistakes in its files; Read skips a file with a
+// mistake. An error means that the files could not be reached.
 func Read(ctx context.Context, files config.Files, limit Limit) (Repository, yamlfile.Problems, error) {
 	r := reader{files: files, limit: limit}
 	err := r.forms(ctx)
@@ -79,7 +80,8 @@ type reader struct {
 	problems yamlfile.Problems
 }
 
-// read returns a file; a file that is there and cannot be read is a problem.
+// read returns the content of a file. An existing file that cannot be read is recorded as a
+// problem.
 func (r *reader) read(ctx context.Context, name string) (src []byte, ok bool, err error) {
 	src, err = r.files.Read(ctx, name)
 	if _, local := errors.AsType[*command.UsageError](err); local {
@@ -100,8 +102,8 @@ func (r *reader) problem(name string, err error) {
 	r.problems = append(r.problems, Mistakes(name, err)...)
 }
 
-// Mistakes returns an error about the content of a file as problems with their places; nil is
-// none.
+// Mistakes returns an error about the content of a file as problems with their positions, and nil
+// for a nil error.
 func Mistakes(name string, err error) yamlfile.Problems {
 	if ps, ok := errors.AsType[yamlfile.Problems](err); ok {
 		return ps
@@ -120,7 +122,7 @@ func Mistakes(name string, err error) yamlfile.Problems {
 func (r *reader) list(ctx context.Context, folder string) ([]string, error) {
 	names, err := r.files.Glob(ctx, folder+"/*")
 	if _, local := errors.AsType[*command.UsageError](err); local {
-		return nil, nil // a file stands where the folder would
+		return nil, nil // it is a file, not a folder
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", folder, err)

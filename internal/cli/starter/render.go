@@ -8,7 +8,7 @@ import (
 	"github.com/org/foreman-action/internal/importer/layout"
 )
 
-// A draft is the file of rules before it is rendered.
+// A draft is a rule file before rendering.
 type draft struct {
 	labels   []string
 	imported joined.Result
@@ -16,7 +16,7 @@ type draft struct {
 	tests    []example
 }
 
-// shadowLine is the first key behind the version.
+// shadowLine is the line after the version.
 const shadowLine = "mode: shadow # decide and report, write nothing; when the job summaries look right: apply"
 
 // render returns the text of the file.
@@ -63,7 +63,8 @@ func (d draft) render() string {
 	return b.String()
 }
 
-// policy returns the limits: those of the imported rules, or of our own rules alone.
+// policy returns the limits: those of the imported rules, or if there are none, limits for our own
+// rules.
 func (d draft) policy() string {
 	if d.imported.Count > 0 {
 		return d.imported.Policy

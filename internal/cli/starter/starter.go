@@ -1,12 +1,12 @@
-// Package starter proposes the first files of a repository: rules in shadow mode with their
-// tests, and a workflow that runs them.
+// Package starter proposes the first files of a repository: rules in shadow mode with their tests,
+// and a workflow that runs them.
 //
-// [Read] reads what a repository has: issue forms, a list of labels, and workflows with the
-// configurations of other triage tools. [Propose] makes rules of it: those of the tools, those
-// that give labels by the answers in issue forms, and those that give labels by words. A
-// label that the repository does not have is not used, and a rule that comments is only
-// proposed where [Options] asks for it or where a tool did so. "foreman init" writes the
-// proposal, and the job summary of a workflow run without a configuration shows it.
+// [Read] reads a repository's issue forms, its list of labels, and its workflows with the
+// configurations of other triage tools. [Propose] makes rules from them: imported rules of those
+// tools, rules that add labels by the answers in issue forms, and rules that add labels by words.
+// No rule uses a label that the repository does not have. A rule that comments is only proposed if
+// [Options] requests it or if a tool did so. "foreman init" writes the proposal, and the job
+// summary of a workflow run without a configuration shows it.
 package starter
 
 import (
@@ -25,7 +25,7 @@ import (
 
 // A Proposal is the first files of a repository.
 type Proposal struct {
-	Rules    []byte // of config.DefaultPath
+	Rules    []byte // content of config.DefaultPath
 	Workflow []byte
 	// Parts name the origins of the rules with their numbers of rules.
 	Parts []string
@@ -38,9 +38,9 @@ func Minimal(ctx context.Context) (Proposal, error) {
 	return Propose(ctx, Repository{}, Options{})
 }
 
-// Propose returns the first files of a repository. The rules load, and their tests pass. The
-// error is a [yamlfile.Problems] when the configuration of a tool has mistakes, those of all
-// tools. A label or a form that no rule can name has no rule.
+// Propose returns the first files of a repository. The rules load, and their tests pass. If
+// configurations of other tools have mistakes, the error is a [yamlfile.Problems] with all of them.
+// A label or form that rule files cannot name gets no rule.
 func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	labels := r.usable()
 	index := indexOf(labels)
@@ -55,7 +55,7 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	}
 	d := draft{labels: labels, imported: imports}
 	if imports.Count > 0 {
-		// Rules for labels that a tool's rules add would do the same job again.
+		// Skip our rules for labels that imported rules already add.
 		cfg, err := load(ctx, d.render())
 		if err != nil {
 			return Proposal{}, err
@@ -65,8 +65,8 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	if own, err = d.loadable(ctx, own); err != nil {
 		return Proposal{}, err
 	}
-	// A rule that does not fire on its example is left out, as for an option that people cannot
-	// choose.
+	// Remove rules that do not fire on their examples, such as a rule for an option that people
+	// cannot choose, until all remaining rules fire.
 	for kept := len(own) + 1; kept > len(own); {
 		kept = len(own)
 		if len(own) == 0 && imports.Count == 0 {
@@ -90,8 +90,8 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	return p, verify(ctx, string(p.Rules))
 }
 
-// loadable returns the rules of ours that load beside the imported ones and each other: they
-// have the names of labels and forms, which may be ones that no rule file accepts.
+// loadable returns those of our rules that load together with the imported ones. Rules contain
+// names of labels and forms, and a rule file does not accept every name.
 func (d draft) loadable(ctx context.Context, own []proposed) ([]proposed, error) {
 	d.own, d.tests = own, nil
 	if _, err := load(ctx, d.render()); err == nil {
@@ -110,7 +110,7 @@ func (d draft) loadable(ctx context.Context, own []proposed) ([]proposed, error)
 	return d.own, nil
 }
 
-// reserved returns the ids of rules.
+// reserved returns the ids of the proposed rules.
 func reserved(own []proposed) []string {
 	var ids []string
 	for _, p := range own {
@@ -135,7 +135,7 @@ func load(ctx context.Context, text string) (*config.Config, error) {
 	return cfg, nil
 }
 
-// A proposal is a repository whose only file is the configuration.
+// A proposal is the text of a configuration, as a repository with this single file.
 type proposal string
 
 func (p proposal) Read(_ context.Context, name string) ([]byte, error) {

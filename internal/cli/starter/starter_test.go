@@ -42,8 +42,8 @@ func (t tree) Glob(_ context.Context, pattern string) ([]string, error) {
 	}), nil
 }
 
-// TestPropose compares the proposals for repositories in testdata. A file "labels" has the
-// labels on GitHub, "comments" stands for the flag of that name.
+// TestPropose compares the proposals for repositories in testdata. A file "labels" contains the
+// labels on GitHub; a file "comments" sets the flag of that name.
 func TestPropose(t *testing.T) {
 	t.Parallel()
 	golden.Each(t, "testdata", *update, func(t *testing.T, c *golden.Case) {
@@ -120,8 +120,8 @@ func checked(t *testing.T, files tree, repo Repository, p Proposal) yamlfile.Pro
 	return append(found, cfg.Warnings...)
 }
 
-// TestRealConfigurations proposes rules for the configurations of other tools that are used
-// in public repositories: each alone, and all of a repository's together.
+// TestRealConfigurations proposes rules for configurations of other tools from public repositories:
+// for each one alone, and for all of a repository together.
 func TestRealConfigurations(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("../../parity/testdata/cases/*/*.txtar")
@@ -160,7 +160,7 @@ func TestRealConfigurations(t *testing.T) {
 	}
 }
 
-// proposeReal proposes rules for a repository with at least so many tools.
+// proposeReal proposes rules for a repository, which must have at least this many tools.
 func proposeReal(t *testing.T, files tree, tools int) {
 	t.Helper()
 	repo, problems, err := Read(t.Context(), files, Limit{Folder: 100})
@@ -190,7 +190,8 @@ func proposeReal(t *testing.T, files tree, tools int) {
 	t.Logf("%d of %d rules fire in %d tests", len(fired), cfg.Rules.Len(), len(cfg.Tests))
 }
 
-// TestProposeOdd leaves out names that no rule file accepts, and proposes the others' rules.
+// TestProposeOdd checks that names that rule files do not accept are skipped, and that the other
+// names get rules.
 func TestProposeOdd(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 300)
@@ -225,8 +226,8 @@ func TestLoadable(t *testing.T) {
 	}
 }
 
-// TestProposeMany proposes rules for as many labels and options as the files of a repository can
-// have: the time is not their product. It ends with its context.
+// TestProposeMany proposes rules for as many labels and options as a repository's files can have.
+// The time must not grow with labels times options. Propose ends when its context ends.
 func TestProposeMany(t *testing.T) {
 	t.Parallel()
 	var repo Repository

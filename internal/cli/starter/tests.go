@@ -18,7 +18,7 @@ import (
 // The bounds of the tests of imported rules.
 const (
 	maxTests      = 25
-	maxCandidates = 300 // examples that are tried
+	maxCandidates = 300 // maximum number of examples to try
 )
 
 // An example is a test of the file.
@@ -44,9 +44,9 @@ func (e example) text() string {
 	return b.String()
 }
 
-// tests returns the rules of ours that fire on their examples, and the tests of a draft, of
-// which cfg is the configuration without them: those examples, tests that make imported rules
-// fire, and one of an ordinary issue.
+// tests returns those of our rules that fire on their examples, and the tests of a draft. cfg is
+// the draft's configuration without tests. The tests are the examples, tests that make imported
+// rules fire, and a test with an ordinary issue.
 func tests(ctx context.Context, cfg *config.Config, d draft) (kept []proposed, list []example, err error) {
 	for _, p := range d.own {
 		if err := ctx.Err(); err != nil {
@@ -76,7 +76,7 @@ func tests(ctx context.Context, cfg *config.Config, d draft) (kept []proposed, l
 	return kept, append(list, ordinary), err
 }
 
-// expectations are those besides the rules that fire.
+// expectations returns the expectations of a rule's test, other than the rules that fire.
 func (p proposed) expectations() []string {
 	var list []string
 	if len(p.after) > 0 {
@@ -111,7 +111,7 @@ func issueFields(title, body string, labels []string) []string {
 	return list
 }
 
-// settle sets the rules that fire on the example.
+// settle evaluates the example and records which rules fire.
 func (e *example) settle(cfg *config.Config) error {
 	e.fired, e.expect = nil, nil
 	f, err := yamlfile.Parse("example", []byte("tests:\n"+e.text()))
@@ -175,8 +175,8 @@ var (
 	textPart    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 )
 
-// candidates returns examples on which imported rules may fire, made of the events, labels,
-// patterns and globs in their text.
+// candidates returns examples on which imported rules may fire. They use the events, labels,
+// patterns and globs in the text of the rules.
 func candidates(cfg *config.Config, text string) []example {
 	var events []string
 	for _, i := range rules.Infos(cfg.Rules) {
@@ -239,7 +239,7 @@ func candidates(cfg *config.Config, text string) []example {
 type samples struct {
 	labels, files, branches, texts []string
 
-	sets [][]string // of labels that one rule asks for together
+	sets [][]string // sets of labels that one rule requires together
 	repo string     // empty: the default one
 }
 
@@ -286,7 +286,7 @@ func samplesOf(cfg *config.Config, text string) samples {
 			s.sets = append(s.sets, set)
 		}
 		if len(all) > 1 {
-			add(&s.texts, strings.Join(all, " ")) // for conditions that ask for all
+			add(&s.texts, strings.Join(all, " ")) // for conditions that require all patterns
 		}
 	}
 	if m := repoPart.FindStringSubmatch(text); m != nil {
@@ -341,7 +341,7 @@ func sentence(pattern string) string {
 
 func noText(c rune) bool { return c != '\n' && unprintable(c) }
 
-// matched returns a text for a part of a pattern.
+// matched returns a text that matches a part of a pattern.
 func matched(re *syntax.Regexp, depth int) string {
 	const deepest, longest = 50, 200
 	if depth > deepest {

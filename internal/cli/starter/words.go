@@ -12,35 +12,36 @@ const (
 	fromNothing = "that fits any repository"
 )
 
-// Options are the wishes of the user.
+// Options are settings by the user.
 type Options struct {
 	Comments bool // also propose a rule that comments
 }
 
-// A proposed rule is one of ours, with an example that makes it fire.
+// A proposed rule is a rule of ours (not imported), with an example that makes it fire.
 type proposed struct {
 	id       string
 	from     string
 	on       []string
 	when     string
-	then     []string // items as they stand in the file
-	labels   []string // those that it adds
-	field    *field   // of an issue form that it reads; nil: none
+	then     []string // items of the rule's list "then", as YAML
+	labels   []string // labels that the rule adds
+	field    *field   // the issue form field that the rule reads; nil: none
 	title    string   // of the example
 	body     string
-	after    []string // its labels afterwards
+	after    []string // labels of the example after the rule
 	comments bool     // it comments
 	escalate bool     // it hands the issue to a person
 	test     string   // name of the test
 }
 
-// A kind is a purpose of labels, and the rule for it.
+// A kind is a purpose of labels, such as "question", and the rule that adds them.
 type kind struct {
 	id    string
-	names []string // of such labels, as core returns them
+	names []string // names of such labels, in the form that core returns
 	on    []string
 	when  string
-	// unless is the kind whose label rules this one out; empty: none.
+	// unless is another kind. The rule does not fire on issues that have that kind's label; empty:
+	// none.
 	unless      string
 	title, body string // of the example
 	test        string
@@ -77,11 +78,11 @@ func kinds() []kind {
 	}
 }
 
-// tooShort is the condition that an issue has no description.
+// tooShort is the condition for an issue without a description.
 const tooShort = "len(trim(issue.body)) < 10"
 
-// wordRules returns the rules that label issues by their words, as far as the repository has
-// the labels.
+// wordRules returns the rules that label issues by their words. Rules for labels that the
+// repository does not have are skipped.
 func wordRules(labels labelIndex, o Options) []proposed {
 	of := map[string]string{}
 	for _, k := range kinds() {
@@ -122,7 +123,7 @@ func minimalRule(o Options) proposed {
 	return p
 }
 
-// named returns the label with one of the names, the first name that any label has.
+// named returns the label for the first of the names that any label has.
 func (x labelIndex) named(names []string) string {
 	for _, name := range names {
 		if list := x[name]; len(list) > 0 {
@@ -134,8 +135,8 @@ func (x labelIndex) named(names []string) string {
 
 var (
 	shortcode = regexp.MustCompile(`:[a-z0-9_+-]+:`)    // an emoji
-	noWord    = regexp.MustCompile(`[^\p{L}\p{N}#+.]+`) // what stands between words
-	oneLetter = regexp.MustCompile(`^[a-z]-([a-z].*)$`) // C-bug
+	noWord    = regexp.MustCompile(`[^\p{L}\p{N}#+.]+`) // the characters between words
+	oneLetter = regexp.MustCompile(`^[a-z]-([a-z].*)$`) // a prefix of one letter, as in C-bug
 )
 
 // core returns the words of a label in lower case without its group, emoji and punctuation:
@@ -155,7 +156,7 @@ func core(label string) string {
 	return s
 }
 
-// group returns the part of a label before its last name, such as "kind/".
+// group returns the prefix of a label before its last part, such as "kind/".
 func group(label string) string {
 	i := strings.LastIndexAny(label, "/:")
 	return strings.ToLower(label[:i+1])

@@ -53,7 +53,7 @@ type triggers struct {
 	schedule bool
 }
 
-// add adds an event as "on" of a rule names it.
+// add adds an event in the form of a rule's "on", such as issues.opened.
 func (t *triggers) add(on string) {
 	event, activity, _ := strings.Cut(on, ".")
 	switch {

@@ -8,10 +8,11 @@ import (
 	"github.com/org/foreman-action/internal/command"
 )
 
-// stateUnreadable is a result that cannot be read, besides the states of a gate.
+// stateUnreadable is the state for a result that cannot be read. Package handoff defines the other
+// states.
 const stateUnreadable handoff.State = "unreadable"
 
-// A checked is the report of a check: the envelope, and changes beside the result.
+// A checked is the report of a check: the envelope, the result and the changed files.
 type checked struct {
 	envelope.Envelope
 	Status       string            `json:"status"` // ok, or issues

@@ -22,7 +22,7 @@ const (
 // A file is one that differs from HEAD, or is not tracked.
 type file struct {
 	Path   string `json:"path"`
-	Status string `json:"status"`         // as git status --porcelain has it, without spaces
+	Status string `json:"status"`         // as git status --porcelain prints it, without spaces
 	From   string `json:"from,omitempty"` // of a renamed or copied file
 }
 
@@ -70,7 +70,7 @@ func gitDiff(ctx context.Context, c call) (any, int) {
 	if problem != nil {
 		return failed(problem)
 	}
-	// A checkout in a workflow has no local branches but its own.
+	// A checkout in a workflow has only one local branch, so also try the remote one.
 	candidates := []string{base, "origin/" + base}
 	if !there {
 		candidates = []string{"main", "origin/main", "origin/HEAD"}

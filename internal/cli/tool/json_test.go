@@ -11,8 +11,8 @@ import (
 	"github.com/org/foreman-action/internal/workdir"
 )
 
-// FuzzWriteJSON writes any JSON and reads it back: the value is the same, text for text,
-// and the estimate of its size is never too small.
+// FuzzWriteJSON writes any JSON and reads it back. The value must be the same, and the estimate of
+// its size must not be too small.
 func FuzzWriteJSON(f *testing.F) {
 	for _, s := range []string{
 		`null`, `{}`, `[]`, `{"b":1,"a":[1,{"c":"<&>\u2028"}]}`, `"a\\\"b"`, `[[[[]]]]`, `[ 1 , 2 ]`, `1e999`, `{"a":1,"a":2}`, `"` + "\u2028" + `"`, `{"":{"":[{}]}}`,
@@ -53,7 +53,7 @@ func FuzzWriteJSON(f *testing.F) {
 	})
 }
 
-// TestIndentedSize refuses what grows beyond a file, before it does.
+// TestIndentedSize checks the estimate for deep nesting, and for brackets inside a string.
 func TestIndentedSize(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", 9000) + strings.Repeat("]", 9000)

@@ -1,5 +1,5 @@
-// Package tool is the command that holds the tools of agents: JSON files and git in the
-// working directory, and the check of a result with what changed.
+// Package tool is the command with the tools for agents: JSON files and git in the working
+// directory, and the check of a result and the changed files.
 package tool
 
 import (
@@ -46,10 +46,10 @@ type call struct {
 	in   envelope.Input
 }
 
-// A run carries a tool out. The report is that of a success, unless there are problems.
+// A run executes a tool. It returns the tool's own report, or an envelope of problems.
 type run func(context.Context, call) (report any, code int)
 
-// A tool is one of the tools, with its name.
+// A tool is a tool's name and function.
 type tool struct {
 	name string
 	run  run
@@ -115,7 +115,7 @@ func Run(ctx context.Context, o Options) error {
 	return envelope.Usage(o.Env, fmt.Errorf("unknown tool %q: the tools are %s", o.Name, strings.Join(names, ", ")))
 }
 
-// failed reports a tool that could not do its work.
+// failed returns the report of a tool that failed.
 func failed(problem *handoff.Problem) (any, int) {
 	return envelope.Of(*problem), command.ExitFailed
 }

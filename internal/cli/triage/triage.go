@@ -1,4 +1,4 @@
-// Package triage is the command that decides on one issue from here.
+// Package triage is the command that decides on one issue from the command line.
 package triage
 
 import (
@@ -33,7 +33,7 @@ import (
 type Options struct {
 	Env        process.Env
 	Event      delivery.Request
-	Config     string   // configuration file; empty: the default one, where Rules is empty too
+	Config     string   // configuration file; empty: the default one, unless Rules is set
 	Rules      []string // rule files and globs
 	Agent      string   // URL of the agent to ask; empty: none
 	AllowClose bool
@@ -107,7 +107,7 @@ func Command(env process.Env) *cobra.Command {
 // draftFlags are the flags that describe an issue that does not exist yet.
 func draftFlags() []string { return []string{"title", "body", "label", "author", "association"} }
 
-// named reads the issue from the arguments, and requires exactly one.
+// named parses the arguments, and requires that they or the flags name exactly one issue.
 func (o *Options) named(args []string) error {
 	ways := len(args)
 	for _, one := range []bool{o.Event.File != "", o.Event.Issue != "", o.Event.Draft != nil} {
@@ -152,7 +152,7 @@ func Run(ctx context.Context, o Options) error {
 	return command.Reported(command.ExitFailed)
 }
 
-// lookupHint adds the remedy to the error of a rule's failed look-up.
+// lookupHint adds advice to the error of a rule whose lookup failed.
 func lookupHint(err error, offline bool) error {
 	if err == nil || !offline || !strings.Contains(err.Error(), triage.ErrNeedsHost.Error()) {
 		return err
@@ -160,7 +160,7 @@ func lookupHint(err error, offline bool) error {
 	return fmt.Errorf("%w\nThe payload does not identify the issue: name it as OWNER/REPO#N or by its address, with GITHUB_TOKEN set", err)
 }
 
-// withGrants adds the permissions to grant to an error that lacks one.
+// withGrants adds the permissions to grant to the error of a call that lacks a permission.
 func withGrants(res report.Result, err error) error {
 	if len(res.Report.Missing) == 0 {
 		return err
@@ -201,7 +201,7 @@ func settings(ctx context.Context, o Options) (event.Settings, error) {
 	if s.Event, err = delivery.Read(ctx, env, s.Access, o.Event); err != nil {
 		return event.Settings{}, err
 	}
-	// A complete payload needs no call, and none is made until --apply.
+	// A complete payload needs no calls, so none are made without --apply.
 	s.Offline = o.Event.Issue == "" && !o.Apply && s.Event.Issue != nil
 	return s, nil
 }

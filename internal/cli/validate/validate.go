@@ -54,7 +54,8 @@ func Command(env process.Env) *cobra.Command {
 	return c
 }
 
-// Arguments returns the arguments that a program name stands for, none for any other name.
+// Arguments returns the arguments that replace a program name such as validate_builder, and nil for
+// other names.
 func Arguments(program string) []string {
 	program = program[strings.LastIndexAny(program, `/\`)+1:]
 	for _, role := range []handoff.Role{handoff.Builder, handoff.Inspector} {
@@ -65,8 +66,7 @@ func Arguments(program string) []string {
 	return nil
 }
 
-// Run validates the result on standard input, or in the file that it names, and prints the
-// envelope.
+// Run validates the result that standard input contains or names, and prints the envelope.
 func Run(o Options) error {
 	in, problem := envelope.Read(o.Env.Stdin)
 	if problem != nil {

@@ -1,6 +1,6 @@
-// Package wiring writes the files by which coding agents work as Builder and Inspector in a
-// repository: their instructions and skills in .foreman, and short files in the folder of each
-// agent that refer to them.
+// Package wiring writes the files with which coding agents work as Builder and Inspector in a
+// repository: instructions and skills in .foreman, and short files in each agent's own folder that
+// refer to them.
 package wiring
 
 import (
@@ -19,11 +19,11 @@ import (
 //go:embed files
 var files embed.FS
 
-// An agent is a coding agent that can be wired.
+// An agent is a coding agent for which files can be written.
 type agent struct {
 	name   string
-	folder string // where its own files lie
-	files  string // the folder of its files here; empty: it has skills only
+	folder string // the folder of the agent's files in a repository
+	files  string // the folder of its files in this package; empty: the agent has only skills
 }
 
 // agents returns the agents by name.
@@ -35,7 +35,7 @@ func agents() []agent {
 	}
 }
 
-// Names returns the names of the agents that can be wired.
+// Names returns the names of the agents for which files can be written.
 func Names() []string {
 	var names []string
 	for _, a := range agents() {
@@ -47,11 +47,11 @@ func Names() []string {
 // A Written lists the written and the existing files of a repository.
 type Written struct {
 	New  []string // written
-	Kept []string // there before, and left alone
+	Kept []string // existed before, and unchanged
 }
 
-// Write writes the files for agents, which must be of [Names], below the root of a repository.
-// Existing files stay. After an error the files that were written stay too.
+// Write writes the files for agents, which must be in [Names], below the root of a repository. It
+// does not change existing files. After an error, the files written so far remain.
 func Write(root workdir.Dir, names []string) (Written, error) {
 	var done Written
 	list, err := plan(names)
@@ -72,7 +72,7 @@ func Write(root workdir.Dir, names []string) (Written, error) {
 	return done, nil
 }
 
-// A file is one to write.
+// A file is a file to write.
 type file struct {
 	name string
 	data []byte
@@ -106,7 +106,7 @@ func plan(names []string) ([]file, error) {
 	return list, nil
 }
 
-// tree returns the files below a folder of ours, as files below a folder of a repository.
+// tree returns the files below a folder of this package, with their paths in a repository.
 func tree(from, to string, replace *strings.Replacer) ([]file, error) {
 	var list []file
 	err := fs.WalkDir(files, path.Join("files", from), func(name string, d fs.DirEntry, err error) error {
@@ -126,8 +126,8 @@ func tree(from, to string, replace *strings.Replacer) ([]file, error) {
 	return list, err
 }
 
-// pointers returns, for each skill in .foreman, a skill that leads there: agents look for
-// skills in their own folders.
+// pointers returns, for each skill in .foreman, a short skill that refers to it, because agents
+// search for skills only in their own folders.
 func pointers() ([]file, error) {
 	list, err := tree("foreman/skills", "skills", strings.NewReplacer())
 	for i, s := range list {

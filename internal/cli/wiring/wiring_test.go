@@ -20,7 +20,8 @@ import (
 	"github.com/org/foreman-action/internal/workdir"
 )
 
-// written wires every agent in a new folder, and returns the folder and the names.
+// written writes the files for every agent to a new folder. It returns the folder and the names of
+// the files.
 func written(t *testing.T) (string, []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -40,7 +41,7 @@ func read(t *testing.T, dir, name string) string {
 	return string(data)
 }
 
-// TestExamples validates every result that the instructions show.
+// TestExamples validates every example of a result in the instructions.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	dir, _ := written(t)
@@ -85,7 +86,7 @@ func TestFrontMatter(t *testing.T) {
 	}
 }
 
-// TestReferences finds files and skills that the texts name and that are not written.
+// TestReferences checks that all files and skills that the texts name are written.
 func TestReferences(t *testing.T) {
 	t.Parallel()
 	dir, names := written(t)
@@ -110,7 +111,8 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// TestBuildFile reads the configuration of the pipeline: the commands are lists to fill in.
+// TestBuildFile checks that the configuration of the pipeline loads, and that it has lists of
+// commands to fill in.
 func TestBuildFile(t *testing.T) {
 	t.Parallel()
 	dir, _ := written(t)
@@ -137,7 +139,7 @@ func TestBuildFile(t *testing.T) {
 	}
 }
 
-// TestWriteTwice keeps existing files, also when only some exist.
+// TestWriteTwice checks that existing files do not change, even if only some exist.
 func TestWriteTwice(t *testing.T) {
 	t.Parallel()
 	dir, names := written(t)
@@ -160,8 +162,8 @@ func TestWriteTwice(t *testing.T) {
 	}
 }
 
-// TestOpencodeTools runs the tools for opencode under node, with stand-ins for the package
-// that opencode brings and for the program, which answers with what it got.
+// TestOpencodeTools runs the tools for opencode in node. Stand-ins replace opencode's package and
+// the program, which prints the input that it receives.
 func TestOpencodeTools(t *testing.T) {
 	t.Parallel()
 	node, err := exec.LookPath("node")
@@ -215,8 +217,8 @@ tool write_json_file: {"path":"a'b"}
 	}
 }
 
-// TestDockerignore keeps the texts in the context of the image, from which other Markdown
-// is left out: the program builds without them too.
+// TestDockerignore checks that the image's build context contains the Markdown files of this
+// package. Other Markdown is excluded, and a build without them would not fail.
 func TestDockerignore(t *testing.T) {
 	t.Parallel()
 	if text := read(t, "../../..", ".dockerignore"); !strings.Contains(text, "\n**/*.md\n!internal/cli/wiring/files/**/*.md\n") {

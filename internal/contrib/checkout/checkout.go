@@ -21,13 +21,13 @@ import (
 
 // Options are the flags of the command.
 type Options struct {
-	Issue string // as a person writes it; empty: the active one
+	Issue string // the issue in any form that [controller.ParseIssue] accepts; empty: the active one
 	Depth int    // how many commits to clone; 0: all
 	Fresh bool   // replace a workspace without changes by a new clone
 }
 
-// Run returns the document of "checkout". It makes the issue the active one. A workspace
-// that is there stays as it is.
+// Run returns the document of "checkout", and makes the issue the active one. It does not change
+// an existing workspace, unless [Options.Fresh] replaces it.
 func Run(ctx context.Context, s session.Session, o Options) (contract.Workspace, error) {
 	if o.Depth < 0 {
 		return contract.Workspace{}, contract.Fail(contract.CodeUsage, "--depth: want a number of commits, 1 or more, got %d", o.Depth)
@@ -74,7 +74,7 @@ func target(s session.Session, arg string) (triage.Ref, controller.Files, error)
 	return issue, files, err
 }
 
-// untouched checks that a workspace can be replaced.
+// untouched returns an error if the workspace contains work and so must not be replaced.
 func untouched(ctx context.Context, s session.Session, issue triage.Ref, files controller.Files) error {
 	facts, err := workspace.Inspect(ctx, s, issue, files)
 	if err != nil {
@@ -90,8 +90,8 @@ func untouched(ctx context.Context, s session.Session, issue triage.Ref, files c
 	return nil
 }
 
-// clone makes the workspace. The record is written before the folder is moved to its place,
-// because a folder without a record would have no owner.
+// clone makes the workspace. It writes the record before it moves the folder into place. Otherwise
+// an interruption could leave a folder without a record.
 func clone(ctx context.Context, s session.Session, o workspace.Source) (*workspace.Workspace, error) {
 	if s.Offline {
 		return nil, contract.Fail(contract.CodeUnreachable, "%s has no workspace, and --offline keeps it from being cloned", o.Issue).
@@ -121,8 +121,8 @@ func clone(ctx context.Context, s session.Session, o workspace.Source) (*workspa
 	return workspace.Open(s, o.Issue, o.Files)
 }
 
-// readable returns a log without credentials, and of lines that git wrote over each other the
-// last one.
+// readable removes credentials from git's log. Git overwrites progress lines by carriage returns;
+// readable keeps only the last version of a line.
 func readable(s session.Session, log string) string {
 	var b strings.Builder
 	token, _ := s.Token(session.HostOf(s.Server()))
@@ -136,7 +136,7 @@ func readable(s session.Session, log string) string {
 // lastCommand is the last command in the published protocol.
 const lastCommand = "git status --porcelain"
 
-// complete sets the fields that do not follow from the clone.
+// complete sets the fields of the document that the clone does not determine.
 func complete(s session.Session, record contract.Workspace) contract.Workspace {
 	record.ControllerPath, record.RunFrom = s.Controller.Root, s.Controller.Root
 	record.LastCommand = lastCommand

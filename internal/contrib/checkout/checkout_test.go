@@ -22,11 +22,11 @@ import (
 	"github.com/org/foreman-action/internal/contrib/session"
 )
 
-// A server is a GitHub with one private repository, private/r, and one public one, o/r.
+// A server is a fake GitHub with a private repository, private/r, and a public one, o/r.
 type server struct {
 	*httptest.Server
 	mu   sync.Mutex
-	auth []string // the header of each request
+	auth []string // Authorization header of each request
 }
 
 const token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -79,7 +79,7 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-// headers returns the Authorization headers since the last call.
+// headers returns the Authorization headers of the requests since its last call.
 func (s *server) headers() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,13 +120,13 @@ func newSession(t *testing.T, server string, environ ...string) session.Session 
 	}
 }
 
-// TestToken clones over HTTP: a public repository without the token, a private one with it,
-// and it is nowhere on the disk.
+// TestToken clones over HTTP: a public repository without the token, and a private one with it. No
+// file on the disk contains the token.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	srv := newServer(t)
 	for _, name := range []string{"o", "private"} {
-		srv.headers() // forgets those of the one before
+		srv.headers() // drops the headers of the previous case
 		s := newSession(t, srv.URL, "GH_ENTERPRISE_TOKEN="+token)
 		w, err := checkout.Run(t.Context(), s, checkout.Options{Issue: name + "/r#1"})
 		if err != nil || !w.Created || w.CloneURL != srv.URL+"/"+name+"/r.git" {
@@ -151,8 +151,8 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestRefused has repositories that cannot be cloned. No files of them remain, and no issue
-// becomes the active one.
+// TestRefused checks repositories that cannot be cloned. No files of them remain, and the active
+// issue does not change.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	srv := newServer(t)
@@ -200,7 +200,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNoGit runs where git is not installed.
+// TestNoGit runs checkout without git on the search path.
 func TestNoGit(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := checkout.Run(t.Context(), newSession(t, "https://github.com"), checkout.Options{Issue: "o/r#1"})

@@ -1,9 +1,9 @@
-// Package contract is the JSON documents of contribflow: one struct for each, whose fields
-// are in the order in which they are printed, and a JSON Schema for each.
+// Package contract defines the JSON documents of contribflow. Each document has a struct, whose
+// fields have the order of the printed keys, and a JSON Schema.
 //
-// Keys are only ever added. A field that the published agent protocol shows as null is a
-// pointer without omitempty, and its lists are never nil in a printed document; keys with
-// omitempty are absent where they do not apply.
+// Later versions may add keys but not remove any. A field that may be null in the published agent
+// protocol is a pointer without omitempty. Lists are never null in a printed document. Keys with
+// omitempty are absent if they do not apply.
 package contract
 
 import (
@@ -25,10 +25,10 @@ func (t Time) MarshalText() ([]byte, error) {
 // UnmarshalText reads a moment in RFC 3339.
 func (t *Time) UnmarshalText(b []byte) error { return (*time.Time)(t).UnmarshalText(b) }
 
-// A CommandKind tells a reader whether a recommended command can be run.
+// A CommandKind defines whether a recommended command can be run.
 type CommandKind string
 
-// The kinds of recommended commands. Only those of KindCommand can be run as they are.
+// The kinds of recommended commands. Only a KindCommand can be run unchanged.
 const (
 	KindCommand     CommandKind = "command"
 	KindInstruction CommandKind = "instruction" // a sentence for a person
@@ -73,7 +73,7 @@ const (
 	ActionResolveBlockers   Action = "resolve_review_blockers"
 	ActionHumanReview       Action = "human_review"
 	ActionInspectFailure    Action = "inspect_pr_failure"
-	ActionFixError          Action = "fix_error" // of an Error
+	ActionFixError          Action = "fix_error" // the action of an [Error]
 	ActionDone              Action = "done"
 )
 
@@ -169,8 +169,8 @@ const (
 	Replaced = "overwritten"
 )
 
-// Encode returns a document as it is printed: indented by two spaces, with a line break at
-// its end, lists that are nil as empty ones. It does not escape <, > and &.
+// Encode returns a document as it is printed: indented by two spaces, with a line break at the
+// end. Nil lists become empty lists. <, > and & are not escaped.
 func Encode(document any) ([]byte, error) {
 	v := reflect.New(reflect.TypeOf(document))
 	v.Elem().Set(reflect.ValueOf(document))
@@ -185,8 +185,8 @@ func Encode(document any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// fillLists makes every nil list of a settable value empty. Lists behind pointers and in
-// lists are copied first, for the caller may share them.
+// fillLists replaces every nil list in a settable value by an empty one. It copies values behind
+// pointers and in lists first, because the caller may share them.
 func fillLists(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:

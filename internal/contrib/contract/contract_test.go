@@ -16,8 +16,8 @@ import (
 	"github.com/org/foreman-action/internal/contrib/contract"
 )
 
-// TestPublished reads each document of the published protocol into its struct and checks
-// that no key, no value and no null of it is lost, and that keys keep their order.
+// TestPublished decodes each document of the published protocol into its struct and encodes it
+// again. No key, value or null is lost, and the order of keys is the same.
 func TestPublished(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]any{
@@ -47,7 +47,7 @@ func TestPublished(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := parse(t, data)
-			if name == "pr-created" { // the published page orders its keys unlike those of "pr"
+			if name == "pr-created" { // the published page has another key order here than in "pr"
 				slices.SortStableFunc(want.([]entry), func(a, b entry) int { return strings.Compare(a.key, b.key) })
 				got := parse(t, printed).([]entry)
 				slices.SortStableFunc(got, func(a, b entry) int { return strings.Compare(a.key, b.key) })
@@ -59,7 +59,7 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// An entry is a member of an object, in its order.
+// An entry is a member of a JSON object.
 type entry struct {
 	key   string
 	value any
@@ -105,7 +105,7 @@ func parseValue(t *testing.T, d *json.Decoder) any {
 	return token
 }
 
-// within checks that a value holds all of another: each member in the same order.
+// within checks that got contains all members of want, in the same order.
 func within(t *testing.T, path string, want, got any) {
 	t.Helper()
 	switch want := want.(type) {
@@ -170,8 +170,8 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// TestSchemas checks that every schema compiles, takes a document without values and
-// refuses one without a required key.
+// TestSchemas checks that every schema compiles, accepts a document with zero values, and refuses
+// one without a required key.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	for _, name := range contract.Names() {

@@ -9,7 +9,7 @@ type Status struct {
 	RequiresHumanApproval bool   `json:"requiresHumanApproval"`
 	Next
 	Reason      string  `json:"reason"`
-	ActiveIssue *string `json:"activeIssue"` // nil: there is none
+	ActiveIssue *string `json:"activeIssue"` // nil: no active issue
 	Cwd         string  `json:"cwd"`
 	AuthSource  string  `enum:"gh,env,none" json:"authSource"`
 }
@@ -31,7 +31,7 @@ type Init struct {
 	Reason string `json:"reason"`
 }
 
-// An Error is the document of a command that failed before it had its own document.
+// An Error is the document of a command that failed and so has no document of its own.
 type Error struct {
 	Status string      `enum:"error" json:"status"`
 	Error  ErrorDetail `json:"error"`
@@ -39,7 +39,7 @@ type Error struct {
 	Reason string `json:"reason"`
 }
 
-// An ErrorDetail is why a command failed.
+// An ErrorDetail describes why a command failed.
 type ErrorDetail struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
@@ -67,7 +67,7 @@ const (
 	CodeBuilderFailed     Code = "builder_failed"
 	CodeGitMissing        Code = "git_missing"
 	CodeGHMissing         Code = "gh_missing"
-	CodeRecord            Code = "record_invalid" // no command wrote this file below .contribflow
+	CodeRecord            Code = "record_invalid" // a file below .contribflow is not ours
 	CodeLocked            Code = "locked"
 	CodeInternal          Code = "internal"
 )
@@ -97,20 +97,20 @@ func Codes() []Code {
 	}
 }
 
-// A Throttle is a time during which GitHub does not answer.
+// A Throttle describes a time during which GitHub must not be asked, or does not answer.
 type Throttle struct {
 	Kind              string `enum:"primary_rate_limit,secondary_rate_limit,github_unavailable,offline" json:"kind"`
 	Scope             string `enum:"discovery_query,score_lookup,plan_lookup,duplicate_lookup,pr_write" json:"scope"`
 	FailingQuery      string `json:"failingQuery"`
-	Message           string `json:"message"` // GitHub's
+	Message           string `json:"message"` // GitHub's error message
 	RetryAfterSeconds *int   `json:"retryAfterSeconds"`
 	RetryAfterAt      *Time  `json:"retryAfterAt"`
 	RetryGuidance     string `json:"retryGuidance"`
 	HTTPStatus        int    `json:"httpStatus,omitempty"`
 }
 
-// The kinds of throttling. Unavailable is GitHub refusing, or failing, for another reason;
-// Offline is a read that "--offline" keeps from being made.
+// The kinds of throttling. Unavailable means that GitHub refused or failed for another reason.
+// Offline means that "--offline" prevented a read.
 const (
 	PrimaryLimit   = "primary_rate_limit"
 	SecondaryLimit = "secondary_rate_limit"
@@ -184,14 +184,14 @@ type Candidate struct {
 	EstimatedEffortHours int           `json:"estimatedEffortHours"`
 }
 
-// RiskFlags are reasons to leave an issue alone.
+// RiskFlags are reasons not to work on an issue.
 type RiskFlags struct {
 	Stale             bool  `json:"stale"`
 	DuplicatePRRisk   Level `json:"duplicatePrRisk"`
 	SecuritySensitive bool  `json:"securitySensitive"`
 }
 
-// An Explanation is the impact of one rule on a score.
+// An Explanation describes the effect of one rule on a score.
 type Explanation struct {
 	Rule    string `json:"rule"` // a key of the breakdown
 	Impact  int    `json:"impact"`
@@ -215,8 +215,8 @@ const (
 	Assignment      = "assignment"
 )
 
-// A Score is the document of "score". The impacts of its explanation and the values of its
-// breakdown have the same sum; the score is that sum, between 0 and 100.
+// A Score is the document of "score". The impacts of its explanation add up to the same sum as the
+// values of its breakdown. The score is this sum, limited to the range from 0 to 100.
 type Score struct {
 	Candidate         ScoredIssue   `json:"candidate"`
 	Score             int           `json:"score"`
@@ -240,7 +240,7 @@ type ScoredIssue struct {
 	Title    string `json:"title"`
 }
 
-// A Breakdown is a score by the groups of its rules.
+// A Breakdown contains the sum of the rules' impacts for each group of rules.
 type Breakdown struct {
 	Base              int `json:"base"`
 	Clarity           int `json:"clarity"`
@@ -278,7 +278,7 @@ type Plan struct {
 	Warnings []string `json:"warnings"`
 }
 
-// A RepositoryContext is the facts of a repository that a plan uses.
+// A RepositoryContext contains the facts about a repository that a plan uses.
 type RepositoryContext struct {
 	GuidanceFiles      []string `json:"guidanceFiles"`
 	PackageManager     *string  `json:"packageManager"` // nil: none
@@ -355,12 +355,12 @@ type ChangedFile struct {
 type PatchRisks struct {
 	SensitiveFiles   []string    `json:"sensitiveFiles"`
 	DuplicateContent []Duplicate `json:"duplicateContent"`
-	// DuplicateSearchIncomplete is why there may be more duplicates; empty: all of the patch
-	// and of the repository was searched.
+	// DuplicateSearchIncomplete is the reason why there may be more duplicates. Empty: the search
+	// covered the whole patch and the whole repository.
 	DuplicateSearchIncomplete string `json:"duplicateSearchIncomplete,omitempty"`
 }
 
-// A Duplicate is an added line that the repository has already.
+// A Duplicate is an added line that the repository already contains.
 type Duplicate struct {
 	Path             string `json:"path"`
 	AddedText        string `json:"addedText"`
@@ -388,7 +388,7 @@ type Validation struct {
 	CreatedAt             Time             `json:"createdAt"`
 }
 
-// A CommandRun is a command of a validation.
+// A CommandRun describes a command of a validation and its result.
 type CommandRun struct {
 	Command          string   `json:"command"`
 	WorkingDirectory string   `json:"workingDirectory,omitempty"` // of a nested package
@@ -429,14 +429,14 @@ type PullRequest struct {
 	WouldRun              []string      `json:"wouldRun"`
 	AIDisclosure          bool          `json:"aiDisclosure"`
 	ReviewGate            ReviewGate    `json:"reviewGate"`
-	PRURL                 *string       `json:"prUrl"` // nil: there is none
+	PRURL                 *string       `json:"prUrl"` // nil: there is no pull request
 	Reason                string        `json:"reason"`
 	Next
 	Base        string    `json:"base"`
 	PatchDigest string    `json:"patchDigest"`
 	Accepted    []string  `json:"accepted"`            // checks that a person accepted
 	Inspector   string    `json:"inspector,omitempty"` // SHA-256 of the Inspector's result
-	Digest      string    `json:"digest"`              // of all that --yes would publish; an approval in CI names it
+	Digest      string    `json:"digest"`              // of everything that --yes publishes; an approval in CI names it
 	Steps       []Step    `json:"steps"`
 	Warnings    []string  `json:"warnings,omitempty"` // of the patch
 	FailedStep  string    `json:"failedStep,omitempty"`
@@ -444,7 +444,7 @@ type PullRequest struct {
 	CreatedAt   Time      `json:"createdAt"`
 }
 
-// A ReviewGate is the checks that must pass before anything is published.
+// A ReviewGate contains the checks that must pass before anything is published.
 type ReviewGate struct {
 	State  string  `enum:"ready_for_human_review,blocked" json:"state"`
 	Checks []Check `json:"checks"`
@@ -457,7 +457,7 @@ type Check struct {
 	Reason string `json:"reason"`
 }
 
-// A Step is one planned command that was run, or did not need to be.
+// A Step is a planned command that was run or skipped.
 type Step struct {
 	Command string `json:"command"`
 	Status  string `enum:"passed,failed,skipped" json:"status"`

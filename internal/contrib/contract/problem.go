@@ -2,7 +2,8 @@ package contract
 
 import "fmt"
 
-// A Problem is why a command made no document of its own. It is printed as an [Error].
+// A Problem is the error of a command that failed without a document of its own. It is printed as
+// an [Error].
 type Problem struct {
 	Code Code
 	Err  error // must not be nil

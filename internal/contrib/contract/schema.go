@@ -41,8 +41,8 @@ func Names() []string {
 	return names
 }
 
-// Schema returns the JSON Schema (draft 2020-12) of a document. It allows further keys, for later
-// versions add some. It returns an error if no document has that name.
+// Schema returns the JSON Schema (draft 2020-12) of a document. It allows further keys, because
+// later versions may add some. It returns an error if no document has that name.
 func Schema(name string) ([]byte, error) {
 	i := slices.IndexFunc(documents, func(d document) bool { return d.name == name })
 	if i < 0 {
@@ -130,7 +130,7 @@ func value(t reflect.Type, defs map[string]object) object {
 		return object{{"type", "number"}}
 	case t.Kind() == reflect.Struct:
 		if _, ok := defs[t.Name()]; !ok {
-			defs[t.Name()] = nil // ends a recursion
+			defs[t.Name()] = nil // prevents an endless recursion
 			defs[t.Name()] = describe(t, defs)
 		}
 		return object{{"$ref", "#/$defs/" + t.Name()}}

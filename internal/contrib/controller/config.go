@@ -14,13 +14,13 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A Profile is the kind of issues that suits a contributor, and the limits of a patch: the keys that "init"
-// writes.
+// A Profile describes the issues that suit a contributor, and the limits of a patch. "init" writes
+// its keys.
 type Profile struct {
 	Languages            []string `json:"languages"`
 	Topics               []string `json:"topics"`
-	ContributionTypes    []string `json:"contributionTypes"` // of [Types]
-	Difficulty           string   `json:"difficulty"`        // of [Difficulties]
+	ContributionTypes    []string `json:"contributionTypes"` // values of [Types]
+	Difficulty           string   `json:"difficulty"`        // a value of [Difficulties]
 	MaxChangedFiles      int      `json:"maxChangedFiles"`
 	MaxLinesChanged      int      `json:"maxLinesChanged"`
 	RequireHumanApproval bool     `json:"requireHumanApproval"` // has no effect: a person must always approve
@@ -28,8 +28,7 @@ type Profile struct {
 	AIDisclosure         bool     `json:"aiDisclosure"`
 }
 
-// A Config is the configuration of a controller's folder. Keys beyond those of Profile are
-// optional.
+// A Config is the configuration of a controller's folder. Only the keys of Profile are required.
 type Config struct {
 	Profile
 	StaleAfterDays int      `json:"staleAfterDays"`
@@ -39,28 +38,28 @@ type Config struct {
 	BranchPrefix   string   `json:"branchPrefix"`
 	ScoreRules     string   `json:"scoreRules"` // a file beside config.json; empty: the built-in rules
 	Sandbox        Sandbox  `json:"sandbox"`
-	// Pipeline is whether a Builder edits the workspace and an Inspector judges the patch: their
+	// Pipeline is set when a Builder edits the workspace and an Inspector judges the patch. Their
 	// results are then required.
 	Pipeline bool `json:"pipeline"`
 }
 
-// A Sandbox is the limits of the containers of a validation.
+// A Sandbox contains the limits of a validation's containers.
 type Sandbox struct {
 	Network               string            `json:"network"` // "setup-only" or "none"
 	CPUs                  float64           `json:"cpus"`
-	Memory                string            `json:"memory"` // as docker takes it
+	Memory                string            `json:"memory"` // in docker's format, such as "4g"
 	PIDs                  int               `json:"pids"`
 	CommandTimeoutSeconds int               `json:"commandTimeoutSeconds"`
 	TotalTimeoutSeconds   int               `json:"totalTimeoutSeconds"`
-	Images                map[string]string `json:"images"` // by ecosystem
+	Images                map[string]string `json:"images"` // key: ecosystem
 }
 
-// CommandTimeout is the time that one command may take.
+// CommandTimeout returns the longest time that one command may take.
 func (s Sandbox) CommandTimeout() time.Duration {
 	return time.Duration(s.CommandTimeoutSeconds) * time.Second
 }
 
-// TotalTimeout is the time that a validation may take.
+// TotalTimeout returns the longest time that a validation may take.
 func (s Sandbox) TotalTimeout() time.Duration {
 	return time.Duration(s.TotalTimeoutSeconds) * time.Second
 }
@@ -119,8 +118,8 @@ type field struct {
 	check func() string
 }
 
-// fields returns the keys, each with the check of its value: it returns the mistake, or an
-// empty text.
+// fields returns the keys of the configuration. Each has a function that checks the value and
+// returns the mistake, or an empty text.
 func (c *Config) fields() []field {
 	atLeastOne := func(n *int) func() string {
 		return func() string { return unless(*n > 0, "want 1 or more, got %d", *n) }
@@ -185,7 +184,7 @@ func (c *Config) fields() []field {
 	}
 }
 
-// unless returns a text where something does not hold.
+// unless returns the formatted text if holds is false, else an empty text.
 func unless(holds bool, format string, args ...any) string {
 	if holds {
 		return ""
@@ -193,8 +192,8 @@ func unless(holds bool, format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// A configReader reads a configuration key by key, so that one wrong value does not hide the
-// next.
+// A configReader parses a configuration key by key, so that one wrong value does not keep it from
+// reporting others.
 type configReader struct {
 	name     string
 	data     []byte
@@ -208,7 +207,7 @@ func (r *configReader) problem(offset int, message string) {
 	r.problems = append(r.problems, fmt.Errorf("%s:%d:%d: %s", r.name, line, col, message))
 }
 
-// object reads the object at an offset, whose keys have a prefix.
+// object parses the object at an offset. The names of its keys begin with prefix.
 func (r *configReader) object(prefix string, offset int, object json.RawMessage) {
 	if object[0] != '{' {
 		r.problem(offset, strings.TrimPrefix(strings.TrimSuffix(prefix, ".")+": want an object", ": "))
@@ -250,7 +249,7 @@ func (r *configReader) value(f field, at int, value json.RawMessage) {
 	}
 }
 
-// jsonType names a type of Go as JSON has it.
+// jsonType returns the JSON name of a Go type.
 func jsonType(kind string) string {
 	switch kind {
 	case "slice":
@@ -268,14 +267,14 @@ func jsonType(kind string) string {
 	}
 }
 
-// memorySize reports whether docker takes a text as an amount of memory.
+// memorySize reports whether docker accepts a text as an amount of memory.
 func memorySize(s string) bool {
 	digits := strings.TrimRight(s, "bkmgBKMG")
 	return digits != "" && strings.Trim(digits, "0123456789") == "" && len(s)-len(digits) <= 1 && strings.Trim(digits, "0") != ""
 }
 
-// branchPrefix reports whether a text can begin the name of a branch. Of one that begins with
-// refs/, git would push something else.
+// branchPrefix reports whether a text can be the prefix of a branch name. The prefix refs/ is
+// refused, because git would interpret the name as a full ref.
 func branchPrefix(s string) bool {
 	for _, r := range s {
 		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/", r) {

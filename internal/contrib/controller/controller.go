@@ -1,7 +1,7 @@
-// Package controller is the folder in which contributions are worked on: the files below
-// .contribflow, their names, and the lock of their one writer.
+// Package controller manages the folder .contribflow: its files, their names, and the lock that
+// only one writer can have.
 //
-// Every file is written as a whole, so that a process that is killed leaves valid JSON.
+// Files are replaced atomically, so that a killed process leaves valid JSON.
 package controller
 
 import (
@@ -31,21 +31,21 @@ const ConfigPath = Folder + "/config.json"
 // maxFile is how many bytes of a file are read.
 const maxFile = 64 << 20
 
-// A Controller is the folder of a contributor. Root holds .contribflow; methods take paths
-// relative to it, with slashes.
+// A Controller is a folder that contains .contribflow. Its methods take paths relative to Root,
+// with slashes.
 type Controller struct {
 	Root string
-	// ConfigFile is a configuration elsewhere, by its path for the operating system; empty:
-	// it is at ConfigPath.
+	// ConfigFile is the path of a configuration in another place; empty: ConfigPath.
 	ConfigFile string
-	// KeyFile is where the user's key is, with which records are sealed; see [KeyFile]. Empty:
-	// they are not.
+	// KeyFile is the path of the user's key, with which records are sealed; see [KeyFile]. Empty:
+	// records are not sealed.
 	KeyFile string
 }
 
-// Find returns the controller of a working directory: the nearest folder above it, or
-// itself, with a configuration. Folders in workspaces do not count, so that a cloned
-// repository cannot take over. Without one it is the working directory itself.
+// Find returns the controller of a working directory. It is the nearest folder with a
+// configuration: the directory itself or one above it. Inside a workspace, the search starts above
+// .contribflow, so that a cloned repository cannot provide a configuration. If no folder has a
+// configuration, the controller is the folder in which the search starts.
 func Find(dir string) (c Controller, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -71,8 +71,8 @@ func Find(dir string) (c Controller, err error) {
 	}
 }
 
-// Config reads the configuration. Exists reports whether there is one; the error then names
-// every mistake in it. Without one, it is the default.
+// Config reads the configuration. If the file does not exist, exists is false and config is the
+// default. If the file is invalid, the error names every mistake in it.
 func (c Controller) Config() (config Config, exists bool, err error) {
 	name := ConfigPath
 	var data []byte
@@ -94,8 +94,8 @@ func (c Controller) Config() (config Config, exists bool, err error) {
 	return config, true, nil
 }
 
-// Lock waits at most ten seconds for the lock of the folder's one writer. The error matches
-// [filelock.ErrLocked] when another process keeps it.
+// Lock waits at most ten seconds for the lock of the folder, which only one process can have. The
+// error matches [filelock.ErrLocked] if another process keeps the lock.
 func (c Controller) Lock(ctx context.Context, sleep func(context.Context, time.Duration) error) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Join(c.Root, Folder), 0o700); err != nil {
 		return nil, fmt.Errorf("make %s: %w", Folder, err)
@@ -127,7 +127,7 @@ func (c Controller) Lock(ctx context.Context, sleep func(context.Context, time.D
 
 func (c Controller) files() workdir.Dir { return workdir.Dir(c.Root) }
 
-// WriteFile writes a file for its owner alone to read.
+// WriteFile writes a file that only its owner can read.
 func (c Controller) WriteFile(path string, data []byte) error {
 	if err := c.files().WritePrivate(path, data); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -135,7 +135,7 @@ func (c Controller) WriteFile(path string, data []byte) error {
 	return nil
 }
 
-// ReadFile reads a file, an error is [fs.ErrNotExist] where there is none.
+// ReadFile reads a file. If there is no such file, the error matches [fs.ErrNotExist].
 func (c Controller) ReadFile(path string) ([]byte, error) { return c.files().Read(path, maxFile) }
 
 // ReadBeside reads a file of the folder of the configuration.
@@ -146,7 +146,7 @@ func (c Controller) ReadBeside(name string) ([]byte, error) {
 	return c.ReadFile(Folder + "/" + name)
 }
 
-// Remove removes a file, if it is there.
+// Remove removes a file. A missing file is not an error.
 func (c Controller) Remove(path string) error {
 	root, err := os.OpenRoot(c.Root)
 	if err != nil {
@@ -162,8 +162,8 @@ func (c Controller) Remove(path string) error {
 // Abs returns the path of a file for the operating system.
 func (c Controller) Abs(path string) string { return filepath.Join(c.Root, filepath.FromSlash(path)) }
 
-// Slug returns the name of an issue in the names of files: owner-repo-number, with six more
-// characters where the files of that name are another issue's.
+// Slug returns the part of file names that identifies an issue: owner-repo-number. If another
+// issue already has files with this name, six more characters follow.
 func (c Controller) Slug(issue triage.Ref) (string, error) {
 	plain := fmt.Sprintf("%s-%s-%d", issue.Owner, issue.Repo, issue.Number)
 	for _, path := range []string{Paths(plain).WorkspaceState, Paths(plain).Plan, Paths(plain).Score} {
@@ -190,7 +190,7 @@ func (c Controller) Slug(issue triage.Ref) (string, error) {
 	return plain, nil
 }
 
-// Paths returns the files of an issue, by its slug.
+// Paths returns the paths of an issue's files for its slug.
 func Paths(slug string) Files {
 	return Files{
 		Score:          Folder + "/scores/score-" + slug + ".json",

@@ -28,8 +28,8 @@ func folder(t *testing.T, config string) controller.Controller {
 	return c
 }
 
-// TestConfigFiles reads the configurations of testdata/config: the mistakes in a file are
-// those of its .txt, one a line; without one there are none.
+// TestConfigFiles parses the configurations in testdata/config. The file .txt beside one contains
+// the expected mistakes, one a line. Without such a file, the configuration is valid.
 func TestConfigFiles(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/config/*.json")
@@ -121,7 +121,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	write("a/.contribflow/config.json")
-	write("a/.contribflow/workspaces/o-r-1/.contribflow/config.json") // a cloned repository's own
+	write("a/.contribflow/workspaces/o-r-1/.contribflow/config.json") // in a cloned repository
 	write("a/.contribflow/workspaces/o-r-1/src/file")
 	write("a/below/deep/file")
 	write("b/file")

@@ -17,8 +17,8 @@ var (
 	repoName  = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 )
 
-// excludedOwner is the name of an account that may be older than GitHub's rules for names, or of
-// an enterprise, which has an underscore.
+// excludedOwner matches names in excludeRepos. It allows names that are older than GitHub's rules,
+// and names of enterprise accounts, which contain an underscore.
 var excludedOwner = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // IsOwner reports whether a text can be the name of an account.
@@ -33,7 +33,7 @@ func isRepo(name string) bool {
 	return len(name) <= limit && repoName.MatchString(name) && name != "." && name != ".."
 }
 
-// ParseIssue reads an issue: owner/repo#1, github:owner/repo#1 or its address on GitHub.
+// ParseIssue parses an issue: owner/repo#1, github:owner/repo#1 or its URL on GitHub.
 func ParseIssue(arg string) (triage.Ref, error) {
 	wrong := fmt.Errorf("want OWNER/REPO#NUMBER or https://github.com/OWNER/REPO/issues/NUMBER, got %q", text.Quote(arg))
 	repo, number, ok := strings.Cut(strings.TrimPrefix(arg, "github:"), "#")

@@ -21,8 +21,8 @@ import (
 	"github.com/org/foreman-action/internal/workdir"
 )
 
-// Read reads a document into a pointer. Found is false when there is no such file. The error
-// is a [contract.Problem] with [contract.CodeRecord] where the file is none of our documents.
+// Read decodes a document into a pointer. found is false if the file does not exist. The error is
+// a [contract.Problem] with [contract.CodeRecord] if the file is not a document of contribflow.
 func (c Controller) Read(path string, into any) (found bool, err error) {
 	data, err := c.record(path)
 	if data == nil || err != nil {
@@ -31,7 +31,7 @@ func (c Controller) Read(path string, into any) (found bool, err error) {
 	return true, decode(path, data, into)
 }
 
-// record reads the file of a document; nil: there is none.
+// record reads the file of a document; nil if it does not exist.
 func (c Controller) record(path string) ([]byte, error) {
 	data, err := c.ReadFile(path)
 	switch {
@@ -42,23 +42,24 @@ func (c Controller) record(path string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	return append([]byte{}, data...), nil // an empty file is one
+	return append([]byte{}, data...), nil // an empty file is not nil
 }
 
 func decode(path string, data []byte, into any) error {
 	if err := json.Unmarshal(data, into); err != nil {
-		reflect.ValueOf(into).Elem().SetZero() // the part before the mistake
+		reflect.ValueOf(into).Elem().SetZero() // removes the fields that were decoded before the mistake
 		return invalid(path, err)
 	}
 	return nil
 }
 
-// invalid is the problem of a file that no command wrote.
+// invalid returns the problem of a file that is not a document of contribflow.
 func invalid(path string, err error) *contract.Problem {
 	return contract.Fail(contract.CodeRecord, "read %s: %w", path, err).With(remedy(path))
 }
 
-// remedy is the next step for a record that cannot be read: most commands write theirs again.
+// remedy returns the next step for a record that cannot be read. For most records, it is the
+// command that writes them again.
 func remedy(path string) contract.Next {
 	for prefix, next := range map[string]contract.Next{
 		statePath:                         contract.Instruct(contract.ActionCheckout, "Choose the issue again with: contribflow checkout OWNER/REPO#NUMBER --json"),
@@ -77,13 +78,13 @@ func remove(path string) contract.Next {
 	return contract.Instruct(contract.ActionFixError, "Remove "+path+", then run the command again.")
 }
 
-// Invalid returns an error as the problem of a record, and whether it is one.
+// Invalid returns the [contract.Problem] in an error, if the error is about an unreadable record.
 func Invalid(err error) (*contract.Problem, bool) {
 	p, ok := errors.AsType[*contract.Problem](err)
 	return p, ok && p.Code == contract.CodeRecord
 }
 
-// Write writes a document, as [contract.Encode] prints it, for its owner alone to read.
+// Write writes a document in the form of [contract.Encode]. Only the owner can read the file.
 func (c Controller) Write(path string, document any) error {
 	data, err := contract.Encode(document)
 	if err != nil {
@@ -92,8 +93,8 @@ func (c Controller) Write(path string, document any) error {
 	return c.WriteFile(path, data)
 }
 
-// KeyFile returns where the user's key is, by the variables of the environment: beside the
-// configuration of other programs. Empty: they name no folder.
+// KeyFile returns the path of the user's key, in the user's configuration folder. Empty: the
+// environment variables name no folder.
 func KeyFile(getenv func(string) string) string {
 	dir := getenv("XDG_CONFIG_HOME")
 	if home := getenv("HOME"); !filepath.IsAbs(dir) && home != "" {
@@ -108,7 +109,7 @@ func KeyFile(getenv func(string) string) string {
 	return filepath.Join(dir, "contribflow", "key")
 }
 
-// Key returns the user's key, and makes it where there is none; nil: no folder for it is known.
+// Key returns the user's key, and creates it if it is missing. The key is nil if KeyFile is empty.
 func (c Controller) Key() ([]byte, error) {
 	key, err := c.key()
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -141,8 +142,8 @@ func (c Controller) key() ([]byte, error) {
 	return key, nil
 }
 
-// The end of a document, and that of one with a seal: the HMAC-SHA256 of its path and its text
-// without the seal.
+// plainEnd is the end of a document, and sealFormat replaces it in a sealed document. The seal is
+// the HMAC-SHA256 of the document's path and of its text without the seal.
 const (
 	plainEnd   = "\n}\n"
 	sealFormat = ",\n  \"seal\": \"%s\"\n}\n"
@@ -156,8 +157,8 @@ func seal(key []byte, path string, document []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// WriteSealed is [Controller.Write] with a seal: a key "seal" at the end of the document, which
-// [Controller.ReadSealed] looks for.
+// WriteSealed is like [Controller.Write], but adds a seal: a key "seal" at the end of the
+// document. [Controller.ReadSealed] verifies it.
 func (c Controller) WriteSealed(path string, document any) error {
 	data, err := contract.Encode(document)
 	if err != nil {
@@ -174,9 +175,9 @@ func (c Controller) WriteSealed(path string, document any) error {
 	return c.WriteFile(path, data)
 }
 
-// ReadSealed is [Controller.Read] of a document that later steps rely on to publish. One without
-// a seal by the user's key is refused: a program that edits the workspace may be able to write
-// below .contribflow too.
+// ReadSealed is like [Controller.Read], but refuses a document without a valid seal. It is for
+// documents on which publishing relies. A program that edits the workspace may be able to write
+// below .contribflow, but it does not have the user's key.
 func (c Controller) ReadSealed(path string, into any) (found bool, err error) {
 	data, err := c.record(path)
 	if data == nil || err != nil {

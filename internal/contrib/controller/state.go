@@ -11,11 +11,11 @@ import (
 // statePath is the file of a [State].
 const statePath = Folder + "/state.json"
 
-// A State is the data that commands store beside their documents. It does not contain the
-// progress of a contribution, which follows from the documents and the workspace.
+// A State contains the data that commands store outside their documents. The progress of a
+// contribution is not part of it; it is derived from the documents and the workspace.
 type State struct {
 	Schema      int       `json:"schema"`
-	ActiveIssue *string   `json:"activeIssue"` // "owner/repo#1"; nil: none
+	ActiveIssue *string   `json:"activeIssue"` // "owner/repo#1"; nil: no active issue
 	History     []Switch  `json:"history"`
 	Backoff     []Backoff `json:"backoff"`
 }
@@ -26,7 +26,7 @@ type Switch struct {
 	At    contract.Time `json:"at"`
 }
 
-// A Backoff is a query that GitHub refused, and until when it is not asked again.
+// A Backoff is a query that GitHub refused, with the time until which it is not repeated.
 type Backoff struct {
 	Scope      string            `json:"scope"`
 	Query      string            `json:"query"`
@@ -35,7 +35,8 @@ type Backoff struct {
 	Blocked    contract.Throttle `json:"blocked"`
 }
 
-// State reads the state; without a file it is empty, and with an error too.
+// State reads the state. It is empty if the file does not exist or cannot be read; the second case
+// is an error.
 func (c Controller) State() (State, error) {
 	s := State{Schema: 1}
 	_, err := c.Read(statePath, &s)
@@ -69,7 +70,7 @@ func (c Controller) Activate(issue string, now time.Time) error {
 	return c.SaveState(s)
 }
 
-// Waiting returns the refusal of a query, until the query may be repeated.
+// Waiting returns the recorded refusal of a query, if the query must not be repeated yet.
 func (s State) Waiting(scope, query string, now time.Time) (contract.Throttle, bool) {
 	i := slices.IndexFunc(s.Backoff, func(b Backoff) bool {
 		return b.Scope == scope && b.Query == query && now.Before(time.Time(b.Until))
@@ -80,9 +81,9 @@ func (s State) Waiting(scope, query string, now time.Time) (contract.Throttle, b
 	return s.Backoff[i].Blocked, true
 }
 
-// Remember records that a query was refused: it is not made again before the time that
-// GitHub names, or a minute later. Refusals whose time is over are dropped. A state that cannot be
-// read is not changed.
+// Remember records that GitHub refused a query. The query is not repeated before the time that
+// GitHub names, or for one minute if it names none. Remember drops expired refusals. It does not
+// change a state that cannot be read.
 func (c Controller) Remember(blocked contract.Throttle, now time.Time) error {
 	s, err := c.State()
 	if _, ok := Invalid(err); ok {

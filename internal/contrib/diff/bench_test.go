@@ -19,7 +19,7 @@ import (
 	"github.com/org/foreman-action/internal/contrib/status"
 )
 
-// prose makes text of about so many bytes in lines of words.
+// prose returns about size bytes of text: lines of random words.
 func prose(random *rand.Rand, size int) string {
 	var b strings.Builder
 	for b.Len() < size {
@@ -31,8 +31,8 @@ func prose(random *rand.Rand, size int) string {
 	return b.String()
 }
 
-// filled checks out a repository with so many files of about so many bytes; with -short, a
-// tenth of the files.
+// filled checks out a repository with a number of files of about size bytes each. With -short, it
+// has a tenth of the files.
 func filled(b *testing.B, files, size int) *rig {
 	b.Helper()
 	if testing.Short() {
@@ -49,8 +49,8 @@ func filled(b *testing.B, files, size int) *rig {
 	return r
 }
 
-// cpu reports the processor time of each round, git's included: on a busy machine the wall
-// clock is of little use.
+// cpu runs the rounds of a benchmark and reports the processor time of each, including git's. On a
+// busy machine, wall-clock time is not comparable.
 func cpu(b *testing.B, round func()) {
 	b.Helper()
 	used := func() time.Duration {
@@ -71,8 +71,8 @@ func cpu(b *testing.B, round func()) {
 	b.ReportMetric(float64((used()-before).Microseconds())/float64(b.N)/1000, "cpu-ms/op")
 }
 
-// BenchmarkStatus makes the document of "status" over 10,000 files, of which some changed. Access
-// to GitHub comes from a token: there is no gh, whose time does not count.
+// BenchmarkStatus makes the document of "status" for 10,000 files, some of them changed. It uses a
+// token, so that it does not measure gh.
 func BenchmarkStatus(b *testing.B) {
 	r := filled(b, 10_000, 300)
 	random := rand.New(rand.NewPCG(3, 4))
@@ -113,7 +113,7 @@ func BenchmarkDiff(b *testing.B) {
 	})
 }
 
-// BenchmarkDuplicates looks for 50 lines in 100 MB.
+// BenchmarkDuplicates searches 100 MB for 50 lines.
 func BenchmarkDuplicates(b *testing.B) {
 	r := filled(b, 2000, 50_000)
 	r.write(r.dir(), "new.txt", prose(rand.New(rand.NewPCG(3, 4)), 10_000))

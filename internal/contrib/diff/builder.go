@@ -10,8 +10,8 @@ import (
 const maxResult = 1 << 20
 
 // AcceptBuilder records the result of the Builder that edited the workspace. name is the path of
-// its file; it may be empty unless the configuration sets "pipeline". The result of a Builder that
-// failed is an error, because there is no change to review.
+// the result file. It is required if the configuration sets "pipeline"; otherwise it may be empty.
+// The result of a Builder that failed is an error, because there is no change to review.
 func AcceptBuilder(s session.Session, name string) error {
 	if name == "" {
 		if !s.Config.Pipeline {

@@ -11,8 +11,8 @@ import (
 	"github.com/org/foreman-action/internal/contrib/workspace"
 )
 
-// Run returns the document of "diff", and writes it and the patch beside it. The workspace
-// and its index stay as they are.
+// Run returns the document of "diff". It writes the document and the patch to files. It does not
+// change the workspace or its index.
 func Run(ctx context.Context, s session.Session) (contract.Patch, error) {
 	issue, files, err := s.Active()
 	if err != nil {
@@ -40,7 +40,7 @@ func Run(ctx context.Context, s session.Session) (contract.Patch, error) {
 	if !document.HasChanges {
 		document.Next = contract.Run(contract.ActionEdit, "contribflow diff --json")
 	}
-	// The patch comes first: a document always has its patch.
+	// The patch is written first, so that a document never lacks its patch.
 	if err := s.Controller.WriteFile(files.Diff, text); err != nil {
 		return contract.Patch{}, err
 	}

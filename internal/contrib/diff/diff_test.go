@@ -9,8 +9,8 @@ import (
 	"github.com/org/foreman-action/internal/contrib/contract"
 )
 
-// TestInstallScripts changes manifests: only scripts that run on installation and unreadable
-// manifests are sensitive.
+// TestInstallScripts changes package.json files. They are sensitive if scripts change that run on
+// installation, or if a file cannot be parsed.
 func TestInstallScripts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -34,8 +34,8 @@ func TestInstallScripts(t *testing.T) {
 	}
 }
 
-// TestCommonLines adds a line that the repository has so often that the search is ended, and
-// lines that stand in a row elsewhere.
+// TestCommonLines adds a line that occurs so often in the repository that the search ends early.
+// It also adds consecutive lines that exist in another file.
 func TestCommonLines(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -55,7 +55,7 @@ func TestCommonLines(t *testing.T) {
 	}
 }
 
-// TestSearchLimits has changes whose duplicates are not looked for to the end: the patch
+// TestSearchLimits makes changes for which the search for duplicates is incomplete. The document
 // contains the reason.
 func TestSearchLimits(t *testing.T) {
 	t.Parallel()
@@ -101,7 +101,7 @@ func TestSearchLimits(t *testing.T) {
 	}
 }
 
-// TestSensitivePaths takes globs of the configuration.
+// TestSensitivePaths adds globs by the configuration.
 func TestSensitivePaths(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -25,8 +25,8 @@ import (
 	"github.com/org/foreman-action/internal/contrib/diff"
 )
 
-// canary writes a program that leaves a marker when it runs, and fails the test at its end
-// if it did.
+// canary writes a program that creates a marker file when it runs. At the end, the test fails if
+// this file exists.
 func (r *rig) canary() (program, marker string) {
 	r.t.Helper()
 	dir := r.t.TempDir()
@@ -42,7 +42,8 @@ func (r *rig) canary() (program, marker string) {
 	return program, marker
 }
 
-// traps is a configuration of git in which everything starts the canary.
+// traps returns a git configuration in which every setting that can name a program names the
+// canary.
 func traps(program string) string {
 	return fmt.Sprintf(`[core]
 	fsmonitor = %[1]s
@@ -99,11 +100,11 @@ func traps(program string) string {
 `, program)
 }
 
-// attributes name every driver of the traps for all files.
+// attributes select all drivers of traps for all files.
 const attributes = "* filter=trap diff=trap merge=trap\n*.bin filter=lfs diff=lfs merge=lfs -text\n"
 
-// TestHostileRepository clones a repository that wants programs to run, for a user whose
-// configuration has programs of these names.
+// TestHostileRepository clones a repository whose attributes name drivers. The user's own
+// configuration defines programs for these drivers.
 func TestHostileRepository(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -153,7 +154,7 @@ func TestHostileRepository(t *testing.T) {
 	}
 }
 
-// TestHostileClone has an editor of the workspace that changes the folder .git. The patch
+// TestHostileClone changes the folder .git of the workspace, as a hostile editor could. The patch
 // stays the same, and no program runs.
 func TestHostileClone(t *testing.T) {
 	t.Parallel()
@@ -193,8 +194,8 @@ func TestHostileClone(t *testing.T) {
 	}
 }
 
-// TestMovedRefs has an editor that commits a change and moves the clone's base branch
-// there, to hide it from the patch.
+// TestMovedRefs commits a change and moves the clone's base branch to this commit, to hide the
+// change from the patch.
 func TestMovedRefs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -215,7 +216,7 @@ func TestMovedRefs(t *testing.T) {
 	}
 }
 
-// TestFetchedBase has a contributor who fetches the base branch and rebases.
+// TestFetchedBase fetches the base branch and rebases, as a contributor may do.
 func TestFetchedBase(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -237,8 +238,8 @@ func TestFetchedBase(t *testing.T) {
 	}
 }
 
-// TestHistory has commits that add and remove lines: the patch does not contain them, but a push
-// would publish them.
+// TestHistory makes commits that add lines and remove them again. The patch does not contain these
+// lines, but a push of the commits would publish them.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -258,7 +259,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestNotTheClone has something else in the place of the clone.
+// TestNotTheClone replaces the clone by something else.
 func TestNotTheClone(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(r *rig) error{
@@ -309,8 +310,9 @@ func TestNotTheClone(t *testing.T) {
 	}
 }
 
-// TestNoRegularFiles has named pipes, which git would read for ever, and other things where the
-// clone's folder .git has files; and an index that git cannot read.
+// TestNoRegularFiles replaces files in the clone's folder .git by named pipes and other special
+// files. From a named pipe, git would read without end. It also checks an index that git cannot
+// read.
 func TestNoRegularFiles(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -374,7 +376,7 @@ func TestNoRegularFiles(t *testing.T) {
 	})
 }
 
-// TestHostileNames changes files whose names a reader of lines takes for something else.
+// TestHostileNames changes files with names that a program which parses lines may misunderstand.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -413,7 +415,7 @@ func TestHostileNames(t *testing.T) {
 	applies(t, r)
 }
 
-// applies checks that the patch that was written leads from the base to the workspace.
+// applies checks that the written patch changes the base into the workspace.
 func applies(t *testing.T, r *rig) {
 	t.Helper()
 	copied := filepath.Join(t.TempDir(), "copy")
@@ -479,8 +481,8 @@ func TestSpecialFiles(t *testing.T) {
 	}
 }
 
-// TestHostileTree clones repositories whose trees have names that no git makes: nothing is
-// checked out, and nothing is left.
+// TestHostileTree clones repositories whose trees contain names that git itself does not create.
+// Nothing is checked out, and no file is left.
 func TestHostileTree(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{".git", ".GIT", "git~1", ".g\u200cit", "..", "."} {
@@ -508,7 +510,7 @@ func TestHostileTree(t *testing.T) {
 	}
 }
 
-// object writes a tree as it is, and returns its hash in bytes.
+// object writes a tree object with exactly this content, and returns its binary hash.
 func (r *rig) object(tree string) string {
 	r.t.Helper()
 	r.write(r.home, "tree", tree)
@@ -519,8 +521,8 @@ func (r *rig) object(tree string) string {
 	return string(hash)
 }
 
-// TestDefaultBranch has default branches whose names git cannot have beside that of the
-// issue, an ambiguous one, and none.
+// TestDefaultBranch checks unusual default branches: some names conflict with the issue's branch,
+// one name is ambiguous, and one repository has no default branch.
 func TestDefaultBranch(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"contribflow", "contribflow/issue-1", "contribflow/issue-1/deep", "origin/main", "refs/heads/x", "é\u202e$(x)"} {
@@ -549,7 +551,8 @@ func TestDefaultBranch(t *testing.T) {
 	}
 }
 
-// TestAlternates borrows objects on the side of GitHub, and afterwards in the clone.
+// TestAlternates uses repositories that borrow objects from others: first on the server, then in
+// the clone.
 func TestAlternates(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -568,7 +571,7 @@ func TestAlternates(t *testing.T) {
 	}
 }
 
-// TestDeletedFile removes a tracked file without telling git.
+// TestDeletedFile removes a tracked file without git rm.
 func TestDeletedFile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -581,8 +584,9 @@ func TestDeletedFile(t *testing.T) {
 	}
 }
 
-// TestNestedRepository puts repositories into the workspace: one with a commit is a pointer
-// to it, one without cannot be part of a patch.
+// TestNestedRepository puts git repositories into the workspace. If such a repository has a
+// commit, the patch contains the hash of this commit. Without a commit, it cannot be part of a
+// patch.
 func TestNestedRepository(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -607,8 +611,8 @@ func TestNestedRepository(t *testing.T) {
 	}
 }
 
-// TestTooLarge has changes that are too large for a contribution: a file of two gigabytes, which is sparse,
-// large files in commits, and thousands of files.
+// TestTooLarge makes changes above the limits: a sparse file of two gigabytes, large files in
+// commits, and thousands of files.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -19,11 +19,11 @@ import (
 
 const issue = "o/r#1"
 
-// A rig is a controller's folder, and a repository on a GitHub of files.
+// A rig is a controller's folder, and a fake GitHub whose repositories are local folders.
 type rig struct {
 	t        testing.TB
-	home     string // with the configuration of the user
-	upstream string // the working tree that becomes o/r
+	home     string // home folder with the user's git configuration
+	upstream string // working tree from which o/r is made
 	session  session.Session
 }
 
@@ -98,7 +98,7 @@ func (r *rig) commit(dir string) string {
 	return r.git(dir, "rev-parse", "HEAD")
 }
 
-// dir is the workspace.
+// dir returns the folder of the workspace.
 func (r *rig) dir() string { return r.session.Controller.Abs(controller.Paths("o-r-1").Workspace) }
 
 func (r *rig) checkout() contract.Workspace {

@@ -22,7 +22,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The numbers of candidates that can be asked for.
+// The default and the maximum of the number of candidates.
 const (
 	DefaultLimit = 10
 	MaxLimit     = 50
@@ -30,12 +30,12 @@ const (
 
 // Options are the flags of the command.
 type Options struct {
-	// Languages, Topics and Types replace those of the configuration; nil: they do not. An
-	// empty text in a list is none.
+	// Languages, Topics and Types replace the values of the configuration; nil: they do not. Empty
+	// texts in a list are ignored, so [""] is an empty list.
 	Languages, Topics, Types []string
-	Limit                    int    // of candidates
-	IncludeSuppressed        bool   // shows issues that are left out otherwise
-	Query                    string // replaces the query of the profile; empty: the profile's
+	Limit                    int    // the most candidates to return
+	IncludeSuppressed        bool   // also return issues that would be left out
+	Query                    string // search query; empty: made from the profile
 }
 
 // Check returns a mistake in the flags.
@@ -54,7 +54,7 @@ func (o Options) Check() error {
 	return nil
 }
 
-// profile returns the profile of the configuration with the values of the flags.
+// profile returns the configured profile, changed by the flags.
 func (o Options) profile(configured scoring.Profile) scoring.Profile {
 	replace := func(flag, configured []string) []string {
 		if flag == nil {
@@ -67,7 +67,7 @@ func (o Options) profile(configured scoring.Profile) scoring.Profile {
 	}
 }
 
-// A candidate is an issue on its way through a discovery.
+// A candidate is an issue that a discovery is still considering.
 type candidate struct {
 	hub.Found
 	repo   hub.Repo
@@ -86,12 +86,12 @@ type run struct {
 	rules   *scoring.Rules
 	hub     *hub.Hub
 	doc     contract.Discovery
-	done    int // reads of the progress
+	done    int // number of finished reads, for the progress
 	total   int
 }
 
-// Run searches once and returns a [contract.Discovery], which is kept in the controller's folder
-// when it is not a blocked one.
+// Run searches once and returns a [contract.Discovery]. It stores the document in the controller's
+// folder, unless GitHub blocked the search.
 func Run(ctx context.Context, s session.Session, o Options) (any, error) {
 	rules, err := score.Rules(s)
 	if err != nil {
@@ -141,7 +141,7 @@ func Run(ctx context.Context, s session.Session, o Options) (any, error) {
 	return r.doc, s.Controller.Write(controller.LastDiscovery, kept)
 }
 
-// sift leaves out the issues that the search result alone rules out.
+// sift removes the issues that the search result alone shows to be unsuitable.
 func (r *run) sift(found []hub.Found) []*candidate {
 	var kept []*candidate
 	for _, f := range found {
@@ -156,8 +156,8 @@ func (r *run) sift(found []hub.Found) []*candidate {
 	return kept
 }
 
-// suppress returns the counter of the reason why an issue is left out; nil: it is not. always means
-// that no flag includes it.
+// suppress returns the counter for the reason why an issue is left out; nil if it is not. always
+// is set if the issue is left out even with IncludeSuppressed.
 func (r *run) suppress(f hub.Found) (reason *int, always bool) {
 	s, i := &r.doc.Suppressed, f.Issue
 	switch {
@@ -184,7 +184,7 @@ func excluded(list []string, ref triage.Ref) bool {
 	})
 }
 
-// automated reports whether an issue is made by a program that updates dependencies.
+// automated reports whether a program that updates dependencies opened an issue.
 func automated(i triage.Issue) bool {
 	title := strings.ToLower(strings.TrimSpace(i.Title))
 	return slices.Contains([]string{"dependabot[bot]", "renovate[bot]"}, strings.ToLower(i.Author)) ||
@@ -236,7 +236,7 @@ func byRepo(list []*candidate) []*lookup {
 	return out
 }
 
-// all makes look-ups, some at a time. A look-up that GitHub refuses gives a warning.
+// all makes the look-ups, several concurrently. If GitHub refuses one, all adds a warning.
 func (r *run) all(what string, list []*lookup) error {
 	var mu sync.Mutex
 	var failed error
@@ -253,7 +253,8 @@ func (r *run) all(what string, list []*lookup) error {
 	return failed
 }
 
-// warn turns a failed look-up into a warning. An error that ends the command remains one.
+// warn turns the error of a look-up into a warning. It returns an error that has to end the
+// command.
 func (r *run) warn(what string, err error) error {
 	if err == nil || errors.Is(err, triage.ErrNotFound) {
 		return nil
@@ -273,8 +274,8 @@ func (r *run) warn(what string, err error) error {
 	return nil
 }
 
-// repositories reads the repositories of the candidates, the best first, and scores them
-// again.
+// repositories reads the repositories of the candidates, in the order of the scores, and scores
+// the candidates again.
 func (r *run) repositories(ctx context.Context, pool []*candidate) ([]*candidate, error) {
 	list := byRepo(pool)
 	most := 2*r.options.Limit - 1
@@ -306,9 +307,9 @@ func (r *run) repositories(ctx context.Context, pool []*candidate) ([]*candidate
 	return r.score(pool)
 }
 
-// pulls lists the open pull requests of the best candidates until as many as are wanted are
-// left, and leaves out those that somebody works on. It reads at most as many lists as
-// candidates are wanted.
+// pulls reads the open pull requests for the best candidates, and removes the candidates that
+// somebody is working on. It repeats this until there are enough candidates, but reads at most
+// options.Limit lists.
 func (r *run) pulls(ctx context.Context, pool []*candidate) ([]*candidate, error) {
 	for left := r.options.Limit; ; {
 		var missing []*candidate
@@ -324,7 +325,7 @@ func (r *run) pulls(ctx context.Context, pool []*candidate) ([]*candidate, error
 		}
 		left -= len(list)
 		for _, l := range list {
-			// A list is for all candidates of its repository, also those further down.
+			// One list serves all candidates of its repository, even those with lower scores.
 			l.of = slices.DeleteFunc(slices.Clone(pool), func(c *candidate) bool {
 				return !strings.EqualFold(c.Ref.Owner, l.ref.Owner) || !strings.EqualFold(c.Ref.Repo, l.ref.Repo)
 			})
@@ -350,7 +351,7 @@ func (r *run) pulls(ctx context.Context, pool []*candidate) ([]*candidate, error
 	return slices.DeleteFunc(pool, func(c *candidate) bool { return !c.looked }), nil
 }
 
-// compare looks for evidence in the open pull requests of a repository.
+// compare searches the open pull requests of a repository for evidence of work on the candidates.
 func (r *run) compare(ctx context.Context, l *lookup) error {
 	pulls, total, err := r.hub.Pulls(ctx, contract.ScopeDuplicate, l.ref)
 	for _, c := range l.of {
@@ -380,7 +381,8 @@ func (r *run) finish(pool []*candidate, configured scoring.Profile) {
 	r.doc.Next = contract.Run(contract.ActionRefineDiscovery, r.doc.SuggestedCommands[0])
 }
 
-// suggest fills in wider searches, or narrower ones where there is no wider one.
+// suggest adds wider searches to the document. If the search has no restrictions already, it adds
+// narrower ones.
 func (r *run) suggest(configured scoring.Profile) {
 	const most = 4
 	list := relax(r.profile)
@@ -397,7 +399,7 @@ func (r *run) suggest(configured scoring.Profile) {
 	}
 }
 
-// document returns a candidate as documents show it.
+// document returns the candidate as a part of the document.
 func (c *candidate) document() contract.Candidate {
 	const labelLimit = 60
 	d := contract.Candidate{

@@ -18,8 +18,8 @@ const (
 // openIssues is the query of an empty profile.
 const openIssues = "is:issue is:open archived:false"
 
-// Query returns the search for a profile. Languages, topics and types that exceed its limits are
-// left to the score.
+// Query returns the search query for a profile. Languages, topics and types that do not fit into
+// GitHub's limits are omitted; they only affect the score.
 func Query(p scoring.Profile) string {
 	operators := 0
 	query := openIssues
@@ -65,8 +65,8 @@ func labels(types []string) string {
 	return "label:" + strings.Join(quoted, ",")
 }
 
-// quote quotes a word that is not plain: it would be an operator, a qualifier or several
-// words.
+// quote quotes a word that GitHub's search would interpret as an operator, as a qualifier or as
+// several words.
 func quote(s string) string {
 	plain := s != "" && !slices.Contains([]string{"AND", "OR", "NOT"}, s) && !strings.HasPrefix(s, "-")
 	for _, r := range s {
@@ -80,8 +80,8 @@ func quote(s string) string {
 	return `"` + strings.ReplaceAll(strings.Join(strings.Fields(text.Plain(s, maxQuery)), " "), `"`, "") + `"`
 }
 
-// relax returns wider profiles, the nearest first: without topics, without types, with one
-// language, and with nothing.
+// relax returns wider profiles, the most similar first: without topics, without types, with only
+// one language, and an empty one.
 func relax(p scoring.Profile) []scoring.Profile {
 	var list []scoring.Profile
 	p.Topics = nil
@@ -95,8 +95,8 @@ func relax(p scoring.Profile) []scoring.Profile {
 	return append(list, scoring.Profile{})
 }
 
-// commandFor returns the command that discovers with a profile. A dimension that the
-// configuration fills and the profile does not is emptied by an empty flag.
+// commandFor returns the command that discovers with profile p. If p has no values for a flag and
+// the configuration has some, the command has an empty flag.
 func commandFor(p, configured scoring.Profile) string {
 	words := []string{"contribflow", "discover"}
 	add := func(flag string, values, configured []string) {

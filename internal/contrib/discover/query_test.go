@@ -12,7 +12,7 @@ func TestQuery(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		profile scoring.Profile
-		want    string // after the query of an empty profile
+		want    string // the part after openIssues
 	}{
 		{scoring.Profile{}, ""},
 		{scoring.Profile{Languages: []string{"TypeScript"}, Topics: []string{"cli"}}, " language:TypeScript cli"},
@@ -33,8 +33,8 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// FuzzQuery: for any profile the query is within the limits of GitHub, and contains the terms
-// of the profile.
+// FuzzQuery checks that every query is within GitHub's limits, and contains the terms of the
+// profile.
 func FuzzQuery(f *testing.F) {
 	f.Add("Go", "machine learning", "a OR b", "-x")
 	f.Fuzz(func(t *testing.T, a, b, c, d string) {

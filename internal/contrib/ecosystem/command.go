@@ -8,18 +8,19 @@ import (
 	"strings"
 )
 
-// A Command is a command that a repository asks for, for the shell of a container. Its line
-// is put together from words of this package alone: no text of the repository is in it.
+// A Command is a command for the shell of a container, which sets up or checks a repository. Its
+// line contains only text of this package, and no text of the repository.
 type Command struct {
 	Line string
 	Dir  string // of a nested package, with slashes; empty: the root of the repository
-	// Image is the one that the command needs, and Ecosystem the key that replaces it.
+	// Image is the container image for the command. Ecosystem is the key of [Options.Images] that can
+	// replace it.
 	Image, Ecosystem string
 	Env              []string // further variables, as NAME=value
 	Block            *Block   // of a setup; nil: it may run
 }
 
-// A Block is why a setup must not run before a person acted.
+// A Block is the reason why a setup must not run until a person has acted.
 type Block struct {
 	Reason string // a sentence
 	Remedy string // a sentence: the next step for a person
@@ -27,14 +28,15 @@ type Block struct {
 
 // Options are the input of a detection besides the tree.
 type Options struct {
-	// Changed are the files that a patch changes; packages that own one are detected too.
+	// Changed are the files that a patch changes. Nested packages that contain such a file are
+	// detected, too.
 	Changed []string
 	// AcceptLockfiles means that a person reviewed the lockfiles that the patch changes.
 	AcceptLockfiles bool
-	// Images replace those of this package, by a key of [Ecosystems]. That of a package
-	// manager counts before that of its ecosystem.
+	// Images replace the default images. The keys are those of [Ecosystems]. The key of a package
+	// manager, such as pnpm, has priority over that of its ecosystem, such as node.
 	Images map[string]string
-	// Root is the folder in which a container has the tree; empty: "/workspace".
+	// Root is the folder of the repository in the container; empty: "/workspace".
 	Root string
 }
 
@@ -61,7 +63,7 @@ type step struct {
 	line  string
 }
 
-// images are the images by ecosystem.
+// images are the default images.
 var images = map[string]string{
 	"node":   "node:22-bookworm-slim",
 	"bun":    "oven/bun:1-debian",
@@ -75,8 +77,8 @@ var images = map[string]string{
 	"git":    "buildpack-deps:bookworm-scm",
 }
 
-// ecosystems are the ecosystems of managers, whose images they use unless they have their
-// own.
+// ecosystems maps package managers to ecosystems. A manager without an image in images uses the
+// image of its ecosystem.
 var ecosystems = map[string]string{"npm": "node", "pnpm": "node", "yarn": "node", "bun": "node", "uv": "python", "pip": "python", "poetry": "python"}
 
 // Ecosystems returns the keys of [Options.Images].
@@ -86,7 +88,7 @@ func Ecosystems() []string {
 	return slices.Compact(keys)
 }
 
-// image returns the image of a manager, and the key that replaces it.
+// image returns the image of a package manager, and the key of [Options.Images] that replaces it.
 func (o Options) image(manager string) (image, key string) {
 	key = manager
 	if manager == "cargo" {
@@ -103,16 +105,16 @@ func (o Options) image(manager string) (image, key string) {
 	return image, key
 }
 
-// A lock is the files that pin the dependencies of a setup.
+// A lock describes the files that pin the dependencies of a setup.
 type lock struct {
 	files  []string // paths of the lockfiles; empty: there are none
-	wanted string   // the names of possible lockfiles, for people
-	needed bool     // there are dependencies
-	block  *Block   // why the files do not pin the dependencies
+	wanted string   // names of possible lockfiles, for messages
+	needed bool     // the package has dependencies
+	block  *Block   // why the lockfiles cannot be used
 }
 
-// setup returns the command that installs dependencies, nil where there are none. Line has
-// to be a command that installs exactly the dependencies in the lock.
+// setup returns the command that installs dependencies; nil if there are none. line must install
+// exactly the dependencies that the lockfiles pin.
 func (l lock) setup(o Options, dir, line string) *Command {
 	command := &Command{Line: line, Dir: dir}
 	where := "the repository"
@@ -145,7 +147,7 @@ func (l lock) setup(o Options, dir, line string) *Command {
 	return command
 }
 
-// clean returns a name of the repository for a text.
+// clean replaces control characters in a name from the repository by "?".
 func clean(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -155,7 +157,7 @@ func clean(name string) string {
 	}, name)
 }
 
-// in returns the folder of a container in which a folder of the tree is.
+// in returns the path in the container for a path in the repository.
 func (o Options) in(dir, name string) string {
 	root := o.Root
 	if root == "" {
@@ -164,7 +166,7 @@ func (o Options) in(dir, name string) string {
 	return path.Join(root, dir, name)
 }
 
-// variable returns a variable of a command.
+// variable returns NAME=value; several values are joined by ":".
 func variable(name string, values ...string) string {
 	return fmt.Sprintf("%s=%s", name, strings.Join(values, ":"))
 }

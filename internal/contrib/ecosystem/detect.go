@@ -1,9 +1,9 @@
-// Package ecosystem detects how a repository is set up and checked: its package managers, the
-// commands that validate a change, the installation of its dependencies, the lockfiles that
-// pin them, and warnings about its files for the contributor.
+// Package ecosystem detects how a repository is set up and checked. It finds package managers,
+// lockfiles, and the commands that install dependencies and validate a change. It also warns the
+// contributor about files of the repository.
 //
-// Everything in a repository is hostile. No line of a command holds a text of the repository;
-// a manifest that cannot be read is reported and otherwise ignored.
+// The repository may be hostile. So command lines contain no text of the repository. A manifest
+// that cannot be read causes only a warning.
 package ecosystem
 
 import (
@@ -17,14 +17,14 @@ import (
 // A Detection is the result of [Detect].
 type Detection struct {
 	Context contract.RepositoryContext
-	// Setup are the commands that install dependencies, and Commands those that validate, in
-	// the order in which they run: the root's first; lint, type checks, tests, then builds.
-	// There is always a command.
+	// Setup are the commands that install dependencies. Commands are those that validate. Both lists
+	// have the order of execution: first the root, then nested packages. In each package, lint comes
+	// first, then type checks, tests and builds. There is always at least one validating command.
 	Setup, Commands []Command
 	Warnings        []string // sentences about files that are ignored, and scripts that are skipped
 }
 
-// Lines returns the lines of the root's commands, as a plan lists them.
+// Lines returns the command lines of the root package, for a plan.
 func (d Detection) Lines() []string {
 	var lines []string
 	for _, c := range d.Commands {
@@ -35,10 +35,12 @@ func (d Detection) Lines() []string {
 	return lines
 }
 
-// BuiltIn is the command of repositories that have none of their own, for patches of text.
+// BuiltIn is the command for repositories in which no command is detected. It checks the
+// whitespace of a patch.
 const BuiltIn = "git diff --check"
 
-// Detect looks at a tree. The error is one of [Tree.Read], and about no file.
+// Detect detects the commands of a tree. The error is an error of [Tree.Read] that is not about a
+// single file.
 func Detect(tree Tree, o Options) (Detection, error) {
 	s := newSource(tree)
 	var d Detection
@@ -57,7 +59,7 @@ func Detect(tree Tree, o Options) (Detection, error) {
 	return d, s.failed
 }
 
-// units returns the ecosystems of a folder, with package.json first.
+// units returns the ecosystems of a folder; that of package.json comes first.
 func units(s *source, o Options, dir string) []unit {
 	var found []unit
 	for _, detect := range []func(*source, Options, string) (unit, bool){node, golang, rust, python, maven, gradle} {
@@ -100,15 +102,15 @@ func (d *Detection) add(s *source, o Options, dir string) {
 	}
 }
 
-// manifests are the files that make a folder a package of its own. Others, such as a Makefile
-// or a list of requirements, are often about the documentation of the package around them.
+// manifests are the files that make a folder a separate package. Makefiles and requirements files
+// are not in the list, because in nested folders they are often only for documentation.
 var manifests = []string{
 	"package.json", "go.mod", "Cargo.toml", "pyproject.toml", "setup.py", "pom.xml",
 	"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts",
 }
 
-// owners returns the nested packages that own a changed file: those with the nearest manifest
-// above it, sorted.
+// owners returns the nested packages that contain a changed file, sorted. A file belongs to the
+// nearest folder above it that has a manifest.
 func owners(s *source, changed []string) []string {
 	const limit = 50
 	found := map[string]bool{}

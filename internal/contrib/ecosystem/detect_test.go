@@ -18,8 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
-// TestDetect runs the cases in testdata/detect: the files of a repository below repo/,
-// "options" with a line each for "changed FILE", "accept" and "image KEY NAME", and "want".
+// TestDetect runs the cases in testdata/detect. Each has the files of a repository below repo/,
+// and the expected detection in "want". The part "options" has lines "changed FILE", "accept" and
+// "image KEY NAME".
 func TestDetect(t *testing.T) {
 	t.Parallel()
 	golden.Each(t, "testdata/detect", *update, func(t *testing.T, c *golden.Case) {
@@ -144,7 +145,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// TestReadErrors tells errors about a file from those that end the detection.
+// TestReadErrors distinguishes errors about one file from errors that end the detection.
 func TestReadErrors(t *testing.T) {
 	t.Parallel()
 	unreachable := errors.New("connection refused")
@@ -169,7 +170,8 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// TestLazy reads no file that does not count: each read of a remote tree is a request.
+// TestLazy checks that Detect reads only files that affect the result, because each read of a
+// remote tree is a request.
 func TestLazy(t *testing.T) {
 	t.Parallel()
 	var read []string
@@ -186,7 +188,8 @@ func TestLazy(t *testing.T) {
 	}
 }
 
-// TestHostileTOML ends soon: a parser that takes such a file needs minutes for it.
+// TestHostileTOML reads files for which the TOML parser would need minutes. Detect refuses them
+// quickly.
 func TestHostileTOML(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string]string{
@@ -205,7 +208,7 @@ func TestHostileTOML(t *testing.T) {
 	}
 }
 
-// TestSymlinks does not follow links.
+// TestSymlinks checks that links are not followed.
 func TestSymlinks(t *testing.T) {
 	t.Parallel()
 	tree, err := ecosystem.FromFS(fstest.MapFS{
@@ -218,7 +221,8 @@ func TestSymlinks(t *testing.T) {
 	}
 }
 
-// FuzzDetect has manifests of any content: the commands stay those of the package.
+// FuzzDetect uses manifests with any content. The commands are always ones that this package
+// defines.
 func FuzzDetect(f *testing.F) {
 	names := []string{
 		"package.json", "pnpm-workspace.yaml", "go.mod", "pyproject.toml", "requirements.txt", "Cargo.toml", "pom.xml",

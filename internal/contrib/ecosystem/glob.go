@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// members reports whether a folder matches a list of globs as package managers have them:
-// "*" within a name, "**" for any folders, "!" before a glob takes folders out again.
+// members reports whether a folder matches a list of globs of a package manager. "*" matches a
+// part of a name, and "**" any folders. A glob after "!" excludes folders.
 func members(globs []string, dir string) bool {
 	const limit = 500 // globs
 	in := false
@@ -20,10 +20,10 @@ func members(globs []string, dir string) bool {
 	return in
 }
 
-// matches reports whether a glob matches a path, both by their segments.
+// matches reports whether a glob matches a path. Both are split at slashes.
 func matches(glob, names []string) bool {
 	g, n := 0, 0
-	star, from := -1, 0 // the last "**", and the first name that it does not match yet
+	star, from := -1, 0 // index of the last "**", and of the first name that it does not cover yet
 	for n < len(names) {
 		if g < len(glob) && glob[g] == "**" {
 			star, from = g, n

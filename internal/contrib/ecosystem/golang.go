@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// golang returns the unit of a Go module. Targets of its Makefile replace go's own
-// commands, because maintainers know the flags that their tests need.
+// golang returns the unit of a Go module. Targets "lint" and "test" of its Makefile replace go vet
+// and go test, because maintainers know the flags that their tests need.
 func golang(s *source, o Options, dir string) (unit, bool) {
 	file, ok := s.has(dir, "go.mod")
 	if !ok {
@@ -20,7 +20,7 @@ func golang(s *source, o Options, dir string) (unit, bool) {
 		}
 	}
 	if s.any(dir, "vendor/modules.txt") {
-		return u, true // the modules are in the repository
+		return u, true // the repository contains the modules
 	}
 	l := lock{wanted: "go.sum"}
 	for _, name := range []string{"go.sum", "go.work.sum"} {
@@ -37,7 +37,7 @@ func golang(s *source, o Options, dir string) (unit, bool) {
 
 // requires reports whether a go.mod names a module that go would download.
 func requires(mod string) bool {
-	local := map[string]bool{} // replaced by a folder
+	local := map[string]bool{} // modules that a folder replaces
 	var required []string
 	block := ""
 	for line := range strings.Lines(mod) {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// maven returns the unit of a pom.xml. Its versions are those of the manifest itself, so a
-// person has to accept a patch that changes the manifest. A module of a project
-// above it is part of that project's build and has no commands of its own.
+// maven returns the unit of a pom.xml. The pom.xml itself pins the versions, so a person has to
+// accept a patch that changes it. If a project above lists the folder as a module, that project
+// builds it, and the unit has no commands.
 func maven(s *source, o Options, dir string) (unit, bool) {
 	file, ok := s.has(dir, "pom.xml")
 	if !ok {
@@ -43,8 +43,8 @@ func mavenModule(s *source, dir string) bool {
 	return false
 }
 
-// gradle returns the unit of a Gradle build. As with Maven, the build files hold the
-// versions. A folder below one with settings is a subproject, and part of that build.
+// gradle returns the unit of a Gradle build. The build files pin the versions, as in Maven. A
+// folder below one with a settings file is a subproject, which has no commands.
 func gradle(s *source, o Options, dir string) (unit, bool) {
 	scripts := []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}
 	if !s.any(dir, scripts...) {

@@ -9,13 +9,13 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// guidance are the files with guidance for contributors, in the order of a plan.
+// guidance are the names of files with guidance for contributors, in the order of a plan.
 var guidance = []string{
 	"CONTRIBUTING.md", "README.md", ".github/pull_request_template.md", ".github/CONTRIBUTING.md", "docs/CONTRIBUTING.md",
 	"AGENTS.md", "CLAUDE.md", "AI_POLICY.md", "CODE_OF_CONDUCT.md", "DCO",
 }
 
-// guidanceFiles returns the guidance of a repository, with names in any case.
+// guidanceFiles returns the guidance files of a repository. The case of names is ignored.
 func guidanceFiles(s *source) []string {
 	folded := map[string][]string{}
 	for file := range s.files {
@@ -39,7 +39,7 @@ func guidanceFiles(s *source) []string {
 
 const maxLayouts = 20
 
-// foreign are folders whose content is data, or another project's.
+// foreign reports whether a folder contains data or another project's code, such as vendor.
 func foreign(dir string) bool {
 	for name := range strings.SplitSeq(dir, "/") {
 		switch name {
@@ -74,7 +74,7 @@ func testLayouts(s *source) []string {
 	return layouts
 }
 
-// plain returns a name of the repository for a list of names.
+// plain returns a name from the repository as one short line without control characters.
 func plain(name string) string { return text.Plain(name, maxName) }
 
 // generatedRules returns a sentence for each kind of file that tools write.

@@ -2,7 +2,7 @@ package ecosystem
 
 import "strings"
 
-// makefile returns the unit of a Makefile, which counts where no other ecosystem does.
+// makefile returns the unit of a Makefile. It is used only if a folder has no other ecosystem.
 func makefile(s *source, dir string) (unit, bool) {
 	targets := makeTargets(s, dir)
 	if targets == nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// lockfiles are the lockfiles of the managers of package.json.
+// lockfiles are the lockfiles of the package managers for package.json.
 var lockfiles = []struct {
 	manager string
 	files   []string
@@ -19,17 +19,17 @@ var lockfiles = []struct {
 	{"bun", []string{"bun.lock", "bun.lockb"}},
 }
 
-// A nodePackage is a package.json.
+// A nodePackage is the content of a package.json.
 type nodePackage struct {
 	file         string
-	declared     string // its packageManager, as it is
+	declared     string // value of packageManager, unchanged
 	scripts      map[string]string
 	dependencies bool
 	workspaces   []string
 }
 
-// nodeManifest reads the package.json of a folder; found is false where it has none that can
-// be read.
+// nodeManifest reads the package.json of a folder. found is false if there is none, or if it
+// cannot be read.
 func nodeManifest(s *source, dir string) (p nodePackage, found bool) {
 	file, ok := s.has(dir, "package.json")
 	if !ok {
@@ -62,7 +62,7 @@ func nodeManifest(s *source, dir string) (p nodePackage, found bool) {
 	return p, true
 }
 
-// nodeManager returns the package manager of a folder and its lockfiles.
+// nodeManager returns the package manager of a folder and its lock.
 func nodeManager(s *source, dir string, p nodePackage) (manager string, l lock) {
 	l.needed = p.dependencies || len(p.workspaces) > 0
 	var found []string
@@ -142,7 +142,8 @@ func node(s *source, o Options, dir string) (unit, bool) {
 	return u, true
 }
 
-// nodeRoot returns the folder whose workspaces a package belongs to, or its own.
+// nodeRoot returns the folder whose workspaces contain a package; otherwise the folder of the
+// package.
 func nodeRoot(s *source, dir string, p nodePackage) (string, nodePackage) {
 	for at := dir; at != ""; {
 		at = parent(at)
@@ -154,7 +155,8 @@ func nodeRoot(s *source, dir string, p nodePackage) (string, nodePackage) {
 	return dir, p
 }
 
-// nodeSetup returns the command that installs the packages of a lockfile, without their scripts.
+// nodeSetup returns the command that installs the packages of a lockfile. It does not run their
+// install scripts.
 func nodeSetup(s *source, dir, manager, declared string) string {
 	switch {
 	case manager == "npm":
@@ -168,7 +170,7 @@ func nodeSetup(s *source, dir, manager, declared string) string {
 	}
 }
 
-// berry reports whether a yarn.lock is of Yarn 2 or newer.
+// berry reports whether a package uses Yarn 2 or newer.
 func berry(s *source, dir, declared string) bool {
 	data := s.text(path.Join(dir, "yarn.lock"), maxLockfile)
 	if data == nil {
@@ -183,7 +185,8 @@ func berry(s *source, dir, declared string) bool {
 	return false
 }
 
-// pointless returns why a script checks nothing, or never ends.
+// pointless returns why running a script is useless: it checks nothing or never ends. Empty: the
+// script is useful.
 func pointless(script string) string {
 	if strings.Contains(script, "no test specified") {
 		return "it is npm's placeholder"
@@ -195,7 +198,7 @@ func pointless(script string) string {
 			if word == "--watch" || word == "--watchAll" || word == "--watch=true" {
 				return "it watches files"
 			}
-			// "vite dev", "npm run start:all", but not "eslint --ext .ts src dev"
+			// This matches "vite dev" and "npm run start:all", but not "eslint --ext .ts src dev".
 			name, _, _ := strings.Cut(word, ":")
 			if i > 0 && (i == 1 || words[i-1] == "run") && slices.Contains(never, name) {
 				return "it is for " + name

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// requirementFiles are pip's files of requirements. Those that exist are installed, in this
+// requirementFiles are the names of pip's requirements files. Existing ones are installed in this
 // order.
 var requirementFiles = []string{
 	"requirements.txt", "requirements-dev.txt", "dev-requirements.txt", "requirements-test.txt", "test-requirements.txt",
@@ -39,14 +39,16 @@ func python(s *source, o Options, dir string) (unit, bool) {
 		u.setup.Env = u.env
 	}
 	if s.dirs[path.Join(dir, "src")] {
-		// Only dependencies are installed; a package in src is found by this.
+		// Only dependencies are installed, not the package itself. PYTHONPATH makes a package in src
+		// importable.
 		u.env = append(slices.Clip(u.env), variable("PYTHONPATH", o.in(dir, "src")))
 	}
 	u.commands = pythonCommands(s, dir, project, l.files)
 	return u, true
 }
 
-// uvRoot returns the folder of the workspace of uv that a project belongs to, or its own.
+// uvRoot returns the folder of the uv workspace that contains a project; otherwise the folder of
+// the project.
 func uvRoot(s *source, dir string) string {
 	for at := dir; at != ""; {
 		at = parent(at)
@@ -63,8 +65,8 @@ func uvRoot(s *source, dir string) string {
 	return dir
 }
 
-// pythonManager returns uv, poetry or pip: the one with a lockfile, else the one that the
-// project is set up for.
+// pythonManager returns uv, poetry or pip. A manager with a lockfile has priority; otherwise the
+// project's configuration decides.
 func pythonManager(s *source, dir string, project map[string]any) string {
 	uv, poetry := s.any(dir, "uv.lock"), s.any(dir, "poetry.lock")
 	if uv == poetry {
@@ -128,20 +130,20 @@ func pythonLock(s *source, dir, manager string) (l lock, line string) {
 	return l, wanted[manager]
 }
 
-// requirements are the files of pip that a folder has, and those that they include.
+// requirements are the requirements files of a folder, and the files that they include.
 type requirements struct {
 	s        *source
 	seen     map[string]bool
 	files    []string
-	unpinned string // the first file with a version that is open
-	needed   bool   // there is a requirement
+	unpinned string // the first file with a requirement that is not pinned
+	needed   bool   // there is at least one requirement
 }
 
-// pinned is a requirement with one version, and its options.
+// pinned matches a requirement with exactly one version, and its options.
 var pinned = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9._, -]*\])?\s*===?\s*[A-Za-z0-9][A-Za-z0-9.!+_-]*\s*(;[^\\]*)?(--hash=\S+\s*)*$`)
 
 func (r *requirements) read(file string, depth int) {
-	const limit = 10 // files that include each other
+	const limit = 10 // the most files that include each other
 	if r.seen[file] {
 		return
 	}
@@ -173,7 +175,7 @@ func (r *requirements) read(file string, depth int) {
 	}
 }
 
-// open records that a file leaves a version open.
+// open records that a file contains a requirement that is not pinned.
 func (r *requirements) open(file string) {
 	r.needed = true
 	if r.unpinned == "" {
@@ -214,8 +216,8 @@ func pythonDependencies(s *source, dir string, project map[string]any) bool {
 	return false
 }
 
-// pythonEnv returns the variables by which installed programs are found: each manager
-// installs into .venv of the project, for the rest of the container is read-only.
+// pythonEnv returns the variables with which installed programs are found. Each manager installs
+// into .venv in the project, because the rest of the container is read-only.
 func pythonEnv(o Options, dir, manager string) []string {
 	venv := o.in(dir, ".venv")
 	env := []string{variable("PATH", venv+"/bin", "/usr/local/bin", "/usr/local/sbin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")}
@@ -229,8 +231,8 @@ func pythonEnv(o Options, dir, manager string) []string {
 	}
 }
 
-// pythonCommands returns the checks that a project is set up for; locks are the files that
-// its setup reads.
+// pythonCommands returns the checks that a project is configured for. locks are the files that its
+// setup reads.
 func pythonCommands(s *source, dir string, project map[string]any, locks []string) []step {
 	setupCfg, _ := s.has(dir, "setup.cfg")
 	named := func(section string) bool {
@@ -254,8 +256,8 @@ func pythonCommands(s *source, dir string, project map[string]any, locks []strin
 	return steps
 }
 
-// namesPytest reports whether a manifest mentions pytest. A lockfile is only asked where it
-// was read: that of uv or poetry may be large, and their manifest names it as well.
+// namesPytest reports whether a manifest or a requirements file mentions pytest. The lockfiles of
+// uv and poetry are not read for this: they may be large, and the manifest names pytest as well.
 func namesPytest(s *source, dir string, locks []string) bool {
 	for _, name := range append([]string{"pyproject.toml", "setup.py", "setup.cfg", "tox.ini"}, requirementFiles...) {
 		if file, ok := s.has(dir, name); ok && bytes.Contains(s.text(file, maxManifest), []byte("pytest")) {
@@ -265,8 +267,8 @@ func namesPytest(s *source, dir string, locks []string) bool {
 	return slices.ContainsFunc(locks, func(file string) bool { return bytes.Contains(s.texts[file], []byte("pytest")) })
 }
 
-// pythonTests returns the folder with tests, below a project: "tests", or "." for any other;
-// empty where there are none.
+// pythonTests returns the folder with tests, relative to a project: "tests", or "." if tests are
+// elsewhere; empty if there are none.
 func pythonTests(s *source, dir string) string {
 	found := ""
 	for file := range s.files {

@@ -25,7 +25,8 @@ func rust(s *source, o Options, dir string) (unit, bool) {
 	}, true
 }
 
-// cargoRoot returns the folder of the workspace that a crate belongs to, or its own.
+// cargoRoot returns the folder of the Cargo workspace that contains a crate; otherwise the folder
+// of the crate.
 func cargoRoot(s *source, dir string) string {
 	for at := dir; at != ""; {
 		at = parent(at)
@@ -57,6 +58,7 @@ func cargoDependencies(manifest map[string]any) bool {
 			}
 		}
 	}
-	// The manifests of a workspace's members are not read.
+	// The manifests of the members are not read, so a workspace with members counts as having
+	// dependencies.
 	return len(list(table(manifest, "workspace")["members"])) > 0
 }

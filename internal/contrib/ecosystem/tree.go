@@ -18,24 +18,23 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A Tree is the files of a repository: those that a remote tree lists, or those that git
-// lists in a workspace.
+// A Tree provides the files of a repository, either on GitHub or in a workspace.
 type Tree struct {
 	// Files are the paths of all files, with slashes, from the root. Others than those that
 	// [fs.ValidPath] allows are ignored.
 	Files []string
-	// Read returns the content of a file that is at most limit bytes long. It is called for
-	// the few manifests that count. An error that is [fs.ErrNotExist] or [ErrUnreadable] is
-	// about that file and becomes a warning; any other ends the detection.
+	// Read returns the content of a file, which has at most limit bytes. Detect calls it only for
+	// manifests that affect the result. An error that matches [fs.ErrNotExist] or [ErrUnreadable] is
+	// about this file and becomes a warning. Any other error ends the detection.
 	Read func(name string, limit int64) ([]byte, error)
 }
 
-// ErrUnreadable means that a file can never be read: it is too large, not a regular file, or a
-// link out of the tree.
+// ErrUnreadable means that a file cannot be read because it is too large, is not a regular file,
+// or is a link out of the tree.
 var ErrUnreadable = errors.New("the file cannot be read")
 
-// FromFS returns the tree of a file system, in which links are not files. The error is that of a
-// folder that cannot be listed.
+// FromFS returns the tree of a file system. It omits links. It returns an error if a folder cannot
+// be listed.
 func FromFS(fsys fs.FS) (Tree, error) {
 	tree := Tree{Read: func(name string, limit int64) ([]byte, error) {
 		file, err := fsys.Open(name)
@@ -66,20 +65,20 @@ func FromFS(fsys fs.FS) (Tree, error) {
 
 const (
 	maxManifest = 1 << 20 // bytes of a manifest
-	maxTOML     = 1 << 18 // bytes of one in TOML
+	maxTOML     = 1 << 18 // bytes of a TOML manifest
 	maxLockfile = 8 << 20 // bytes of a lockfile that has to be read
 	maxWarnings = 20
 	maxName     = 120 // characters of a name from the repository in a text
 )
 
-// A source is a tree with an index, the contents read so far, and the warnings about them.
+// A source is a tree with an index, the contents read so far, and the warnings.
 type source struct {
 	files    map[string]bool
-	dirs     map[string]bool // that have a file below them; "" is the root
+	dirs     map[string]bool // folders that contain a file at any depth; "" is the root
 	read     func(name string, limit int64) ([]byte, error)
 	texts    map[string][]byte
 	warnings []string
-	failed   error // of Read, and about no file
+	failed   error // an error of Read that ends the detection
 }
 
 func newSource(tree Tree) *source {
@@ -104,7 +103,7 @@ func parent(name string) string {
 	return ""
 }
 
-// has returns the first of the names that is a file of a folder, as a path.
+// has returns the path of the first of the names that exists in a folder.
 func (s *source) has(dir string, names ...string) (string, bool) {
 	for _, name := range names {
 		if name = path.Join(dir, name); s.files[name] {
@@ -120,7 +119,7 @@ func (s *source) any(dir string, names ...string) bool {
 	return ok
 }
 
-// warn records a problem of the repository. The names in it are untrusted text.
+// warn records a warning about the repository. Names in its arguments are untrusted.
 func (s *source) warn(format string, args ...any) {
 	warning := text.Plain(fmt.Sprintf(format, args...), 3*maxName)
 	if len(s.warnings) < maxWarnings && !slices.Contains(s.warnings, warning) {
@@ -147,8 +146,8 @@ func (s *source) text(name string, limit int64) []byte {
 	return data
 }
 
-// json reads the members of a JSON object. Found is false, with a warning, where there is
-// none.
+// json returns the members of the JSON object in a file. If the file contains no JSON object,
+// found is false and a warning is recorded.
 func (s *source) json(name string) (members map[string]json.RawMessage, found bool) {
 	data := s.text(name, maxManifest)
 	if data == nil {
@@ -161,7 +160,8 @@ func (s *source) json(name string) (members map[string]json.RawMessage, found bo
 	return members, true
 }
 
-// member reads a member of a JSON object, with a warning where it is of another kind.
+// member returns a member of a JSON object. If the value has another type, member records a
+// warning and returns the zero value.
 func member[T any](s *source, name string, members map[string]json.RawMessage, key string) T {
 	var value T
 	if raw, ok := members[key]; ok {
@@ -174,7 +174,7 @@ func member[T any](s *source, name string, members map[string]json.RawMessage, k
 	return value
 }
 
-// toml reads a TOML file. A table that is missing or of another kind is nil for [table].
+// toml parses a TOML file. [table] reads the tables of the result.
 func (s *source) toml(name string) map[string]any {
 	data := s.text(name, maxManifest)
 	if len(data) > maxTOML {
@@ -196,9 +196,8 @@ func (s *source) toml(name string) map[string]any {
 	return root
 }
 
-// deep reports whether values may be nested deeper than any manifest has them, in brackets
-// or by keys such as a.b.c. The parser has no limit of its own, and its time grows with the
-// square of the depth.
+// deep reports whether TOML values may be nested deeper than in any real manifest, by brackets or
+// by keys such as a.b.c. The parser has no limit, and its time grows with the square of the depth.
 func deep(data []byte) bool {
 	const brackets, dots = 50, 20
 	depth, run := 0, 0
@@ -228,7 +227,7 @@ func table(root map[string]any, keys ...string) map[string]any {
 	return root
 }
 
-// list returns the texts of a list.
+// list returns the strings in a list.
 func list(value any) []string {
 	items, _ := value.([]any)
 	var texts []string
@@ -240,7 +239,7 @@ func list(value any) []string {
 	return texts
 }
 
-// yamlList returns the texts of a list in a YAML file.
+// yamlList returns the strings in a list of a YAML file.
 func (s *source) yamlList(name, key string) []string {
 	data := s.text(name, maxManifest)
 	if data == nil {

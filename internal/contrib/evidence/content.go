@@ -13,11 +13,11 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The bounds of a search for content that exists already.
+// The limits of the search for existing content.
 const (
-	// MaxFiles is how many files of a repository are compared with an issue.
+	// MaxFiles is the most files of a repository that are compared with an issue.
 	MaxFiles = 5
-	// MaxFileSize is the size of a file beyond which it is not compared, in bytes.
+	// MaxFileSize is the most bytes that a compared file may have.
 	MaxFileSize = 1 << 20
 
 	minLiteral, maxLiteral = 20, 400 // characters
@@ -55,7 +55,7 @@ func existing(f Facts) []contract.Evidence {
 	return list
 }
 
-// opening is the first words of a literal.
+// opening returns the beginning of a literal, at most 32 characters.
 func opening(s string) string {
 	const limit = 32
 	s = text.Plain(strings.Join(strings.Fields(s), " "), maxLiteral)
@@ -65,14 +65,16 @@ func opening(s string) string {
 	return strings.TrimSpace(string([]rune(s)[:limit])) + "..."
 }
 
-// contains compares a literal with a text in lower case and with single spaces.
+// contains searches a text for a literal. content must be in lower case with single spaces. The
+// level is High for an exact match, and Medium if nearly all words of the literal are close
+// together.
 func contains(content, literal string) (contract.Level, bool) {
 	want := strings.Join(strings.Fields(strings.ToLower(literal)), " ")
 	if strings.Contains(content, want) {
 		return contract.High, true
 	}
-	// The words of the literal near each other: in the window that begins at the first of
-	// them and has one and a half of its length.
+	// The second search: each window begins at the first word of the literal and has one and a half
+	// times its length. At least 90 % of the words must be in one window.
 	const enough, fewest, windows = 0.9, 5, 200
 	terms := words(want)
 	if len(terms) < fewest {
@@ -112,9 +114,8 @@ var (
 	pairs  = regexp.MustCompile(`(?m)^[ \t]*[-*]?[ \t]*"?[A-Za-z][A-Za-z0-9 _-]{0,30}"?:[ \t]+(.+)$`)
 )
 
-// Literals returns the texts that an issue asks to be added: those in quotes, in code, in
-// block quotes and after a key. An issue about a fault of the repository has none,
-// because it quotes existing text.
+// Literals returns the texts that an issue asks to add: texts in quotes, in code, in block quotes
+// and after "key:". An issue about a bug or a change has none, because it quotes existing text.
 func Literals(i triage.Issue) []string {
 	title, body := i.Title, stripComments(clip(i.Body))
 	terms := words(title)
@@ -149,7 +150,7 @@ func Literals(i triage.Issue) []string {
 	return list
 }
 
-// blockQuotes returns the block quotes of a body, each on one line.
+// blockQuotes returns the block quotes of a body, each joined to one line.
 func blockQuotes(body string) []string {
 	var list []string
 	open := false
@@ -215,7 +216,7 @@ func NamedPaths(s string, tree []Path) []string {
 	return list
 }
 
-// Matching returns the files of a tree whose names have terms of a title, the best first.
+// Matching returns the files of a tree whose names contain terms of a title, the best match first.
 func Matching(title string, tree []Path) []string {
 	type match struct {
 		name  string
@@ -248,7 +249,7 @@ func Matching(title string, tree []Path) []string {
 	return names
 }
 
-// singular makes "quotes" and "quote" the same.
+// singular removes a plural ending, so that "quotes" and "quote" are equal.
 func singular(w string) string {
 	const short = 3
 	if len(w) > short && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
@@ -257,7 +258,7 @@ func singular(w string) string {
 	return w
 }
 
-// Generated reports whether a file is made by a tool, by its name.
+// Generated reports whether a tool writes a file, judged by its name.
 func Generated(name string) bool {
 	for _, dir := range []string{"node_modules", "vendor", "dist", "build", "third_party", ".git"} {
 		if strings.HasPrefix(name, dir+"/") || strings.Contains(name, "/"+dir+"/") {

@@ -1,5 +1,5 @@
 // Package evidence finds signs that an issue is being worked on or is solved already, and issues
-// that are about security. It makes no reads: callers pass the data to it.
+// that are about security. It sends no requests: callers pass the data.
 package evidence
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Max is how many pieces of evidence a document shows.
+// Max is the most pieces of evidence in a document.
 const Max = 5
 
-// maxBody is how many bytes of an issue or a pull request are looked at. GitHub takes
-// 65,536 characters.
+// maxBody is the most bytes of an issue or a pull request that are searched. GitHub allows 65,536
+// characters.
 const maxBody = 256 << 10
 
 // A Pull is an open pull request.
@@ -118,7 +118,7 @@ func cites(s string, ref triage.Ref) bool {
 	return false
 }
 
-// namesIssue reports whether the name of a branch has the number of an issue after "issue".
+// namesIssue reports whether a branch name contains "issue" followed by the number of an issue.
 func namesIssue(branch string, number int) bool {
 	words := strings.FieldsFunc(strings.ToLower(branch), func(r rune) bool { return strings.ContainsRune("-_/#.", r) })
 	for i, w := range words {
@@ -172,7 +172,8 @@ func similar(title string, p Pull) (contract.Evidence, bool) {
 	}, true
 }
 
-// assigned finds somebody who works on the issue, or said so in the last two weeks.
+// assigned returns evidence if the issue has an assignee, or if somebody claimed it in a comment
+// in the last two weeks.
 func assigned(f Facts) (contract.Evidence, bool) {
 	e := contract.Evidence{Kind: contract.Assignment, Confidence: contract.Medium, URL: f.Issue.URL}
 	if len(f.Issue.Assignees) > 0 {
@@ -202,7 +203,7 @@ func worksOn(body string) bool {
 		" working on this ", " working on it ", " i ll take this ", " i will take this ", " i ll work on ", " i will work on ",
 		" i m on it ", " i am on it ", " taking this ", " take ", " i have started ",
 	} {
-		if phrase == " take " { // a command of bots: the whole comment
+		if phrase == " take " { // a command for bots, which must be the whole comment
 			if strings.TrimSpace(words) == "take" {
 				return true
 			}
@@ -215,7 +216,7 @@ func worksOn(body string) bool {
 	return false
 }
 
-// unquoted leaves out the lines of a comment that quote another.
+// unquoted removes the lines of a comment that quote another comment.
 func unquoted(s string) string {
 	var kept []string
 	for line := range strings.Lines(s) {
@@ -226,7 +227,7 @@ func unquoted(s string) string {
 	return strings.Join(kept, "")
 }
 
-// clip bounds the work on foreign text.
+// clip shortens untrusted text, to limit the work on it.
 func clip(s string) string {
 	if len(s) > maxBody {
 		return strings.ToValidUTF8(s[:maxBody], "")

@@ -122,8 +122,8 @@ func TestCompared(t *testing.T) {
 	}
 }
 
-// FuzzFind: for any text there are at most five pieces of evidence, whose texts are short and
-// have no control characters.
+// FuzzFind checks that any text gives at most five pieces of evidence, with short texts and no
+// control characters.
 func FuzzFind(f *testing.F) {
 	f.Add("Improve the README examples section", "Add \"I will keep moving forward until the end\"", "Improve README examples", "Fixes #123", "i will keep moving forward until the end")
 	f.Add("Add `a quote of more than twenty characters`", "> a\n> b\n```\nx\n```\nkey: value of more than twenty", "\u202ea", "x/y#123 #1234 &#123;", "\x00")

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// stopWords do not count as terms of a title. Verbs do.
+// stopWords are not terms of a title. Verbs are not in the list.
 var stopWords = strings.Fields(`the and for with from into onto this that these those are was were has have had not but
 	you your our its when where what which who why how can could should would will shall may might must about after before
 	all any some each more most other than then there here via per use using`)
 
-// Terms returns the words of a title that are not stop words: in lower case, each once, in their
+// Terms returns the words of a title in lower case, without stop words and repetitions, in their
 // order.
 func Terms(title string) []string {
 	const shortest = 3
@@ -25,7 +25,7 @@ func Terms(title string) []string {
 	return terms
 }
 
-// words returns the words of a text in lower case: letters and digits in a row.
+// words returns the words of a text in lower case. A word consists of letters and digits.
 func words(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
@@ -36,9 +36,9 @@ func HasPhrase(s, phrase string) bool {
 	return want != "" && strings.Contains(" "+strings.Join(words(clip(s)), " ")+" ", " "+want+" ")
 }
 
-// HasLabel reports whether one of an issue's labels has one of these names, also with a group
-// before it or something after it: "good first issue" is "Type: good-first-issue". Labels
-// that deny something, such as "not a bug", do not count.
+// HasLabel reports whether one of the labels matches one of the names. A label may have a prefix
+// or suffix: "Type: good-first-issue" matches "good first issue". Negated labels, such as "not a
+// bug", do not match.
 func HasLabel(labels []string, names ...string) bool {
 	for _, l := range labels {
 		w := words(l)

@@ -1,5 +1,5 @@
-// Package gh runs GitHub's own command line, which signs people in and makes the public
-// writes of contribflow.
+// Package gh runs gh, GitHub's command line. gh signs people in, and makes the public writes of
+// contribflow.
 package gh
 
 import (
@@ -19,7 +19,7 @@ import (
 // ErrMissing means that there is no gh on the search path.
 var ErrMissing = errors.New("gh is not installed; get it from https://cli.github.com")
 
-// maxOutput bounds the stored output of gh, in bytes.
+// maxOutput is the most bytes of gh's output that are stored.
 const maxOutput = 1 << 20
 
 // An Error is a command of gh that failed.
@@ -42,16 +42,16 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // A CLI runs gh in a directory with the environment of the process.
 type CLI struct {
-	Dir     string // empty: the process's
+	Dir     string // empty: the working directory of the process
 	Environ []string
-	// Host is the GitHub that gh asks, such as "github.com"; empty: gh chooses.
+	// Host is the GitHub server for gh, such as "github.com"; empty: gh chooses.
 	Host string
-	// Offline keeps SignedIn from letting gh ask GitHub: an account that is set up counts.
+	// Offline makes SignedIn return true for a configured account, without a request to GitHub.
 	Offline bool
 }
 
-// Run runs gh and returns its output. An error is an [*Error], which matches [ErrMissing]
-// where gh is not installed. Prompts fail instead of waiting for an answer.
+// Run runs gh and returns its output. An error is an [*Error]; it matches [ErrMissing] if gh is
+// not installed. gh never waits for input: a prompt is an error.
 func (c CLI) Run(ctx context.Context, args ...string) (string, error) {
 	const pause = 5 * time.Second
 	name := strings.Join(args[:min(len(args), 2)], " ")
@@ -110,7 +110,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Problem adds a code to an error of gh.
+// Problem returns an error of gh as a problem with a code.
 func Problem(err error) *contract.Problem {
 	if errors.Is(err, ErrMissing) {
 		return &contract.Problem{Code: contract.CodeGHMissing, Err: err, Next: contract.Instruct(contract.ActionFixError, "Install gh, sign in with gh auth login, then run the command again.")}

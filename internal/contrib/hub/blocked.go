@@ -13,7 +13,8 @@ import (
 	"github.com/org/foreman-action/internal/github/rest"
 )
 
-// A BlockedError means that GitHub does not answer for some time: reads stop.
+// A BlockedError means that GitHub refuses requests or does not answer for some time. No further
+// reads are made.
 type BlockedError struct{ Throttle contract.Throttle }
 
 // Error returns the kind and GitHub's message.
@@ -49,14 +50,14 @@ func (e *BlockedError) Reason() string {
 	return "GitHub is currently throttling reads. Wait before retrying."
 }
 
-// Document returns the document of a look-up that ends with this error.
+// Document returns the document of a look-up that this error ended.
 func (e *BlockedError) Document(issue string) contract.BlockedLookup {
 	return contract.BlockedLookup{Status: contract.Blocked, Issue: issue, Blocked: e.Throttle, Next: e.Next(), Reason: e.Reason()}
 }
 
-// throttle reports whether an answer refuses a read because of a rate limit. go-github detects that
-// only for status 403, and for a secondary limit it takes the wait from the headers of the primary
-// one.
+// throttle reports whether an answer refuses a read because of a rate limit. It exists because
+// go-github detects this only for status 403. For a secondary limit, go-github takes the wait from
+// the headers of the primary limit.
 func throttle(a *rest.AnswerError, now time.Time) (contract.Throttle, bool) {
 	if a.Status != http.StatusForbidden && a.Status != http.StatusTooManyRequests {
 		return contract.Throttle{}, false
@@ -87,7 +88,7 @@ func throttle(a *rest.AnswerError, now time.Time) (contract.Throttle, bool) {
 	return t, true
 }
 
-// after returns a time as documents show it: in seconds, and as a moment.
+// after returns a wait in seconds and its end, as documents contain them.
 func after(d time.Duration, at time.Time) (*int, *contract.Time) {
 	seconds := max(0, int(math.Ceil(d.Seconds())))
 	moment := contract.Time(at.UTC())
@@ -109,7 +110,7 @@ func offline(r read) error {
 	}}
 }
 
-// key is the name of an answer in the cache.
+// key returns the name under which the cache stores an answer.
 func (h *Hub) key(r read) string {
 	sum := sha256.Sum256([]byte(h.caller.Host() + "\n" + r.path))
 	return hex.EncodeToString(sum[:])

@@ -19,7 +19,7 @@ func TestThrottle(t *testing.T) {
 	tests := []struct {
 		name    string
 		answer  rest.AnswerError
-		kind    string // empty: it is none
+		kind    string // empty: no rate limit
 		seconds int    // -1: null
 		at      time.Time
 	}{

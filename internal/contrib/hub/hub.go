@@ -1,5 +1,6 @@
-// Package hub reads issues and repositories of GitHub for contributors. It never waits: the
-// first answer that refuses a read for its rate ends all reads of the run, and is remembered.
+// Package hub reads issues and repositories of GitHub for contributors. It never waits. When
+// GitHub refuses a read because of a rate limit, all reads of the run end, and the refusal is
+// recorded.
 package hub
 
 import (
@@ -20,15 +21,15 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// cacheDir is the folder of answers, from the controller's root.
+// cacheDir is the folder of cached answers, relative to the controller's root.
 const cacheDir = controller.Folder + "/cache/http"
 
 // maxAge is how long an answer is kept.
 const maxAge = 24 * time.Hour
 
-// A Hub reads from GitHub with the contributor's token, or without one. It is safe for
-// concurrent use. Its errors are [*BlockedError], [*contract.Problem], those that match
-// [triage.ErrNotFound], and that of the context.
+// A Hub reads from GitHub, with the contributor's token or without one. It is safe for concurrent
+// use. An error is a [*BlockedError], a [*contract.Problem] or the error of the context, or it
+// matches [triage.ErrNotFound].
 type Hub struct {
 	session session.Session
 	caller  *rest.Caller
@@ -54,16 +55,17 @@ func Open(ctx context.Context, s session.Session) (*Hub, error) {
 	}
 	h := &Hub{session: s, caller: caller, anon: o.Token == ""}
 	if h.state, err = s.Controller.State(); err != nil {
-		if _, ok := controller.Invalid(err); !ok { // then no refusal is known
+		if _, ok := controller.Invalid(err); !ok { // an unreadable state contains no refusals
 			return nil, err
 		}
 	}
-	// Without a cache every read costs a call; there is no other effect.
+	// The cache is optional: without it, every read is a request.
 	h.cache, _ = filecache.Open(s.Controller.Abs(cacheDir), "v1")
 	return h, nil
 }
 
-// token returns the token for a host and its description for people; empty: there is none.
+// token returns the token for a host, and a name of its source for people. It is empty if there is
+// no token.
 func token(ctx context.Context, s session.Session, host string) (value, name string) {
 	if value, name = s.Token(host); value != "" {
 		return value, name
@@ -75,13 +77,13 @@ func token(ctx context.Context, s session.Session, host string) (value, name str
 	return value, "the token of gh"
 }
 
-// A read is one read of GitHub.
+// A read describes one request to GitHub.
 type read struct {
 	op    rest.Op
-	scope string // of a throttle
+	scope string // scope in a [contract.Throttle]
 	path  string
 	query string // names the read in a throttle; empty: path
-	issue bool   // it reads the issue itself, which must be there
+	issue bool   // reads the issue itself, so a missing one is an error for the user
 }
 
 // name returns the name of the read in a throttle.
@@ -92,7 +94,7 @@ func (r read) name() string {
 	return "/" + r.path
 }
 
-// A kept answer is one in the cache.
+// A kept is a cached answer.
 type kept struct {
 	At   time.Time
 	Path string
@@ -126,7 +128,8 @@ func (h *Hub) get(ctx context.Context, r read, out any) (last int, err error) {
 	return reply.Last, decode(r, body, out)
 }
 
-// mayRead returns why a read must not be made: an earlier one was refused.
+// mayRead returns an error if GitHub has refused an earlier read, so that this one must not be
+// made.
 func (h *Hub) mayRead(r read) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -143,8 +146,8 @@ func (h *Hub) mayRead(r read) error {
 	return nil
 }
 
-// Ahead returns why a read that is still to come would not be made: it was refused a moment
-// ago. Callers ask before they make others, so that a run that cannot end makes no read.
+// Ahead returns an error if GitHub has recently refused one of the paths. Callers check all paths
+// that they will need before the first read. So a run that cannot succeed makes no requests.
 func (h *Hub) Ahead(scope string, paths ...string) error {
 	for _, p := range paths {
 		if err := h.mayRead(read{scope: scope, path: p}); err != nil {
@@ -168,7 +171,7 @@ func (h *Hub) load(r read) (kept, bool) {
 func (h *Hub) store(r read, k kept) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	_ = h.cache.Store(h.key(r), k) // see Open
+	_ = h.cache.Store(h.key(r), k) // the cache is optional
 }
 
 func decode(r read, body json.RawMessage, out any) error {
@@ -178,7 +181,7 @@ func decode(r read, body json.RawMessage, out any) error {
 	return nil
 }
 
-// failed turns the failure of a read into an error of a [Hub].
+// failed converts the error of a read into one of the errors that [Hub] documents.
 func (h *Hub) failed(ctx context.Context, r read, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

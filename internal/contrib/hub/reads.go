@@ -23,8 +23,8 @@ type Found struct {
 	Issue triage.Issue
 }
 
-// Search returns the first page of the results of a query, the latest change first. Not whole:
-// GitHub gave up before it had looked at everything.
+// Search returns the first page of search results, the last updated first. whole is false if
+// GitHub stopped before it had searched everything.
 func (h *Hub) Search(ctx context.Context, scope, query string, size int) (list []Found, whole bool, err error) {
 	v := url.Values{"q": {query}, "sort": {"updated"}, "order": {"desc"}, "per_page": {fmt.Sprint(size)}}
 	r := read{
@@ -61,10 +61,10 @@ func IssuePath(ref triage.Ref) string {
 	return fmt.Sprintf("repos/%s/%s/issues/%d", ref.Owner, ref.Repo, ref.Number)
 }
 
-// RepoPath returns the path of a repository, as a throttle names it.
+// RepoPath returns the API path of a repository.
 func RepoPath(ref triage.Ref) string { return fmt.Sprintf("repos/%s/%s", ref.Owner, ref.Repo) }
 
-// TreePath returns the path of a repository's files, as a throttle names it.
+// TreePath returns the API path of the files of a repository.
 func TreePath(ref triage.Ref) string { return RepoPath(ref) + "/git/trees/HEAD?recursive=1" }
 
 // Issue returns an issue.
@@ -117,8 +117,8 @@ func (h *Hub) Repo(ctx context.Context, scope string, ref triage.Ref) (Repo, err
 	return out, nil
 }
 
-// Pulls returns the 100 open pull requests of the issue's repository that changed last, and a
-// lower bound of how many there are.
+// Pulls returns the 100 most recently updated open pull requests of the issue's repository. total
+// is a lower bound of the number of open pull requests.
 func (h *Hub) Pulls(ctx context.Context, scope string, ref triage.Ref) (list []evidence.Pull, total int, err error) {
 	var page []struct {
 		Number int     `json:"number"`
@@ -207,7 +207,7 @@ func (h *Hub) Comments(ctx context.Context, scope string, ref triage.Ref, since 
 			Login string `json:"login"`
 		} `json:"user"`
 	}
-	const day = 24 * time.Hour // whole days, so that the cache knows the read again
+	const day = 24 * time.Hour // rounded to days, so that repeated reads have the same cache key
 	v := url.Values{"since": {since.UTC().Truncate(day).Format(time.RFC3339)}, "per_page": {fmt.Sprint(rest.PageSize)}}
 	r := read{op: rest.ReadIssue("list the comments of", ref), scope: scope, path: IssuePath(ref) + "/comments?" + v.Encode()}
 	if _, err := h.get(ctx, r, &page); err != nil {
@@ -224,7 +224,8 @@ func (h *Hub) Comments(ctx context.Context, scope string, ref triage.Ref, since 
 	return list, nil
 }
 
-// Each calls a function with 0 to n-1, several at a time, and returns when all are done.
+// Each calls do with the numbers from 0 to n-1, several concurrently. It returns when all calls
+// have returned.
 func Each(n int, do func(i int)) {
 	const atOnce = 4
 	next := make(chan int)

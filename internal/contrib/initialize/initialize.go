@@ -24,10 +24,10 @@ type Options struct {
 	Languages, Topics, Types []string
 }
 
-// ignored keeps everything in the folder out of the repository around it.
+// ignored is the content of a .gitignore that excludes all files of the folder.
 const ignored = "*\n"
 
-// Check returns a value that cannot be.
+// Check returns an error for an invalid option.
 func (o Options) Check() error {
 	for _, kind := range o.Types {
 		if !slices.Contains(controller.Types(), kind) {
@@ -68,14 +68,14 @@ func Run(s session.Session, o Options) (contract.Init, error) {
 		if err != nil {
 			return contract.Init{}, err
 		}
-		if !bytes.Equal(old, written) { // the old one beside it would be lost
+		if !bytes.Equal(old, written) { // if equal, the older backup stays
 			err = s.Controller.WriteFile(controller.ConfigPath+".bak", old)
 		}
 		if err != nil {
 			return contract.Init{}, err
 		}
 	}
-	// The configuration comes last: with it, the folder counts.
+	// The configuration is written last, because its existence makes the folder a controller's.
 	if err := s.Controller.WriteFile(controller.Folder+"/.gitignore", []byte(ignored)); err != nil {
 		return contract.Init{}, err
 	}
@@ -86,7 +86,8 @@ func Run(s session.Session, o Options) (contract.Init, error) {
 	return out, nil
 }
 
-// shown returns a file as a value of a document: its JSON, or its text.
+// shown returns the content of a file for a document: its JSON value, or its text if it is not
+// JSON.
 func shown(data []byte) any {
 	if json.Valid(data) {
 		return json.RawMessage(data)

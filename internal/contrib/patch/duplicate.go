@@ -21,20 +21,20 @@ import (
 
 // The limits of the search for duplicates.
 const (
-	minLength   = 16 // bytes of a line
+	minLength   = 16 // bytes of a line; shorter lines are not searched
 	minWords    = 3
 	maxProbes   = 50
 	maxFindings = 10
-	// maxPlaces is the number of places from which on a repeated line counts as an idiom of the
-	// repository, not as a duplicate.
+	// maxPlaces limits how often a duplicated line may occur in the repository. A line with more
+	// places is a common phrase there, not a duplicate.
 	maxPlaces = 5
-	block     = 3  // so many lines in a row are not a coincidence
-	maxRows   = 10 // of one file
+	block     = 3  // consecutive lines that are no coincidence
+	maxRows   = 10 // matches per file
 	maxGrep   = 4 << 20
 	maxSearch = 5 * time.Second
 )
 
-// generated are files that programs write.
+// generated are globs of files that tools write.
 var generated = []string{
 	"dist/**", "build/**", "vendor/**", "node_modules/**", "third_party/**", "gen/**", "*.min.js", "*.min.css", "*.map", "*.pb.go", "*_generated.go", "*.snap", "*.svg", "*.lock", "go.sum",
 	"*-lock.json", "*-lock.yaml",
@@ -43,19 +43,19 @@ var generated = []string{
 // A probe is an added line to search for.
 type probe struct {
 	path   string
-	number int // of the line
-	order  int // among the lines of the file that count
+	number int // line number
+	order  int // number among the added lines that are not empty
 	text   string
 	places []place
 }
 
-// A place is where the base has a line already.
+// A place is a line of the base that contains a probe.
 type place struct {
 	path, line, text string
 }
 
-// duplicates returns added lines that the base of the change has already. Incomplete is why
-// there may be more of them; empty: there are no others.
+// duplicates returns added lines that the base of the change already contains. incomplete is the
+// reason why there may be more of them; empty if the search is complete.
 func duplicates(ctx context.Context, s *snapshot.Snapshot, changes []git.Raw, sections []section) (found []contract.Duplicate, incomplete string, err error) {
 	all := candidates(changes, sections)
 	if len(all) == 0 {
@@ -87,13 +87,14 @@ func duplicates(ctx context.Context, s *snapshot.Snapshot, changes []git.Raw, se
 	return report(probes), strings.Join(limits, "; "), nil
 }
 
-// search looks for lines in the base of the change. Ended is the reason why the result is
-// incomplete; empty: it is complete.
+// search searches the base of the change for lines. ended is the reason why the result is
+// incomplete; empty if it is complete.
 func search(ctx context.Context, s *snapshot.Snapshot, patterns string) (out []byte, ended string, err error) {
 	limited, cancel := context.WithTimeout(ctx, maxSearch)
 	defer cancel()
-	// A line that a large file has thousands of times makes git search that file again for each
-	// of them. Git can stop early from 2.38 on.
+	// If a large file contains a line thousands of times, git would search the file again for each of
+	// them. --max-count avoids this; it needs git 2.38. Older versions exit with a usage error and
+	// are called again without it.
 	for _, options := range [][]string{{fmt.Sprintf("--max-count=%d", maxRows)}, nil} {
 		var stdout, stderr bytes.Buffer
 		found := &capped{to: &stdout, left: maxGrep}
@@ -115,7 +116,7 @@ func search(ctx context.Context, s *snapshot.Snapshot, patterns string) (out []b
 	return nil, "", err
 }
 
-// capped ends a command when it has printed enough.
+// A capped keeps output up to a limit. A write beyond it is an error, which ends the command.
 type capped struct {
 	to   *bytes.Buffer
 	left int
@@ -134,8 +135,8 @@ func (c *capped) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// candidates returns the added lines to look for: no imports, no brackets, none that the change
-// only moves.
+// candidates returns the added lines to search for. It skips imports, lines without words, and
+// lines that the change only moves.
 func candidates(changes []git.Raw, sections []section) []probe {
 	moved := map[string]bool{}
 	for _, s := range sections {
@@ -163,7 +164,7 @@ func candidates(changes []git.Raw, sections []section) []probe {
 	return all
 }
 
-// telling reports whether a line is long enough and no import.
+// telling reports whether a line is long enough, has enough words and is not an import.
 func telling(line string) bool {
 	const longest = 1000
 	if len(line) < minLength || len(line) > longest || !utf8.ValidString(line) || strings.ContainsRune(line, 0) {
@@ -186,8 +187,8 @@ func telling(line string) bool {
 	return words >= minWords
 }
 
-// choose returns at most as many probes as one search takes: blocks of lines in a row,
-// spread over the change.
+// choose returns at most maxProbes of the lines: blocks of consecutive lines, spread over the
+// change.
 func choose(all []probe) []probe {
 	if len(all) <= maxProbes {
 		return all
@@ -227,7 +228,7 @@ func locate(probes []probe, base string, out []byte) (cut int) {
 	return cut
 }
 
-// report returns the findings: one for lines in a row, one for each other line.
+// report returns the findings. Consecutive lines are one finding, and every other line is one.
 func report(probes []probe) []contract.Duplicate {
 	var found []contract.Duplicate
 	for i := 0; i < len(probes) && len(found) < maxFindings; {
@@ -256,8 +257,8 @@ func report(probes []probe) []contract.Duplicate {
 	return found
 }
 
-// row returns the number of probes, from the first one on, that are consecutive lines and exist
-// in one file already.
+// row returns how many probes from the first one on are consecutive lines that all exist in one
+// file of the base.
 func row(probes []probe) int {
 	best := 0
 	for _, at := range probes[0].places {

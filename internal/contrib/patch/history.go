@@ -10,13 +10,13 @@ import (
 	"github.com/org/foreman-action/internal/secret"
 )
 
-// maxHistory is how many bytes of the commits of a workspace are searched for credentials.
-// Files beyond it count as sensitive.
+// maxHistory is the most bytes of committed files that are searched for credentials. Files beyond
+// this limit count as sensitive.
 const maxHistory = 32 << 20
 
-// History returns the paths, sorted, that a person has to review because a commit of the
-// workspace changes them, even if a later commit reverts that: a push publishes every commit,
-// and the patch shows only their sum.
+// History returns paths, sorted, that a person has to review because a commit of the workspace
+// changes them. This includes changes that a later commit reverts. A push publishes every commit,
+// but the patch shows only their sum.
 func History(ctx context.Context, s *snapshot.Snapshot, globs []string) ([]string, error) {
 	changes, err := s.History(ctx)
 	if err != nil || len(changes) == 0 {
@@ -56,7 +56,7 @@ func History(ctx context.Context, s *snapshot.Snapshot, globs []string) ([]strin
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-// blobsOf returns the hashes of the files on both sides of a change.
+// blobsOf returns the hashes of a file before and after a change.
 func blobsOf(c git.Raw) []string {
 	var list []string
 	if c.Mode != git.ModeSubmodule {

@@ -23,8 +23,8 @@ type line struct {
 // errTorn is the error of a patch that ends within a hunk.
 var errTorn = errors.New("the patch ends in the middle of a hunk")
 
-// parse parses the output of git diff-tree -p: a section for each file, in order. Texts are
-// parts of the patch.
+// parse parses the output of git diff-tree -p. It returns one section for each file, in order. The
+// lines in sections are slices of patch.
 func parse(patch []byte) ([]section, error) {
 	var sections []section
 	for len(patch) > 0 {
@@ -47,7 +47,7 @@ func parse(patch []byte) ([]section, error) {
 	return sections, nil
 }
 
-// hunk reads the lines of a hunk, and returns the rest.
+// hunk parses the lines of a hunk, and returns the patch after it.
 func (s *section) hunk(header, rest []byte) ([]byte, error) {
 	fields := bytes.Fields(header)
 	const least = 4 // @@ -1,2 +1,3 @@
@@ -78,7 +78,7 @@ func (s *section) hunk(header, rest []byte) ([]byte, error) {
 			before--
 		case kind == ' ' && before > 0 && after > 0:
 			number, before, after = number+1, before-1, after-1
-		case kind == '\\': // no line break at the end of the file
+		case kind == '\\': // "\ No newline at end of file"
 		default:
 			return nil, fmt.Errorf("the patch has the line %.80q in a hunk", row)
 		}

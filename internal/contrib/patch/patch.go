@@ -1,5 +1,5 @@
-// Package patch makes the document of a change for its review: the changed files, the
-// sensitive ones, duplicated lines, and the patch itself.
+// Package patch makes the document that describes a change for its review. It contains the changed
+// files, the sensitive files, duplicated lines, and the patch itself.
 package patch
 
 import (
@@ -19,9 +19,9 @@ import (
 // maxShown is how many bytes of a patch the document holds.
 const maxShown = 1 << 20
 
-// Make describes the change of a snapshot. Globs name further sensitive paths. The document
-// lacks the fields that do not follow from the change: issue, paths, time and next action. The patch
-// is returned whole, as git apply takes it.
+// Make describes the change of a snapshot. globs are additional sensitive paths. The caller sets
+// the fields that do not come from the change: issue, paths, time and next action. The returned
+// patch is complete, in the form that git apply reads.
 func Make(ctx context.Context, s *snapshot.Snapshot, globs []string) (contract.Patch, []byte, error) {
 	patch, changes, err := s.Patch(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func split(patch []byte, changes []git.Raw) ([]section, error) {
 	sections := make([]section, 0, len(changes))
 	for i, c := range changes {
 		n := 1
-		if c.Status == "T" { // another kind of file: the old one is deleted, then the new one added
+		if c.Status == "T" { // the type of the file changed; git deletes the old one and adds the new one
 			n++
 		}
 		if len(all) < n {
@@ -93,7 +93,7 @@ func split(patch []byte, changes []git.Raw) ([]section, error) {
 	return sections, nil
 }
 
-// Name returns a path for a document, where it is not text as git quotes it.
+// Name returns a path for a document. A path that is not valid text is quoted as in git.
 func Name(path string) string {
 	if utf8.ValidString(path) {
 		return path

@@ -20,8 +20,8 @@ var lockfiles = []string{
 	"poetry.lock", "uv.lock", "pdm.lock", "pipfile.lock", "gemfile.lock", "composer.lock", "gradle.lockfile", "mix.lock", "pubspec.lock", "flake.lock",
 }
 
-// sensitivePaths are globs, in lower case, of files that a person looks at before they are
-// published: code that runs on other machines, keys and access rights, and licenses.
+// sensitivePaths are globs, in lower case, of files that a person must review before they are
+// published. They contain code that runs on other machines, keys, access rights or licenses.
 var sensitivePaths = []string{
 	".github/workflows/**", ".github/actions/**", "action.yml", "action.yaml", ".gitlab-ci.yml", ".circleci/**", "jenkinsfile*",
 	".env*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".npmrc", ".pypirc", ".netrc", ".yarnrc*",
@@ -31,13 +31,13 @@ var sensitivePaths = []string{
 	"**/auth/**", "**/oauth/**", "**/crypto/**", "auth.*", "oauth.*", "crypto.*", "authentication.*", "authorization.*",
 }
 
-// installScripts are the scripts of package.json that package managers run by themselves.
+// installScripts are the scripts of package.json that package managers run without being asked.
 var installScripts = []string{"preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare", "dependencies"}
 
 // sensitive returns the paths of a change that a person has to look at, sorted.
 func sensitive(ctx context.Context, s *snapshot.Snapshot, changes []git.Raw, sections []section, globs []string) ([]string, error) {
 	found := map[string]bool{}
-	var look []git.Raw // whose content counts
+	var look []git.Raw // changes whose content must be examined
 	for i, c := range changes {
 		for _, name := range []string{c.Path, c.From} {
 			if name != "" && isSensitive(name, globs) {
@@ -59,14 +59,14 @@ func sensitive(ctx context.Context, s *snapshot.Snapshot, changes []git.Raw, sec
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-// isSensitive reports whether a path is one of those that a person looks at.
+// isSensitive reports whether a person must review a path because of its name.
 func isSensitive(name string, globs []string) bool {
 	return named(name, sensitivePaths) || named(name, globs) || slices.Contains(lockfiles, strings.ToLower(path.Base(name)))
 }
 
-// named reports whether a path matches one of the globs in any case of letters. A glob
-// without a slash stands for files of that name in any folder, one with a slash at its end
-// for all below a folder.
+// named reports whether a path matches one of the globs; case is ignored. A glob without a slash
+// matches files of this name in any folder. A glob that ends in a slash matches all files below
+// the folder.
 func named(name string, globs []string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc(globs, func(glob string) bool {
@@ -81,7 +81,7 @@ func named(name string, globs []string) bool {
 	})
 }
 
-// special reports a path that is, or was, no ordinary file, or that can be executed now.
+// special reports whether a change is one of a submodule, or makes a file executable.
 func special(c git.Raw) bool {
 	return c.Mode == git.ModeSubmodule || c.OldMode == git.ModeSubmodule || c.Mode == git.ModeExecutable && c.OldMode != git.ModeExecutable
 }
@@ -112,8 +112,7 @@ func contents(ctx context.Context, s *snapshot.Snapshot, look []git.Raw, found m
 	return nil
 }
 
-// scripts returns the scripts of a package.json that run by themselves; not ok: it cannot
-// be read.
+// scripts returns the install scripts in a package.json. ok is false if it cannot be parsed.
 func scripts(data []byte) (found map[string]string, ok bool) {
 	found = map[string]string{}
 	if len(data) == 0 {

@@ -1,5 +1,5 @@
-// Package plan makes a plan for one issue from the repository as GitHub shows it, without a
-// model. The person or agent that edits the workspace refines it.
+// Package plan makes a plan for one issue from data that GitHub returns about its repository. It
+// uses no model. The person or agent that edits the workspace refines the plan.
 package plan
 
 import (
@@ -24,8 +24,8 @@ import (
 // Options are the flags of the command.
 type Options struct{ Issue triage.Ref }
 
-// Run plans a contribution and makes its issue the active one. The document is a
-// [contract.Plan], which is kept in the controller's folder, or a [contract.BlockedLookup].
+// Run plans a contribution, and makes its issue the active one. It returns a [contract.Plan],
+// which it also stores in the controller's folder, or a [contract.BlockedLookup].
 func Run(ctx context.Context, s session.Session, o Options) (any, error) {
 	h, err := hub.Open(ctx, s)
 	if err != nil {
@@ -86,7 +86,7 @@ func read(ctx context.Context, s session.Session, h *hub.Hub, ref triage.Ref) (c
 	return document(a, found, rules), nil
 }
 
-// document makes the plan. It is a pure function.
+// document makes the plan from its arguments alone.
 func document(a score.Appraisal, found ecosystem.Detection, rules policy) contract.Plan {
 	issue := a.Ref.String()
 	r := a.Result
@@ -138,7 +138,7 @@ func document(a score.Appraisal, found ecosystem.Detection, rules policy) contra
 	return d
 }
 
-// summary is the first paragraph of the issue's body, or its title.
+// summary returns the first paragraph of the issue's body, or its title if there is none.
 func summary(i triage.Issue) string {
 	const limit = 280
 	for paragraph := range strings.SplitSeq(strings.ReplaceAll(evidence.Visible(i.Body), "\r\n", "\n"), "\n\n") {
@@ -157,8 +157,8 @@ func summary(i triage.Issue) string {
 	return text.Shorten(evidence.Title(i.Title), limit)
 }
 
-// likely returns the files that the change may touch: those that the issue names, those whose
-// names have terms of its title, or else those of its kind.
+// likely returns files that the change may touch: files that the issue names, or whose names
+// contain terms of its title. If there are none, it returns files that fit the kind of the issue.
 func likely(i triage.Issue, tree []evidence.Path, layouts []string) []string {
 	const most, limit = 8, 300
 	list := []string{}
@@ -201,7 +201,7 @@ func likely(i triage.Issue, tree []evidence.Path, layouts []string) []string {
 	return list
 }
 
-// fix returns the part of the plan about the size of the change.
+// fix returns the sentence of the plan about the size of the change.
 func fix(d contract.Plan) string {
 	const limit = 120
 	title := text.Shorten(cmp.Or(d.Title, d.Issue), limit)
@@ -212,7 +212,7 @@ func fix(d contract.Plan) string {
 	return fmt.Sprintf("Make the smallest change that settles %q, beginning with %s.", title, strings.Join(d.LikelyFiles[:min(few, len(d.LikelyFiles))], ", "))
 }
 
-// assessment explains the level of risk.
+// assessment returns an explanation of the risk level.
 func assessment(r scoring.Result) string {
 	switch {
 	case r.Flags.SecuritySensitive:

@@ -7,10 +7,10 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// A policy is the rules for contributions in the guidance of a repository.
+// A policy contains the rules for contributions that a repository's guidance states.
 type policy struct {
-	ProhibitsAI string // the sentence that does; empty: none
-	Disclosure  string // the sentence that asks to disclose the help of AI; empty: none
+	ProhibitsAI string // the sentence that prohibits AI; empty: none
+	Disclosure  string // the sentence that requires disclosing AI assistance; empty: none
 	SignOff     bool   // commits need a sign-off
 }
 
@@ -24,7 +24,7 @@ var (
 	sentenceEnd = regexp.MustCompile(`[.!?](\s|$)|\n\s*\n|\n\s*[-*+#>] |\n\s*\d+[.)] `)
 )
 
-// maxSentence is how many characters of a sentence a document repeats.
+// maxSentence is the most characters of a quoted sentence.
 const maxSentence = 200
 
 // read adds the rules in a file of guidance.

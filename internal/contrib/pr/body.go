@@ -15,28 +15,28 @@ const disclosure = "This change was prepared with AI assistance through ContribF
 
 const disclosureHeading = "## AI assistance"
 
-// disclosed reports whether a body holds the disclosure.
+// disclosed reports whether a body contains the disclosure where GitHub shows it.
 func disclosed(body string) bool {
-	shown, _, _ := strings.Cut(body, "<!--") // a comment is not shown, and may not end
+	shown, _, _ := strings.Cut(body, "<!--") // GitHub hides comments, even without an end
 	return strings.Contains(shown, disclosureHeading+"\n"+disclosure)
 }
 
-// maxBody is how many characters of a body GitHub takes.
+// maxBody is the most characters that GitHub accepts in a body.
 const maxBody = 65_536
 
 // A draft is the data of the body.
 type draft struct {
 	number     int
 	files      []contract.ChangedFile
-	validation *contract.Validation // nil: there is none
+	validation *contract.Validation // nil: no validation
 	accepted   []string
 	disclose   bool
 	extra      string // text of the contributor
 	template   string // of the repository
 }
 
-// write returns the body: the generated part first, then those of the contributor and the
-// repository.
+// write returns the body: first the generated part, then the contributor's text, then the
+// repository's template.
 func (d draft) write() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Summary\n- Addresses #%d.\n", d.number)
@@ -78,10 +78,10 @@ func (d draft) write() string {
 	return text.Clip(secret.RedactForms(b.String()), maxBody)
 }
 
-// verbs are the letters of git in words.
+// verbs maps git's status letters to words.
 var verbs = map[string]string{"A": "Add", "M": "Change", "D": "Remove", "R": "Rename", "C": "Copy", "T": "Change the type of"}
 
-// code makes a text fit for a code span.
+// code returns a text that can stand in a Markdown code span.
 func code(s string) string {
 	const most = 200
 	return text.Shorten(strings.ReplaceAll(sanitize.Line(s), "`", "'"), most)

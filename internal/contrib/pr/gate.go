@@ -28,28 +28,30 @@ const (
 	checkDryRun     = "pr_dry_run"
 )
 
-// acceptable are the checks that a person can accept as they are.
+// acceptable are the checks that a person can accept although they failed.
 var acceptable = []string{checkSensitive, checkDuplicate, checkSize}
 
-// A review is the input of the gate. It is a value: the same review gives the same gate.
+// A review is the input of the gate. The gate depends only on these fields.
 type review struct {
 	config     controller.Config
-	digest     string // of the workspace as it is now
+	digest     string // digest of the current workspace
 	patch      *contract.Patch
 	validation *contract.Validation
 	submodules contract.Submodules
 	accepted   []string
 	commands   []publish.Command
-	refused    string // why there can be no commands; empty: there are some
+	refused    string // why there are no commands; empty: there are some
 	body       string
-	inspector  *inspection // nil: none was handed over
-	// invalid is why documents count as absent, by the check that misses them.
+	inspector  *inspection // nil: no Inspector's result
+	// invalid has the name of a check as key. The value is the reason why the document that this
+	// check needs is ignored.
 	invalid map[string]string
-	// dryRun is why there is no fresh dry run; empty: there is one, or this is it.
+	// dryRun is the reason why there is no valid dry run; empty if there is one, or if this is the
+	// dry run.
 	dryRun string
 }
 
-// A verdict is the gate, and the recommendation of the first check that failed.
+// A verdict is the gate, with the next step that the first failed check recommends.
 type verdict struct {
 	gate contract.ReviewGate
 	next contract.Next
@@ -58,7 +60,7 @@ type verdict struct {
 // passed reports whether every check passed.
 func (v verdict) passed() bool { return v.gate.State == string(contract.StateHumanReview) }
 
-// failure is the reason of the first check that failed.
+// failure returns the name and the reason of the first failed check.
 func (v verdict) failure() string {
 	for _, c := range v.gate.Checks {
 		if c.Status == contract.Failed {
@@ -124,7 +126,7 @@ func (r review) files() []contract.ChangedFile {
 	return r.patch.ChangedFiles
 }
 
-// accept makes a check pass that a person accepted.
+// accept turns a failed check into a passed one if a person accepted it.
 func (r review) accept(out result) result {
 	if out.problem != "" && slices.Contains(r.accepted, out.name) {
 		out.fine, out.problem = "Accepted by a person: "+out.problem, ""
@@ -159,7 +161,7 @@ func (r review) sensitiveFiles() result {
 	return r.accept(out)
 }
 
-// some lists the first few of many.
+// some lists at most five elements, and the number of the others.
 func some(list []string) string {
 	const most = 5
 	if len(list) > most {
@@ -204,7 +206,7 @@ func (r review) submodulesReady() result {
 	return out
 }
 
-// validationStatus is the status of the validation of the patch as it is now.
+// validationStatus returns the status of the validation, if it is for the current patch.
 func (r review) validationStatus() string {
 	if r.validation == nil || r.validation.PatchDigest != r.digest {
 		return contract.Missing

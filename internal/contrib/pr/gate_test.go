@@ -38,7 +38,7 @@ func TestGate(t *testing.T) {
 		name   string
 		change func(*review)
 		check  string // the only one that fails; empty: none
-		next   string // begins the recommendation
+		next   string // the beginning of the recommended next step
 	}{
 		{"all pass", func(*review) {}, "", ""},
 		{"no artifact", func(r *review) { r.patch = nil }, checkPatch, "contribflow diff"},
@@ -110,7 +110,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestBody checks the body of a hostile patch.
+// TestBody checks the body for a patch with hostile file names and texts.
 func TestBody(t *testing.T) {
 	t.Parallel()
 	body := draft{

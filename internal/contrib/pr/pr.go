@@ -1,9 +1,9 @@
 // Package pr prepares and opens the draft pull request of a contribution.
 //
-// The dry run judges the contribution, and lists every command that would publish it. A
-// person reads that and approves; only then are exactly those commands run. The approval
-// holds for one digest: of the patch, the title, the body, the base, the accepted warnings
-// and the commands.
+// The dry run judges the contribution, and lists every command that would publish it. After a
+// person has approved this list, exactly these commands are run. An approval is valid for one
+// digest. The digest covers the patch, the title, the body, the base, the accepted warnings and
+// the commands.
 package pr
 
 import (
@@ -47,7 +47,7 @@ type Options struct {
 	InspectorResult string // path of the Inspector's result; empty: none
 }
 
-// The limits of the contributor's texts.
+// The limits of the texts that the contributor supplies.
 const (
 	maxTitle  = 256
 	maxExtra  = 64 << 10
@@ -56,7 +56,7 @@ const (
 
 var branchName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./-]*$`)
 
-// Check returns a mistake in the options.
+// Check returns an error for an invalid option.
 func (o Options) Check() error {
 	if o.Yes && (o.Title != "" || o.BodyFile != "" || o.Base != "" || len(o.Accept) > 0 || o.InspectorResult != "") {
 		return contract.Fail(contract.CodeUsage, "--yes runs the commands of the dry run: pass --title, --body-file, --base, --accept and --inspector-result to the dry run")
@@ -133,7 +133,7 @@ func open(ctx context.Context, s session.Session) (*contribution, error) {
 	if found, err := c.read(c.files.Patch, checkPatch, &artifact); err != nil {
 		return nil, err
 	} else if found {
-		// Of the artifact only its digest counts: the gate judges the change itself.
+		// The gate judges the current change; only the digest of the patch artifact is used.
 		now.PatchDigest = artifact.PatchDigest
 		c.review.patch = &now
 	}
@@ -146,9 +146,9 @@ func open(ctx context.Context, s session.Session) (*contribution, error) {
 	return c, nil
 }
 
-// read reads a document. A document that no command wrote counts as absent, and the check that
-// needs it contains the reason. Of the patch artifact only the digest counts, so it needs no
-// seal.
+// read reads a document. If it is not a valid document of contribflow, found is false, and the
+// check that needs it reports the reason. The patch artifact needs no seal, because only its
+// digest is used.
 func (c *contribution) read(path, check string, into any) (found bool, err error) {
 	read := c.session.Controller.ReadSealed
 	if check == checkPatch {
@@ -162,7 +162,7 @@ func (c *contribution) read(path, check string, into any) (found bool, err error
 	return found, err
 }
 
-// look returns the change in the workspace as it is now.
+// look returns a description of the current change in the workspace.
 func (c *contribution) look(ctx context.Context) (contract.Patch, error) {
 	taken, err := snapshot.Take(ctx, c.workspace.Clone, c.workspace.Record.BaseSHA)
 	if err != nil {
@@ -228,11 +228,11 @@ func (c *contribution) document(r request, v verdict) contract.PullRequest {
 	return out
 }
 
-// digest returns the SHA-256 of all that an approval is for, in hexadecimal.
+// digest returns the SHA-256, in hexadecimal, of everything that an approval covers.
 func digest(d contract.PullRequest, body string) string {
 	data, err := json.Marshal([]any{d.Issue, d.Target, d.Branch, d.Base, d.Title, body, d.Draft, d.PatchDigest, strings.Join(d.Accepted, ","), d.Inspector, strings.Join(d.WouldRun, "\n")})
 	if err != nil {
-		panic(err) // all are texts
+		panic(err) // it cannot fail, because all values are texts or booleans
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
@@ -242,7 +242,7 @@ func digest(d contract.PullRequest, body string) string {
 type request struct {
 	publish.Request
 	body      string
-	inspector string // SHA-256; empty: none
+	inspector string // SHA-256 of the Inspector's result; empty: none
 }
 
 // request returns the data of the pull request.
@@ -312,7 +312,7 @@ func (c *contribution) login(ctx context.Context) (string, error) {
 	return login, nil
 }
 
-// readInspector reads the Inspector's result, and returns the digest of the file.
+// readInspector reads and stores the Inspector's result. It returns the digest of the file.
 func (c *contribution) readInspector(name string) (string, error) {
 	if name == "" {
 		return "", nil
@@ -331,7 +331,7 @@ func (c *contribution) readInspector(name string) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// storedInspector reads the Inspector's result that the dry run stored.
+// storedInspector reads the Inspector's result that the dry run stored, if it has the digest want.
 func (c *contribution) storedInspector(want string) error {
 	if want == "" {
 		return nil
@@ -341,7 +341,7 @@ func (c *contribution) storedInspector(want string) error {
 		return fmt.Errorf("read %s: %w", c.files.Inspector, err)
 	}
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != want {
-		return nil // the gate misses it
+		return nil // the check then fails because there is no result
 	}
 	if c.review.inspector, err = parseInspection(data); err != nil {
 		return fmt.Errorf("read %s: %w", c.files.Inspector, err)
@@ -352,18 +352,18 @@ func (c *contribution) storedInspector(want string) error {
 // An inspection is the Inspector's result.
 type inspection struct {
 	handoff.InspectorResult
-	patchDigest string // of the patch that it judged; empty: the result names none
+	patchDigest string // digest of the inspected patch; empty: the result contains none
 }
 
-// parseInspection parses the result of an Inspector. The published contract of results has no
-// patch_digest, and lets a result have further keys: a wrong one is none.
+// parseInspection parses an Inspector's result. The published format has no key patch_digest, but
+// allows additional keys. So a patch_digest that is not a text is ignored.
 func parseInspection(data []byte) (*inspection, error) {
 	result, err := handoff.ParseInspector(data)
 	if err != nil {
 		return nil, err
 	}
 	out := inspection{InspectorResult: result}
-	var keys map[string]any // a struct would match keys in any case
+	var keys map[string]any // a struct would ignore the case of keys
 	if err := json.Unmarshal(data, &keys); err == nil {
 		out.patchDigest, _ = keys["patch_digest"].(string)
 	}

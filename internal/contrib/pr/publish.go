@@ -14,11 +14,12 @@ import (
 	"github.com/org/foreman-action/internal/secret"
 )
 
-// approvalVariable holds the digest that a person approved, where no person is at the
-// keyboard.
+// approvalVariable is the environment variable with the digest that a person approved. It is for
+// runs without a person at the keyboard.
 const approvalVariable = "CONTRIBFLOW_APPROVED_DIGEST"
 
-// publish runs the commands of a dry run, if the gate still passes and the dry run is fresh.
+// publish runs the commands of the dry run, if the gate still passes and the dry run is still
+// valid.
 func (c *contribution) publish(ctx context.Context) (contract.PullRequest, error) {
 	r, stale, err := c.recorded()
 	if err != nil {
@@ -43,7 +44,7 @@ func (c *contribution) publish(ctx context.Context) (contract.PullRequest, error
 			return c.workspace.CheckBase(ctx, c.session, token)
 		},
 	})
-	if err != nil && done.Failed == "" { // no step was tried
+	if err != nil && done.Failed == "" { // no command was run
 		return contract.PullRequest{}, err
 	}
 	out := c.document(r, v)
@@ -74,7 +75,8 @@ func limited(err error) bool {
 	return strings.Contains(strings.ToLower(err.Error()), "rate limit")
 }
 
-// recorded returns the request that the dry run recorded, and why it cannot be published.
+// recorded returns the request that the dry run recorded. stale is the reason why it cannot be
+// published; empty if it can.
 func (c *contribution) recorded() (r request, stale string, err error) {
 	r.Request = publish.Request{
 		Issue: c.issue, Server: c.session.Server(), Branch: c.workspace.Record.Branch, Base: c.workspace.Record.BaseBranch,
@@ -94,7 +96,7 @@ func (c *contribution) recorded() (r request, stale string, err error) {
 		c.review.commands = r.Commands()
 	}
 	body, err := c.session.Controller.ReadFile(c.files.Body)
-	if err != nil { // an empty body is none
+	if err != nil { // a missing file counts as an empty body
 		body = nil
 	}
 	switch {
@@ -110,8 +112,9 @@ func (c *contribution) recorded() (r request, stale string, err error) {
 	return r, "", nil
 }
 
-// unapproved returns why the dry run does not count as approved; empty: it does. In CI a
-// variable must contain the approved digest. Elsewhere it is optional: a person runs the command.
+// unapproved returns the reason why the dry run is not approved; empty if it is. In CI, the
+// variable must contain the approved digest. Outside CI it is optional, because a person runs the
+// command.
 func (c *contribution) unapproved() string {
 	person := slices.Contains([]string{"", "0", "false", "no"}, strings.ToLower(c.session.Getenv("CI")))
 	switch approved := c.session.Getenv(approvalVariable); {

@@ -40,11 +40,11 @@ const (
 // A Request is the data of a pull request.
 type Request struct {
 	Issue        triage.Ref
-	Login        string // of the fork's owner
+	Login        string // owner of the fork
 	Server       string // of the repositories, such as https://github.com
 	Branch, Base string
 	Title        string
-	BodyFile     string // from the controller's folder
+	BodyFile     string // path relative to the controller's folder
 }
 
 // Commands returns the commands that publish a request, in their order.
@@ -82,7 +82,7 @@ func (c Command) String() string {
 	return strings.Join(words, " ")
 }
 
-// Lines returns commands as they are shown.
+// Lines returns commands as a person would type them.
 func Lines(commands []Command) []string {
 	var out []string
 	for _, c := range commands {

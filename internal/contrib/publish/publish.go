@@ -20,15 +20,15 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// A Job is a request and where its change is.
+// A Job is a request with the location of its change.
 type Job struct {
 	Request
 	Clone      snapshot.Clone
 	BaseSHA    string // of the commit that the workspace was made from
 	Digest     string // of the reviewed patch; no other is published
 	Body       string // the content of BodyFile
-	Repository string // the folder of a repository to commit to and push from, which is made
-	// CheckBase asks the server, with a token, whether it has the commit of BaseSHA.
+	Repository string // folder of the repository to commit in and push from; Run makes it
+	// CheckBase asks the server whether BaseSHA is on the base branch. It uses the token.
 	CheckBase func(ctx context.Context, token string) error
 }
 
@@ -45,7 +45,7 @@ type publisher struct {
 	session    session.Session
 	request    Request
 	body       string
-	files      string // a folder with the files that are published
+	files      string // temporary folder with the files to publish
 	login      string // of gh's account
 	gh         gh.CLI
 	snapshot   *snapshot.Snapshot
@@ -55,8 +55,8 @@ type publisher struct {
 	result     Result
 }
 
-// Run runs the commands of a request; those that an earlier attempt did are skipped. After
-// an error the result contains the steps before it.
+// Run runs the commands of a request. It skips commands that an earlier attempt has completed.
+// After an error, the result contains the steps up to the failed one.
 func Run(ctx context.Context, s session.Session, job Job) (Result, error) {
 	p, err := prepare(ctx, s, job)
 	if err != nil {
@@ -107,7 +107,7 @@ func prepare(ctx context.Context, s session.Session, job Job) (*publisher, error
 	return p, nil
 }
 
-// judged checks that the snapshot is the one that passed the review gate.
+// judged returns an error if the snapshot differs from the patch that passed the review gate.
 func (p *publisher) judged(ctx context.Context, digest string) error {
 	patch, _, err := p.snapshot.Patch(ctx)
 	if err == nil && p.snapshot.Digest(patch) != digest {
@@ -120,11 +120,11 @@ func (p *publisher) close() {
 	if p.snapshot != nil {
 		p.snapshot.Close()
 	}
-	_ = os.RemoveAll(p.files) // if it fails, the files stay in the folder for temporary files
+	_ = os.RemoveAll(p.files) // a failure leaves temporary files
 }
 
-// identity returns the variables that name the author of the commit: the user's own
-// configuration decides.
+// identity returns the variables that name the author of the commit. The values are from the
+// environment or from the user's git configuration.
 func (p *publisher) identity(ctx context.Context) ([]string, error) {
 	user := git.Repo{Dir: p.session.Controller.Root, Environ: p.session.Environ, UserConfig: true}
 	values := map[string]string{}
@@ -190,13 +190,13 @@ func (p *publisher) redact(s string) string {
 	return text.Clip(secret.RedactForms(secret.Redact(s, p.secrets...)), most)
 }
 
-// A finding is the state of a step that an earlier attempt may have done.
+// A finding describes whether an earlier attempt has completed a step.
 type finding struct {
-	reason string // why the step is not needed; empty: it is
+	reason string // why the step can be skipped; empty: it cannot
 	url    string // of the pull request
 }
 
-// done looks whether a step is done already. It asks the real thing, never the record.
+// done checks whether a step is completed. It asks git or GitHub and does not rely on the record.
 func (p *publisher) done(ctx context.Context, s step) (finding, error) {
 	switch s {
 	case stepFork:
@@ -237,13 +237,13 @@ func (p *publisher) done(ctx context.Context, s step) (finding, error) {
 			return finding{}, err
 		}
 		return finding{reason: "The pull request exists.", url: url}, nil
-	case stepAuth, stepLogin, stepSwitch, stepAdd, stepRemote: // they may be done again
+	case stepAuth, stepLogin, stepSwitch, stepAdd, stepRemote: // they can be repeated
 	}
 	return finding{}, nil
 }
 
-// fork reports whether the fork exists. A repository of that name that is not a fork of the
-// target is an error: nothing must be pushed there.
+// fork reports whether the fork exists. If a repository of this name is not a fork of the target,
+// fork returns an error, so that nothing is pushed there.
 func (p *publisher) fork(ctx context.Context) (bool, error) {
 	name := p.request.Login + "/" + p.request.Issue.Repo
 	out, err := p.gh.Run(ctx, "api", "repos/"+name, "--jq", "[.source.full_name, .parent.full_name] | map(. // \"\") | join(\" \")")
@@ -260,17 +260,17 @@ func (p *publisher) fork(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// find returns the address of the open pull request of the branch; empty: there is none.
+// find returns the URL of the branch's open pull request; empty if there is none.
 func (p *publisher) find(ctx context.Context) (string, error) {
 	out, err := p.gh.Run(ctx, "api", fmt.Sprintf("repos/%s/%s/pulls?state=open&head=%s:%s", p.request.Issue.Owner, p.request.Issue.Repo, p.request.Login, p.request.Branch),
 		"--jq", ".[0].html_url // \"\"")
 	return strings.TrimSpace(out), err
 }
 
-// execute runs one command, and returns the address of the pull request that it opened.
+// execute runs one command. If the command opens a pull request, execute returns its URL.
 func (p *publisher) execute(ctx context.Context, c Command) (url string, err error) {
 	var out string
-	if c.step == stepCreate { // even if the file was changed since
+	if c.step == stepCreate { // the file may have changed since the dry run
 		if err := p.session.Controller.WriteFile(p.request.BodyFile, []byte(p.body)); err != nil {
 			return "", err
 		}
@@ -314,7 +314,7 @@ func (p *publisher) execute(ctx context.Context, c Command) (url string, err err
 	return "", nil
 }
 
-// awaitFork waits until GitHub has made the fork.
+// awaitFork waits until the fork exists on GitHub.
 func (p *publisher) awaitFork(ctx context.Context) error {
 	const pause, tries = 3 * time.Second, 10
 	for try := range tries {
@@ -331,7 +331,7 @@ func (p *publisher) awaitFork(ctx context.Context) error {
 	return fmt.Errorf("GitHub has not made the fork %s/%s yet; run the dry run again in a minute", p.request.Login, p.request.Issue.Repo)
 }
 
-// opened returns the address that gh printed.
+// opened returns the URL of the pull request from gh's output.
 func (p *publisher) opened(out string) (string, error) {
 	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)

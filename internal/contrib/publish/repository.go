@@ -15,23 +15,27 @@ import (
 	"github.com/org/foreman-action/internal/workdir"
 )
 
-// A repository commits and pushes a contribution: it has a copy of the
-// files, the objects of the workspace, and a configuration of its own. The
-// configuration of the workspace may contain programs and other addresses; git never reads it.
+// A repository is the git repository in which a contribution is committed and from which it is
+// pushed. It has a copy of the files, borrows the objects of the workspace, and has a separate
+// configuration. Git does not read the configuration of the workspace, which may name programs and
+// other servers.
 type repository struct {
-	git    git.Repo   // in the folder of its files
+	git    git.Repo   // works in a temporary folder with the files
 	remote git.Remote // the server
-	dir    string     // of git's own files
+	dir    string     // git folder
 	branch string
-	fork   string // the address that is pushed to
+	fork   string // URL of the fork
 }
 
-// open recreates the repository, and keeps the objects and the branch of an earlier attempt. Its
-// files are those of the snapshot, in a folder of their own: in the workspace git would start
-// itself in nested repositories, by their configuration. Its branch is at the commit that the
-// patch starts from, or at a commit of an earlier attempt that has the very change, or that is
-// public already. Commits of the workspace are never published: lines that one adds and the next
-// removes are in no patch, and were not reviewed.
+// open prepares the repository. It keeps the objects and perhaps the branch of an earlier attempt.
+//
+// The files of the snapshot are checked out in a separate folder. In the workspace, git would also
+// run inside nested repositories and use their configuration.
+//
+// The branch starts at the base of the patch. It stays at an earlier attempt's commit if that
+// commit has exactly this change or is already pushed. Commits of the workspace are never
+// published: they may contain lines that a later commit removes, which the reviewed patch does not
+// show.
 func (p *repository) open(ctx context.Context, taken *snapshot.Snapshot, clone string) error {
 	if err := p.fill(filepath.Join(clone, ".git"), taken.Repo.Dir); err != nil {
 		return fmt.Errorf("make the repository to publish from: %w", err)
@@ -74,15 +78,15 @@ func (p *repository) remoteHead(ctx context.Context) (string, error) {
 	return hash, err
 }
 
-// network returns git with the settings for the server, including the token: no other
-// command of git gets that.
+// network returns git with the settings for the server and the token. Only commands that connect
+// to the server use it.
 func (p *repository) network() git.Repo {
 	r := p.git
 	r.Vars = append(slices.Clip(r.Vars), p.remote.Vars()...)
 	return r
 }
 
-// fill writes the files that git needs, and removes those of a killed attempt.
+// fill writes the files of the git folder, and removes lock files of an interrupted attempt.
 func (p *repository) fill(clone, scratch string) error {
 	for _, name := range []string{"index", "index.lock", "HEAD.lock", "config.lock", "refs/heads/" + p.branch + ".lock"} {
 		if err := os.Remove(filepath.Join(p.dir, filepath.FromSlash(name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -124,7 +128,7 @@ func (p *repository) tree(ctx context.Context) (string, error) {
 // staged returns the tree that a commit would have.
 func (p *repository) staged(ctx context.Context) (string, error) { return p.line(ctx, "write-tree") }
 
-// line returns the only line that git prints.
+// line runs git and returns its output, which is one line.
 func (p *repository) line(ctx context.Context, args ...string) (string, error) {
 	out, err := p.git.Run(ctx, args...)
 	return strings.TrimSpace(string(out)), err

@@ -21,7 +21,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An Appraisal is an issue as it was read, and its score.
+// An Appraisal contains the data that was read about an issue, and its score.
 type Appraisal struct {
 	Ref      triage.Ref
 	Issue    triage.Issue
@@ -32,14 +32,14 @@ type Appraisal struct {
 	Warnings []string
 }
 
-// A Look selects the issue to appraise, and the reads for it.
+// A Look selects an issue and the data to read about it.
 type Look struct {
 	Issue      triage.Ref
-	Scope      string // of a throttle
+	Scope      string // scope in a [contract.Throttle]
 	Duplicates bool   // search for work on the issue and for existing text
 }
 
-// Rules returns the rules of the configuration, or else the built-in ones. Its error is a
+// Rules returns the configured score rules, or the built-in ones. The error is a
 // [*contract.Problem] that names every mistake.
 func Rules(s session.Session) (*scoring.Rules, error) {
 	name := s.Config.ScoreRules
@@ -65,9 +65,9 @@ func Profile(c controller.Config) scoring.Profile {
 	return scoring.Profile{Languages: c.Languages, Topics: c.Topics, Types: c.ContributionTypes}
 }
 
-// Appraise reads an issue and scores it. A failed search for duplicates gives a warning; the
-// issue and its repository must be readable. The errors are those of a [hub.Hub], and problems of
-// issues that are closed, or pull requests.
+// Appraise reads an issue and scores it. If the search for duplicates fails, Appraise adds a
+// warning; the issue and its repository must be readable. The error is one of those of [hub.Hub],
+// or a problem if the issue is closed or is a pull request.
 func Appraise(ctx context.Context, s session.Session, h *hub.Hub, look Look) (Appraisal, error) {
 	scope, ref := look.Scope, look.Issue
 	rules, err := Rules(s)
@@ -98,7 +98,7 @@ func Appraise(ctx context.Context, s session.Session, h *hub.Hub, look Look) (Ap
 	report("list the files")
 	files, truncated, err := h.Tree(ctx, scope, ref)
 	if blocked, ok := errors.AsType[*hub.BlockedError](err); ok && scope == contract.ScopePlan {
-		return Appraisal{}, blocked // there is no plan without files
+		return Appraisal{}, blocked // a plan needs the list of files
 	}
 	if err := a.lacks("The files of the repository", err); err != nil {
 		return Appraisal{}, err
@@ -128,7 +128,7 @@ func Appraise(ctx context.Context, s session.Session, h *hub.Hub, look Look) (Ap
 	return a, err
 }
 
-// open returns a problem if the issue or its repository takes no contributions.
+// open returns a problem if the issue is closed, or if its repository accepts no contributions.
 func open(ref triage.Ref, i triage.Issue) error {
 	next := contract.Run(contract.ActionDiscover, "contribflow discover --json")
 	switch {
@@ -140,7 +140,7 @@ func open(ref triage.Ref, i triage.Issue) error {
 	return nil
 }
 
-// lacks turns a failed read into a warning. An error that ends the command remains one.
+// lacks turns the error of a read into a warning. It returns an error that has to end the command.
 func (a *Appraisal) lacks(what string, err error) error {
 	if err == nil {
 		return nil
@@ -163,8 +163,8 @@ func (a *Appraisal) lacks(what string, err error) error {
 	return nil
 }
 
-// duplicates looks for evidence that the issue is being worked on or is solved already. Unread
-// means that the open pull requests could not be read.
+// duplicates searches for evidence that somebody works on the issue or that it is already solved.
+// unread means that the open pull requests could not be read.
 func (a *Appraisal) duplicates(ctx context.Context, h *hub.Hub, now time.Time) (unread bool, err error) {
 	const scope = contract.ScopeDuplicate
 	f := evidence.Facts{Ref: a.Ref, Issue: a.Issue, Now: now}

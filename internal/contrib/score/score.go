@@ -19,7 +19,7 @@ type Options struct {
 	NoDuplicates bool
 }
 
-// Run reads and scores an issue. The document is a [contract.Score], which is kept in the
+// Run reads and scores an issue. It returns a [contract.Score], which it also stores in the
 // controller's folder, or a [contract.BlockedLookup].
 func Run(ctx context.Context, s session.Session, o Options) (any, error) {
 	h, err := hub.Open(ctx, s)

@@ -11,8 +11,8 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// An env is the environment of conditions: numbers, words and booleans, and no untrusted text of
-// any length. With no loops, this bounds what a condition can cost.
+// An env is the environment of conditions. It contains numbers, short texts and booleans, but no
+// long untrusted text. Together with the lack of loops, this limits the cost of a condition.
 type env struct {
 	Issue     envIssue     `expr:"issue"`
 	Repo      envRepo      `expr:"repo"`
@@ -36,7 +36,7 @@ type envIssue struct {
 }
 
 type envRepo struct {
-	Known        bool   `expr:"known"` // false: it was not read, and the rest is empty
+	Known        bool   `expr:"known"` // false: not read, so the other fields are empty
 	Language     string `expr:"language"`
 	Stars        int    `expr:"stars"`
 	IdleDays     int    `expr:"idle_days"` // since the last push
@@ -44,13 +44,13 @@ type envRepo struct {
 	Archived     bool   `expr:"archived"`
 	Disabled     bool   `expr:"disabled"`
 	License      bool   `expr:"license"`
-	Contributing bool   `expr:"contributing"` // there is a guide for contributors; only "score" and "plan" read it
-	Tests        bool   `expr:"tests"`        // there are tests or continuous integration; only "score" and "plan" read it
+	Contributing bool   `expr:"contributing"` // has a contributor guide; set only by "score" and "plan"
+	Tests        bool   `expr:"tests"`        // has tests or continuous integration; set only by "score" and "plan"
 }
 
 type envProfile struct {
 	LanguageFits    bool `expr:"language_fits"`
-	LanguageDiffers bool `expr:"language_differs"` // the profile names languages, and this is another one
+	LanguageDiffers bool `expr:"language_differs"` // the profile names other languages
 	TopicFits       bool `expr:"topic_fits"`
 	TypeFits        bool `expr:"type_fits"`
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A kind is a kind of contribution, with the labels and the words of titles that show it.
+// A kind is a kind of contribution. Its labels, and words in titles, identify it.
 type kind struct {
 	name   string
 	labels []string // discovery searches for the first ones
@@ -26,7 +26,7 @@ const (
 	hoursFeature = 6
 )
 
-// kinds are the kinds of contributions; the first that fits counts.
+// kinds are the kinds of contributions. If several match an issue, the first one is used.
 var kinds = []kind{
 	{"docs", []string{"documentation", "docs"}, []string{"docs", "documentation", "readme", "typo", "document", "changelog"}, hoursDocs},
 	{"examples", []string{"examples", "example"}, []string{"example", "examples", "sample"}, hoursDocs},
@@ -60,8 +60,8 @@ func TypeLabels(name string) []string {
 // goodFirst is the kind of contribution for people who are new to a project.
 const goodFirst = "good-first"
 
-// Kind returns the kind of contribution that an issue asks for: its labels decide, then the words
-// of its title; empty when neither names one.
+// Kind returns the kind of contribution that an issue asks for. Labels have priority over words of
+// the title. It is empty if neither names a kind.
 func Kind(i triage.Issue) string {
 	for _, k := range kinds {
 		if evidence.HasLabel(i.Labels, k.labels...) {

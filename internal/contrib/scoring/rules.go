@@ -27,13 +27,13 @@ func Source() []byte { return slices.Clone(builtin) }
 // Builtin returns the built-in rules.
 func Builtin() (*Rules, error) { return Parse("rules.yml", builtin) }
 
-// The bounds of a file of rules.
+// The limits of a rules file.
 const (
 	maxRules   = 200
 	maxImpact  = 100
 	maxMessage = 300 // characters
 	maxLength  = 1000
-	maxNodes   = 200 // of the tree of a condition
+	maxNodes   = 200 // nodes in the syntax tree of a condition
 )
 
 // Rules are the rules of a score. They are safe for concurrent use.
@@ -48,17 +48,17 @@ type Limit struct {
 	Max int `yaml:"max,required"`
 }
 
-// A rule is one line of the table.
+// A rule is one entry of the rules file.
 type rule struct {
 	group   string
 	impact  int
 	message string
 	when    *vm.Program // nil: always
-	at      string      // where it is written
+	at      string      // its position in the file
 }
 
-// holds evaluates the condition. Conditions have no loops and read only short texts, and
-// the virtual machine of expr bounds their memory.
+// holds evaluates the condition. The cost is limited, because conditions have no loops and read
+// only short texts, and expr's virtual machine has a memory limit.
 func (r rule) holds(e env) (bool, error) {
 	if r.when == nil {
 		return true, nil
@@ -73,7 +73,7 @@ func (r rule) holds(e env) (bool, error) {
 	return out == true, nil
 }
 
-// A wireRules is a file of rules.
+// A wireRules is the content of a rules file.
 type wireRules struct {
 	Limits map[string]Limit `yaml:"limits"`
 	Rules  []wireRule       `yaml:"rules,required"`
@@ -109,7 +109,7 @@ func Parse(name string, src []byte) (*Rules, error) {
 	return out, nil
 }
 
-// checkLimits records limits of groups that do not exist, and those that allow nothing.
+// checkLimits reports limits of unknown groups, and limits that allow no value.
 func checkLimits(f *yamlfile.File, limits map[string]Limit) {
 	n := yamlfile.Child(f.Root(), "limits")
 	for key, value := range yamlfile.Pairs(n) {
@@ -145,7 +145,7 @@ func compile(f *yamlfile.File, w wireRule) rule {
 	return out
 }
 
-// decode decodes a value; one that is missing is reported already.
+// decode decodes a value. A missing value has already been reported.
 func decode(f *yamlfile.File, n *yaml.Node, out any) bool { return n.Kind != 0 && f.Decode(n, out) }
 
 // condition compiles a condition; nil where it has mistakes.
@@ -178,7 +178,7 @@ func condition(f *yamlfile.File, n *yaml.Node) *vm.Program {
 // missing matches the compiler's message about an unknown field.
 var missing = regexp.MustCompile(`^type scoring\.(env\w*) has no field (\w+)$`)
 
-// plain names a struct as conditions do.
+// plain replaces the name of a Go struct in a message by its name in conditions.
 func plain(message string) string {
 	m := missing.FindStringSubmatch(message)
 	if m == nil {

@@ -1,5 +1,6 @@
-// Package scoring rates how well an issue suits a contributor: a table of rules whose impacts
-// are added up, each with an explanation. It reads nothing: a score is a function of its [Facts].
+// Package scoring computes how well an issue suits a contributor. A score is the sum of the
+// impacts of rules, and each impact has an explanation. The package reads no data: a score depends
+// only on the rules and the [Facts].
 package scoring
 
 import (
@@ -20,15 +21,15 @@ type Facts struct {
 	// NamesFile reports whether the issue names a file of the repository.
 	NamesFile bool
 	Evidence  []contract.Evidence
-	// Unread means that open pull requests could not be read, so that the risk of a duplicate
-	// is at least medium.
+	// Unread means that the open pull requests could not be read. The risk of a duplicate is then at
+	// least medium.
 	Unread         bool
 	Profile        Profile
 	StaleAfterDays int // 0: an issue is never stale
 	Now            time.Time
 }
 
-// A Repo is a repository. The zero value is one that was not read.
+// A Repo contains the facts about a repository. The zero value means that it was not read.
 type Repo struct {
 	Known              bool
 	Language           string // empty: none
@@ -40,19 +41,19 @@ type Repo struct {
 	DefaultBranch      string
 	// OpenPulls is the number of open pull requests, or a lower bound of it; 0: not read.
 	OpenPulls int
-	// Contributing and Tests report whether there is a guide for contributors, and tests or
-	// continuous integration; false where the tree was not read.
+	// Contributing is set if there is a contributor guide. Tests is set if there are tests or
+	// continuous integration. Both are false if the tree was not read.
 	Contributing, Tests bool
 }
 
-// A Profile is the kind of issues that suits a contributor.
+// A Profile describes the issues that suit a contributor.
 type Profile struct {
 	Languages, Topics []string
 	Types             []string // kinds of contributions
 }
 
-// A Result is a score with its explanation. The impacts of Explanation and the values of
-// Breakdown have the same sum; Score is that sum, between 0 and 100.
+// A Result is a score with its explanation. The impacts of Explanation add up to the same sum as
+// the values of Breakdown. Score is this sum, limited to the range from 0 to 100.
 type Result struct {
 	Score       int
 	Band        string
@@ -95,8 +96,9 @@ func Band(score int) string {
 	return Avoid
 }
 
-// Recommended reports whether a plan for the issue is recommended: the issue is not being worked
-// on, it needs no private disclosure, and its score is at least in the band [Possible].
+// Recommended reports whether to plan a contribution to the issue. The issue must not be worked on
+// already, must not need private disclosure, and its score must be at least in the band
+// [Possible].
 func (r Result) Recommended() bool {
 	return r.Score >= possibleFrom && r.Flags.DuplicatePRRisk != contract.High && !r.Flags.SecuritySensitive
 }
@@ -199,12 +201,14 @@ func (r *Rules) apply(e env) (sums []int, explanation []contract.Explanation, er
 	return sums, explanation, nil
 }
 
-// Stale reports whether an issue was not updated for more than some days; 0: it never is.
+// Stale reports whether an issue was not updated for more than after days; an after of 0 means
+// never.
 func Stale(i triage.Issue, after int, now time.Time) bool {
 	return after > 0 && days(i.UpdatedAt, now) > after
 }
 
-// days returns the whole days from a moment to now; 0 where it is unknown or still to come.
+// days returns the number of whole days from a moment to now; 0 if the moment is unknown or in the
+// future.
 func days(from, now time.Time) int {
 	const day = 24
 	if from.IsZero() || from.After(now) {
@@ -213,5 +217,5 @@ func days(from, now time.Time) int {
 	return int(math.Floor(now.Sub(from).Hours() / day))
 }
 
-// fits reports whether one of the words of a profile is among those of a repository.
+// fits reports whether has is true for one of the wanted words.
 func fits(wanted []string, has func(string) bool) bool { return slices.ContainsFunc(wanted, has) }

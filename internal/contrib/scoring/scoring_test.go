@@ -17,8 +17,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // now is the time of all cases.
 var now = time.Date(2026, 6, 4, 0, 0, 0, 0, time.UTC)
 
-// TestScores scores the facts of each case by its rules, or the built-in ones, and checks
-// the properties of every score.
+// TestScores scores the facts of each case with its rules or the built-in ones. It also checks
+// properties that every score has.
 func TestScores(t *testing.T) {
 	t.Parallel()
 	golden.Each(t, "testdata/scores", *update, func(t *testing.T, c *golden.Case) {
@@ -75,7 +75,7 @@ func TestMistakes(t *testing.T) {
 	})
 }
 
-// TestEvaluationFails: a condition that cannot be evaluated names its place.
+// TestEvaluationFails checks that the error of a condition names its position.
 func TestEvaluationFails(t *testing.T) {
 	t.Parallel()
 	rules, err := Parse("score.yml", []byte("rules:\n  - {group: base, impact: 60, when: 7 % issue.comments == 0, message: x}\n"))
@@ -99,7 +99,7 @@ func TestBands(t *testing.T) {
 	}
 }
 
-// FuzzParse: any file is rules that give a score, or an error.
+// FuzzParse checks that any file is either an error or rules that give a score.
 func FuzzParse(f *testing.F) {
 	f.Add(builtin)
 	f.Add([]byte("rules:\n  - {group: base, impact: 60, when: 'label(\"x\") and 1 in [1..9]', message: x}\n"))

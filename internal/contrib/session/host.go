@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Server returns the address of GitHub without a slash at its end: that of GH_HOST, which gh
-// reads too, else GITHUB_SERVER_URL, else the server of GITHUB_API_URL, else github.com.
+// Server returns the URL of GitHub without a trailing slash. The first of these that is set
+// counts: GH_HOST, which gh reads too, GITHUB_SERVER_URL, the server of GITHUB_API_URL,
+// github.com.
 func (s Session) Server() string {
 	if host := s.ghHost(); host != "" {
 		return "https://" + host
@@ -34,7 +35,7 @@ func (s Session) API() string {
 	}
 }
 
-// ghHost returns the host in GH_HOST, as gh reads it.
+// ghHost returns the host that GH_HOST names, parsed as gh does.
 func (s Session) ghHost() string {
 	host := strings.ToLower(strings.TrimSpace(s.Getenv("GH_HOST")))
 	if strings.HasSuffix(host, ".github.com") {
@@ -43,8 +44,7 @@ func (s Session) ghHost() string {
 	return host
 }
 
-// HostOf returns the host that an address of the API or of the server belongs to, without its
-// port; empty where it is not an address.
+// HostOf returns the host of an API or server URL, without the port; empty if it is not a URL.
 func HostOf(address string) string {
 	if address == "" {
 		return "github.com"
@@ -60,8 +60,8 @@ func HostOf(address string) string {
 	return host
 }
 
-// Tokens returns the variables that hold tokens for a host, in the order of gh: those for GitHub's
-// own hosts are for no other one.
+// Tokens returns the names of the variables with tokens for a host, in gh's order. The variables
+// for GitHub's own hosts are not used for other hosts.
 func Tokens(host string) []string {
 	if host == "github.com" || strings.HasSuffix(host, ".ghe.com") {
 		return []string{"GH_TOKEN", "GITHUB_TOKEN"}
@@ -69,8 +69,8 @@ func Tokens(host string) []string {
 	return []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}
 }
 
-// Token returns the token of the environment for a host, and the variable that holds it; empty:
-// there is none.
+// Token returns the token for a host from the environment, and the name of its variable. Both are
+// empty if there is no token.
 func (s Session) Token(host string) (value, name string) {
 	for _, name := range Tokens(host) {
 		if value := strings.TrimSpace(s.Getenv(name)); value != "" {

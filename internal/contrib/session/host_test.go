@@ -6,7 +6,7 @@ import (
 	"github.com/org/foreman-action/internal/contrib/session"
 )
 
-// TestHost selects the server and the token that is sent to it.
+// TestHost checks which server is used and which token it receives.
 func TestHost(t *testing.T) {
 	t.Parallel()
 	tokens := []string{"GH_TOKEN=public", "GH_ENTERPRISE_TOKEN=enterprise"}

@@ -21,28 +21,28 @@ import (
 type Session struct {
 	Controller controller.Controller
 	Config     controller.Config
-	Dir        string   // the working folder, for files that the user names
+	Dir        string   // working directory, for file names from the user
 	Environ    []string // of the process, for the programs that it starts
 	Now        func() time.Time
 	Sleep      func(context.Context, time.Duration) error
-	// Report shows how far a command is; it must not be nil.
+	// Report receives the progress of a command; it must not be nil.
 	Report func(Progress)
-	// Offline keeps every command from asking GitHub: only cached answers are used.
+	// Offline prevents all requests to GitHub; only cached answers are used.
 	Offline bool
-	// IgnoreBackoff repeats requests that GitHub refused a moment ago.
+	// IgnoreBackoff repeats requests even if GitHub has recently refused them.
 	IgnoreBackoff bool
-	UserAgent     string // under which the program calls servers
+	UserAgent     string // User-Agent header of requests
 }
 
-// A Progress is how far a command is: Done of Total steps; a Total of 0 is unknown.
+// A Progress is the progress of a command: Done of Total steps. Total is 0 if it is unknown.
 type Progress struct {
 	What        string // such as "clone owner/repo"
 	Done, Total int
 }
 
-// Getenv returns a variable of the environment; empty where it is not set.
+// Getenv returns an environment variable; empty if it is not set.
 func (s Session) Getenv(name string) string {
-	for _, v := range slices.Backward(s.Environ) { // the last one counts
+	for _, v := range slices.Backward(s.Environ) { // if a name occurs twice, the last value is used
 		if key, value, ok := strings.Cut(v, "="); ok && key == name {
 			return value
 		}
@@ -78,8 +78,8 @@ func (s Session) Files(issue triage.Ref) (controller.Files, error) {
 	return controller.Paths(slug), nil
 }
 
-// ReadInput reads a text file that the user names, from the working folder, of at most limit
-// bytes.
+// ReadInput reads a file that the user names, relative to the working directory. The file may have
+// at most limit bytes.
 func (s Session) ReadInput(name string, limit int64) ([]byte, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(s.Dir, name)

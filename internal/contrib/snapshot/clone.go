@@ -18,13 +18,13 @@ import (
 // A Clone is the folder of a workspace.
 type Clone struct {
 	Dir     string   // its absolute path
-	Name    string   // its path for messages
-	Issue   string   // whose workspace it is
-	Environ []string // the surrounding environment
+	Name    string   // path in messages
+	Issue   string   // issue to which the workspace belongs
+	Environ []string // environment for git
 }
 
-// Refs runs git on refs and names in the clone's own folder .git. It must not look at
-// files: for that the clone's configuration counts.
+// Refs returns git for commands that read refs in the clone's folder .git. It must not be used for
+// commands that read files, because the clone's configuration would apply to them.
 func (c Clone) Refs() git.Repo {
 	dir := filepath.Join(c.Dir, ".git")
 	return git.Repo{Dir: c.Dir, Environ: c.Environ, Limit: maxGit, Vars: []string{"GIT_DIR=" + dir, "GIT_COMMON_DIR=" + dir, "GIT_WORK_TREE=" + c.Dir}}
@@ -33,15 +33,15 @@ func (c Clone) Refs() git.Repo {
 // maxGit is how long a command of git may take in a clone.
 const maxGit = 2 * time.Minute
 
-// Check returns a problem where git would read something else than a file in the folder .git: a named pipe
-// has no end, and a link can lead to anything.
+// Check returns a problem if the folder .git contains anything but files and folders where git
+// reads. A named pipe has no end, and a link may lead anywhere.
 func (c Clone) Check() error {
 	dir := filepath.Join(c.Dir, ".git")
 	strange := func(path string) error {
 		return c.Mismatch("%s is no clone: %s is neither a file nor a folder", c.Name, filepath.ToSlash(strings.TrimPrefix(path, c.Dir+string(filepath.Separator))))
 	}
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) || path == dir { // gone meanwhile
+		if errors.Is(err, fs.ErrNotExist) || path == dir { // removed meanwhile, or .git itself
 			return nil
 		}
 		if err != nil {
@@ -51,7 +51,7 @@ func (c Clone) Check() error {
 		switch kept := top && slices.Contains([]string{"refs", "objects", "info"}, entry.Name()); {
 		case kept && !entry.IsDir():
 			return strange(path)
-		case top && (entry.Name() == "hooks" || entry.Name() == "logs") && !entry.IsDir(): // they are not read
+		case top && (entry.Name() == "hooks" || entry.Name() == "logs") && !entry.IsDir(): // unused by git
 			return nil
 		case top && entry.IsDir() && !kept:
 			return fs.SkipDir
@@ -85,7 +85,7 @@ func (c Clone) Unreadable(err error) error {
 	return c.Mismatch("git cannot read %s: %v", c.Name, err)
 }
 
-// Problem adds a code to the errors of git that have one.
+// Problem returns the error of git as a problem with a code, if there is a code for it.
 func Problem(err error) error {
 	if errors.Is(err, exec.ErrNotFound) {
 		return &contract.Problem{Code: contract.CodeGitMissing, Err: err, Next: contract.Instruct(contract.ActionFixError, "Install git, then run the command again.")}

@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// Changes returns the paths in which a tree or a commit differs from an earlier one.
+// Changes returns the paths that differ between two trees or commits.
 func (s *Snapshot) Changes(ctx context.Context, from, to string) ([]git.Raw, error) {
 	out, err := s.Repo.Run(ctx, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--find-renames", "-l1000", "--ignore-submodules=none", from, to, "--")
 	if err != nil {
@@ -25,8 +25,8 @@ func (s *Snapshot) Changes(ctx context.Context, from, to string) ([]git.Raw, err
 	return git.ParseRaw(out)
 }
 
-// History returns the paths that each commit of the workspace beyond the base changes, from
-// its parents.
+// History returns the paths that each commit between the base and the workspace's HEAD changes,
+// compared with the commit's parents.
 func (s *Snapshot) History(ctx context.Context) ([]git.Raw, error) {
 	if s.Head == s.Base {
 		return nil, nil
@@ -65,7 +65,7 @@ func (s *Snapshot) Digest(patch []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// blobsFit checks the sizes of the files on both sides of a change.
+// blobsFit checks the sizes of the files before and after a change.
 func (s *Snapshot) blobsFit(ctx context.Context, changes []git.Raw) error {
 	if len(changes) > maxFiles {
 		return s.tooLarge("%d files are changed; a patch may have at most %d", len(changes), maxFiles)
@@ -85,7 +85,8 @@ func (s *Snapshot) blobsFit(ctx context.Context, changes []git.Raw) error {
 	return nil
 }
 
-// Sizes returns the sizes in bytes of the files on both sides of changes, by their hashes.
+// Sizes returns the sizes in bytes of the files before and after changes. The keys are the hashes
+// of the files.
 func (s *Snapshot) Sizes(ctx context.Context, changes []git.Raw) (map[string]int64, error) {
 	sizes := map[string]int64{}
 	var list strings.Builder
@@ -129,8 +130,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.buf.Write(p)
 }
 
-// Blobs returns the contents of files by their hashes. Hashes of no file are left out. Their
-// sizes must have been checked, as [Snapshot.Patch] does and [Snapshot.Sizes] allows.
+// Blobs returns the contents of files by their hashes. It skips hashes of zeros, which stand for a
+// missing file. The caller must have checked the sizes by [Snapshot.Patch] or [Snapshot.Sizes].
 func (s *Snapshot) Blobs(ctx context.Context, hashes []string) (map[string][]byte, error) {
 	hashes = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(hashes))), none)
 	blobs := make(map[string][]byte, len(hashes))
@@ -154,5 +155,5 @@ func (s *Snapshot) Blobs(ctx context.Context, hashes []string) (map[string][]byt
 	return blobs, nil
 }
 
-// none reports whether a hash stands for no object.
+// none reports whether a hash consists of zeros, which means that there is no object.
 func none(hash string) bool { return strings.Trim(hash, "0") == "" }

@@ -20,9 +20,8 @@ import (
 	"github.com/org/foreman-action/internal/git"
 )
 
-// A Scratch is a repository of our own beside a clone: it has the objects of the clone, a
-// copy of its index, and neither its configuration nor its hooks, attributes and refs.
-// Close it.
+// A Scratch is a temporary repository for a clone. It borrows the objects of the clone and has a
+// copy of its index, but not its configuration, hooks, attributes or refs. The caller closes it.
 type Scratch struct {
 	// Repo reads objects. It has no index and no files, so that no attributes count.
 	Repo git.Repo
@@ -50,9 +49,9 @@ func NewScratch(c Clone) (*Scratch, error) {
 }
 
 // Close removes the repository.
-func (s *Scratch) Close() { _ = os.RemoveAll(s.dir) } // the rest lies in the folder for temporary files
+func (s *Scratch) Close() { _ = os.RemoveAll(s.dir) } // a failure leaves temporary files
 
-// fill writes the files of the repository beside the folder .git of a clone.
+// fill writes the files of the temporary repository. clone is the folder .git of the clone.
 func fill(dir, clone string) error {
 	for _, folder := range []string{"objects/info", "refs", "info"} {
 		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
@@ -76,8 +75,8 @@ func fill(dir, clone string) error {
 	return nil
 }
 
-// config is the configuration that git writes for a new repository on a system. The
-// repository is temporary, so git does not flush to the disk.
+// config returns the configuration that git would write for a new repository on an operating
+// system. In addition, it turns off flushing to the disk, because the repository is temporary.
 func config(system string) string {
 	c := "[core]\n\trepositoryformatversion = 0\n\tfilemode = " + strconv.FormatBool(system != "windows") + "\n\tfsync = none\n"
 	switch system {
@@ -89,8 +88,8 @@ func config(system string) string {
 	return c
 }
 
-// copyFile copies a regular file with the time of its last change: by that of an index git
-// knows which files it has to read again.
+// copyFile copies a regular file with its modification time. From the time of the index, git knows
+// which files it has to read again.
 func copyFile(dir, from, to string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -120,8 +119,9 @@ func copyFile(dir, from, to string) error {
 	return os.Chtimes(to, time.Time{}, info.ModTime())
 }
 
-// changed returns the paths that differ from the index, or are untracked and not ignored, and
-// those whose changes the index hides. Git looks for all of them at the same time.
+// changed returns two lists. changed are paths that differ from the index, or are untracked and
+// not ignored. hidden are paths whose changes the index hides from git. Three git commands run
+// concurrently for this.
 func (s *Scratch) changed(ctx context.Context) (changed, hidden []string, err error) {
 	kinds := [][]string{{"--modified"}, {"--others", "--exclude-standard"}, {"--cached", "-v"}}
 	outs, errs := make([][]byte, len(kinds)), make([]error, len(kinds))
@@ -133,11 +133,11 @@ func (s *Scratch) changed(ctx context.Context) (changed, hidden []string, err er
 	last := len(kinds) - 1
 	for name := range bytes.SplitSeq(slices.Concat(outs[:last]...), []byte{0}) {
 		if len(name) > 0 {
-			changed = append(changed, strings.TrimSuffix(string(name), "/")) // a repository of its own
+			changed = append(changed, strings.TrimSuffix(string(name), "/")) // of a nested repository
 		}
 	}
 	for entry := range bytes.SplitSeq(outs[last], []byte{0}) {
-		// A lower-case letter stands for assume-unchanged, an S for skip-worktree.
+		// Git marks assume-unchanged by a lower-case letter, and skip-worktree by an S.
 		if letter, name, ok := bytes.Cut(entry, []byte(" ")); ok && (letter[0] == 'S' || 'a' <= letter[0] && letter[0] <= 'z') {
 			hidden = append(hidden, string(name))
 		}
@@ -146,8 +146,8 @@ func (s *Scratch) changed(ctx context.Context) (changed, hidden []string, err er
 	return slices.Compact(changed), hidden, cmp.Or(errs...)
 }
 
-// Clean reports whether no file differs from the clone's commit, as "git status
-// --porcelain" prints nothing.
+// Clean reports whether the workspace is the same as the clone's commit, so that "git status
+// --porcelain" would print nothing.
 func Clean(ctx context.Context, c Clone) (bool, error) {
 	head, err := c.Head(ctx)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// The limits of a change. A larger one is not a contribution, but a build folder or a disk image
-// that was not ignored.
+// The limits of a change. A larger change is usually a build folder or a disk image that was not
+// ignored, not a contribution.
 const (
 	maxFiles = 5_000
 	maxFile  = 20 << 20
@@ -24,21 +24,21 @@ const (
 	maxPatch = 64 << 20
 )
 
-// A Snapshot is the state of a workspace's files at one moment, with its base. The
-// workspace and its index are not changed. The caller closes the snapshot.
+// A Snapshot is the state of a workspace's files at one moment, with the base of the change.
+// Taking it does not change the workspace or its index. The caller closes the snapshot.
 type Snapshot struct {
 	*Scratch
 	Base string // the commit that the change starts from
-	Head string // the commit of the workspace
+	Head string // the checked-out commit
 	Tree string // of a commit of all files
 
 	clone Clone
 }
 
-// Take takes the files as "git add --all" would: tracked ones and those that are not
-// ignored. The base is the newest commit that the workspace has in common with a commit of
-// the base branch, the one from which checkout made it: the clone's own refs
-// do not count, because an editor of the workspace can move them. If the change is too large, the
+// Take takes a snapshot of the files that "git add --all" would add: tracked files and files that
+// are not ignored. The base is the newest common ancestor of the workspace's HEAD and recorded,
+// the commit of the base branch from which checkout made the workspace. Take does not use the
+// clone's refs, because an editor of the workspace can move them. If the change is too large, the
 // error is a [contract.Problem].
 func Take(ctx context.Context, c Clone, recorded string) (*Snapshot, error) {
 	head, err := c.Head(ctx)
@@ -105,9 +105,9 @@ func (s *Snapshot) tree(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// sort divides changed paths into those that are there and those that are gone: git refuses
-// a path behind a link even when it is removed. It checks the sizes of files before git
-// reads them.
+// sort divides changed paths into existing and missing ones. A path behind a link counts as
+// missing, because git update-index refuses it without --force-remove. sort also checks the sizes
+// of files before git reads them.
 func (s *Snapshot) sort(changed []string) (there, gone []string, err error) {
 	if len(changed) > maxFiles {
 		return nil, nil, s.tooLarge("%d files are changed or new, such as %q; a patch may have at most %d", len(changed), text.Quote(changed[0]), maxFiles)
@@ -117,7 +117,7 @@ func (s *Snapshot) sort(changed []string) (there, gone []string, err error) {
 		return nil, nil, fmt.Errorf("open the workspace: %w", err)
 	}
 	defer root.Close()
-	folders := map[string]bool{".": true} // whether a path is a folder, and no link
+	folders := map[string]bool{".": true} // for each path, whether it is a folder and not a link
 	total := int64(0)
 	for _, name := range changed {
 		if !isFolder(root, path.Dir(name), folders) {
@@ -152,7 +152,7 @@ func isFolder(root *os.Root, name string, known map[string]bool) bool {
 	return is
 }
 
-// add adds the size of a file to the total.
+// add adds the size of a file to the total, and returns a problem if a limit is exceeded.
 func (s *Snapshot) add(total *int64, name string, size int64) error {
 	if *total += size; size > maxFile {
 		return s.tooLarge("%q has %d MB; a file of a patch may have at most %d MB", text.Quote(name), size>>20, maxFile>>20)
@@ -163,14 +163,14 @@ func (s *Snapshot) add(total *int64, name string, size int64) error {
 	return nil
 }
 
-// tooLarge returns the problem of a change beyond the limits.
+// tooLarge returns the problem for a change that exceeds a limit.
 func (s *Snapshot) tooLarge(format string, args ...any) *contract.Problem {
 	return contract.Fail(contract.CodePatchTooLarge, "%s", fmt.Sprintf(format, args...)).
 		With(contract.Instruct(contract.ActionEdit, "Remove or ignore files that do not belong to the contribution in "+s.clone.Name+", then run: contribflow diff --json"))
 }
 
-// irregular explains why git cannot take a changed path, where it is neither a file nor a
-// link: a repository without a commit, or a named pipe.
+// irregular explains why git cannot add a changed path that is neither a file nor a link, such as
+// a repository without a commit or a named pipe.
 func (s *Snapshot) irregular(there []string, err error) error {
 	for _, name := range there {
 		info, errInfo := os.Lstat(filepath.Join(s.clone.Dir, filepath.FromSlash(name)))

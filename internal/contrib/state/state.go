@@ -1,6 +1,6 @@
-// Package state derives the progress of a contribution from its files. It is derived from files,
-// digests and the workspace on every call, never stored, so that an edit after a step undoes the
-// step.
+// Package state derives the progress of a contribution from its files, their digests and the
+// workspace. The progress is derived on every call and never stored. So an edit of the workspace
+// automatically resets the steps that depended on its content.
 package state
 
 import (
@@ -9,38 +9,38 @@ import (
 	"github.com/org/foreman-action/internal/contrib/contract"
 )
 
-// Facts are the input of a state. Fields after the first missing document are ignored and may
-// be empty.
+// Facts are the input of [Derive]. If a document is missing, the fields after it are ignored and
+// may be empty.
 type Facts struct {
 	ConfigExists  bool
-	ConfigError   error // why the configuration cannot be used
+	ConfigError   error // why the configuration is invalid
 	Authenticated bool
 	Issue         string // the active one; empty: none
 
 	Checkout bool // the workspace exists
-	Changed  bool // the workspace differs from its base: changes, or commits
-	// Digest is the digest of the workspace as it is now; documents with another one are stale.
+	Changed  bool // the workspace has changes or commits beyond its base
+	// Digest is the digest of the current workspace. Documents with another digest are stale.
 	Digest string
 	// WorkspaceProblem is the reason why the workspace cannot be compared with its base; nil: it
 	// can be compared.
 	WorkspaceProblem *contract.Problem
 
-	PatchDigest string // of the patch artifact; empty: none
+	PatchDigest string // digest in the patch artifact; empty: no artifact
 
 	Validation       string // the status of the validation; empty: none
 	ValidationDigest string
 	ValidationReason string        // why it was blocked
-	ValidationNext   contract.Next // recommended by a blocked validation
+	ValidationNext   contract.Next // next step that a blocked validation recommends
 
-	// Invalid is a document that cannot be read, and counts as absent; nil: there is none.
+	// Invalid is the problem of a document that cannot be read and so counts as missing; nil: none.
 	Invalid *contract.Problem
 
-	PR       string // the status of the record of the pull request; empty: none
+	PR       string // status in the pull request's record; empty: no record
 	PRDigest string
 	PRURL    string
 	PRReason string
-	PRNext   contract.Next // recommended by a blocked dry run
-	GateOpen bool          // every check of its gate passed
+	PRNext   contract.Next // next step that a blocked dry run recommends
+	GateOpen bool          // all checks of the gate passed
 }
 
 // A Position is a state and the next action in it.
@@ -68,11 +68,11 @@ const (
 	InstructionRepair = "Fix validation failures and rerun: " + CommandSandbox
 )
 
-// CommandCheckout is the command that checks an issue out.
+// CommandCheckout returns the command that checks an issue out.
 func CommandCheckout(issue string) string { return "contribflow checkout " + issue + " --json" }
 
-// Derive returns the progress of a contribution: the first row of the table that fits, with the
-// document that cannot be read.
+// Derive returns the progress of a contribution: the first row of a table of states whose
+// condition is true. If a document is invalid, the position also mentions this document.
 func Derive(f Facts) Position {
 	p := derive(f)
 	if f.Invalid == nil {

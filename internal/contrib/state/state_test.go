@@ -8,8 +8,8 @@ import (
 	"github.com/org/foreman-action/internal/contrib/state"
 )
 
-// TestDerive walks the table of states from the last row to the first: each row takes the
-// facts of the row after it and makes the one thing undone that the row is about.
+// TestDerive tests the rows of the table of states, from the last to the first. Each row uses the
+// facts of the following row and undoes the one fact on which the row depends.
 func TestDerive(t *testing.T) {
 	t.Parallel()
 	ready := state.Facts{

@@ -36,8 +36,8 @@ func Recommend(f state.Facts) contract.Recommendation {
 	return contract.Recommendation{State: at.State, Next: at.Next, RequiresHumanApproval: at.Human, Reason: at.Reason}
 }
 
-// source returns where access to GitHub comes from: "gh" where its account works, "env" where a
-// token is in the environment, else "none".
+// source returns the source of access to GitHub: "gh" if gh has a working account, "env" if the
+// environment contains a token, else "none".
 func source(ctx context.Context, s session.Session) string {
 	host := session.HostOf(s.Server())
 	if (gh.CLI{Dir: s.Controller.Root, Environ: s.Environ, Host: host, Offline: s.Offline}).SignedIn(ctx) {
@@ -49,7 +49,7 @@ func source(ctx context.Context, s session.Session) string {
 	return "none"
 }
 
-// Facts collects the input of the state.
+// Facts collects the input of [state.Derive].
 func Facts(ctx context.Context, s session.Session, authenticated bool) (state.Facts, error) {
 	f := state.Facts{Authenticated: authenticated}
 	_, f.ConfigExists, f.ConfigError = s.Controller.Config()
@@ -72,7 +72,7 @@ func Facts(ctx context.Context, s session.Session, authenticated bool) (state.Fa
 	return f, err
 }
 
-// note keeps the problem of a document that cannot be read, and returns any other error.
+// note stores the problem of an unreadable document in f. It returns any other error.
 func note(f *state.Facts, err error) error {
 	if p, ok := controller.Invalid(err); ok {
 		f.Invalid = p

@@ -18,17 +18,18 @@ import (
 	"github.com/org/foreman-action/internal/git"
 )
 
-// A change is the patch of the active issue, as its artifact and the workspace both have it.
+// A change is the patch of the active issue. The patch artifact and the workspace contain the same
+// patch.
 type change struct {
 	workspace *workspace.Workspace
 	files     controller.Files
 	snapshot  *snapshot.Snapshot
 	digest    string
-	paths     []string // that the patch changes, old names included
+	paths     []string // changed paths, including old names of renamed files
 }
 
-// openChange returns the change of the active issue. The error is a [contract.Problem] with
-// [contract.CodeNoPatch] unless the patch artifact is that of the workspace as it is now.
+// openChange returns the change of the active issue. If the patch artifact does not match the
+// current workspace, the error is a [contract.Problem] with [contract.CodeNoPatch].
 func openChange(ctx context.Context, s session.Session) (*change, error) {
 	issue, files, err := s.Active()
 	if err != nil {
@@ -55,7 +56,7 @@ func openChange(ctx context.Context, s session.Session) (*change, error) {
 	return c, nil
 }
 
-// compare checks that the artifact is that of the workspace.
+// compare returns a problem if the artifact does not match the workspace.
 func (c *change) compare(ctx context.Context, artifact contract.Patch, found bool) error {
 	patch, changes, err := c.snapshot.Patch(ctx)
 	if err != nil {
@@ -87,7 +88,7 @@ func stale() *contract.Problem {
 		With(contract.Run(contract.ActionDiff, state.CommandDiff))
 }
 
-// unchanged checks that the workspace is still the same.
+// unchanged returns a problem if the workspace has changed since openChange.
 func (c *change) unchanged(ctx context.Context) error {
 	now, err := snapshot.Take(ctx, c.workspace.Clone, c.workspace.Record.BaseSHA)
 	if err != nil {
@@ -102,8 +103,8 @@ func (c *change) unchanged(ctx context.Context) error {
 
 func (c *change) close() { c.snapshot.Close() }
 
-// tree returns the files that a commit of the workspace would contain, without the
-// ignored ones, which the sandbox does not get either. Links are left out.
+// tree returns the files that a commit of the workspace would contain. It omits ignored files,
+// which the sandbox does not contain either, and links.
 func (c *change) tree(ctx context.Context) (ecosystem.Tree, error) {
 	out, err := c.snapshot.Repo.Run(ctx, "ls-tree", "-r", "-z", "--long", "--full-tree", c.snapshot.Tree)
 	if err != nil {

@@ -14,17 +14,17 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// The sentences of documents.
+// Sentences that several documents contain.
 const (
 	setupDetected   = "Dependency setup detected but not run. Use --run --sandbox docker to execute setup in an isolated sandbox before validation."
 	commandDetected = "Command detected but not run. Use --run --sandbox docker to execute validation in an isolated sandbox."
 )
 
-// A document is the result of a validation while it is made.
+// A document is the result of a validation in progress.
 type document struct {
 	contract.Validation
 	found  ecosystem.Detection
-	partly bool // only some commands ran
+	partly bool // only some of the commands were selected
 }
 
 // newDocument returns the document of a validation in which nothing has run.
@@ -48,19 +48,19 @@ func newDocument(s session.Session, c *change, found ecosystem.Detection) *docum
 	return d
 }
 
-// detected ends a validation that ran no command.
+// detected completes the document of a validation that only detected commands.
 func (d *document) detected() {
 	d.Status, d.partly = contract.Blocked, true
 	d.Reason = "Validation commands were detected but not run. PR creation remains blocked."
 	d.Next = contract.Run(contract.ActionSandboxValidation, state.CommandSandbox)
 }
 
-// block ends a validation that only a person can help.
+// block completes the document of a validation that needs a person to act.
 func (d *document) block(reason string, next contract.Next) {
 	d.Status, d.Reason, d.Next, d.RequiresHumanApproval = contract.Blocked, reason, next, true
 }
 
-// blockSetup ends a validation whose dependencies must not be installed.
+// blockSetup completes the document of a validation whose dependencies must not be installed.
 func (d *document) blockSetup(b ecosystem.Block, asked bool) {
 	d.block(b.Reason+" PR creation remains blocked.", contract.Instruct(contract.ActionSandboxValidation, b.Remedy))
 	d.partly = !asked
@@ -77,7 +77,7 @@ func (d *document) blockSetup(b ecosystem.Block, asked bool) {
 	}
 }
 
-// partial ends a validation of one command that did not fail.
+// partial completes the document of a validation of one command that did not fail.
 func (d *document) partial(only string) {
 	d.partly, d.BlocksPR = true, true
 	if d.Status == contract.Passed {
@@ -98,7 +98,7 @@ func (d *document) rest(status, reason string) {
 	}
 }
 
-// finish ends a validation in which everything ran, or was skipped.
+// finish completes the document after all commands were run or skipped.
 func (d *document) finish() {
 	switch {
 	case slices.ContainsFunc(d.SetupCommands, failed):
@@ -117,7 +117,7 @@ func (d *document) fail(reason string) {
 	d.Next = contract.Instruct(contract.ActionFixValidation, state.InstructionRepair)
 }
 
-// record writes how a command ended into its entry.
+// record stores the result of a command in its entry.
 func record(entry *contract.CommandRun, command ecosystem.Command, setup bool, r sandbox.Result) {
 	what := "Validation"
 	if setup {
@@ -145,8 +145,8 @@ func record(entry *contract.CommandRun, command ecosystem.Command, setup bool, r
 	}
 }
 
-// save writes the document. A blocked validation does not replace one of the same patch that
-// passed, nor, if it was to run some commands only, one that failed.
+// save writes the document. A blocked validation does not replace a passed one of the same patch.
+// A blocked validation of selected commands does not replace a failed one either.
 func (d *document) save(s session.Session, path string) error {
 	var old contract.Validation
 	if _, err := s.Controller.ReadSealed(path, &old); err == nil && d.Status == contract.Blocked && old.PatchDigest == d.PatchDigest &&
@@ -156,7 +156,7 @@ func (d *document) save(s session.Session, path string) error {
 	return s.Controller.WriteSealed(path, d.Validation)
 }
 
-// explain returns the part of an error that follows one of its causes, as a sentence.
+// explain returns the part of an error's text after the text of its cause, as a sentence.
 func explain(err, cause error) string {
 	const longest = 500
 	message := strings.Join(strings.Fields(err.Error()), " ")

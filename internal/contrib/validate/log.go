@@ -11,14 +11,15 @@ import (
 const (
 	maxCommandLog = 1 << 20  // bytes of the output of one command in the log
 	maxLog        = 16 << 20 // bytes of the log
-	maxSecret     = 4 << 10  // bytes that a secret may have to be recognized where output is cut
+	maxSecret     = 4 << 10  // most bytes of a secret that is recognized even at a cut
 )
 
 // A redactor takes secrets out of a text.
 type redactor []string
 
-// newRedactor returns a redactor for everything in an environment whose name is that of a
-// secret, and for texts that have the form of one.
+// newRedactor returns a redactor that removes the values of environment variables whose names
+// suggest a secret, such as MY_TOKEN. It also removes texts that have the form of a known kind of
+// secret.
 func newRedactor(environ []string) redactor {
 	var secrets redactor
 	for _, variable := range environ {
@@ -37,7 +38,8 @@ func (r redactor) redact(text string) string {
 	return secret.RedactForms(secret.Redact(text, r...))
 }
 
-// A log is the whole output of a validation, for people who look for a cause.
+// A log contains the output of the commands of a validation. People read it to find the cause of a
+// failure.
 type log struct {
 	redactor redactor
 	text     bytes.Buffer

@@ -38,13 +38,13 @@ var hints = []hint{
 	missing(`pkg-config`, "pkg-config"),
 }
 
-// missing returns the hint of a program that is not there.
+// missing returns the hint for a missing program.
 func missing(name, debian string) hint {
 	return hint{regexp.MustCompile(`(?m)(?:^|[\s:"'])` + name + `["']?: (?:not found|command not found|No such file or directory|executable file not found)|exec: "` + name + `": executable file not found`), debian}
 }
 
-// systemPackages returns the Debian packages whose lack the output of a command shows. They
-// are suggestions, and never installed.
+// systemPackages returns the Debian packages that are missing according to a command's output.
+// They are only suggested, never installed.
 func systemPackages(output string) []string {
 	var found []string
 	for _, h := range hints {
@@ -55,7 +55,7 @@ func systemPackages(output string) []string {
 	return found
 }
 
-// lacking finds the program that a shell did not find.
+// lacking matches the error of a shell that does not find a program.
 var lacking = regexp.MustCompile(`(?m)^(?:/bin/)?(?:ba|da)?sh: (?:line )?[0-9]+: ([A-Za-z0-9._+-]{1,60}): (?:command )?not found$|` +
 	`^make(?:\[[0-9]+\])?: ([A-Za-z0-9._+-]{1,60}): No such file or directory$`)
 

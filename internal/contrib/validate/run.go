@@ -17,13 +17,13 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// sandboxRoot is the folder in which containers have the workspace.
+// sandboxRoot is the path of the workspace in containers.
 const sandboxRoot = "/workspace"
 
 // maxPath is how many characters of a path the log has.
 const maxPath = 200
 
-// locks is the folder in which runs of the sandbox register.
+// locks is the directory of the sandbox's locks, relative to the controller's root.
 const locks = controller.Folder + "/sandbox"
 
 // A runner runs the commands of a validation in the sandbox.
@@ -33,10 +33,11 @@ type runner struct {
 	found    ecosystem.Detection
 	document *document
 	log      log
-	done     int // commands
+	done     int // number of finished commands
 }
 
-// run runs all commands, and ends the document. The error is one of this machine, or of ctx.
+// run runs all commands, and completes the document. It returns an error if this machine failed or
+// ctx ended.
 func (r *runner) run(ctx context.Context) error {
 	set := r.s.Config.Sandbox
 	r.document.SandboxSettings = &contract.SandboxSettings{
@@ -79,7 +80,8 @@ func (r *runner) inSandbox(ctx context.Context) (err error) {
 	if err := box.Load(ctx, load); err != nil {
 		return err
 	}
-	// The files in the sandbox must be those of the digest.
+	// The workspace must not have changed while it was copied, because the document contains the
+	// earlier digest.
 	if err := r.change.unchanged(ctx); err != nil {
 		return err
 	}
@@ -105,8 +107,8 @@ func (r *runner) inSandbox(ctx context.Context) (err error) {
 	return nil
 }
 
-// spread makes the whole patch a change of the working tree, commits and new files
-// included: git diff looks at no other.
+// spread makes the whole patch an uncommitted change of the copy in the sandbox, including commits
+// and new files. "git diff --check" checks only uncommitted changes.
 func (r *runner) spread(ctx context.Context, box *sandbox.Session, command ecosystem.Command) error {
 	for _, args := range [][]string{{"git", "reset", "--quiet", r.change.snapshot.Base}, {"git", "add", "--intent-to-add", "--all"}} {
 		result, err := box.Run(ctx, sandbox.Command{Args: args, Image: command.Image})
@@ -120,7 +122,7 @@ func (r *runner) spread(ctx context.Context, box *sandbox.Session, command ecosy
 	return nil
 }
 
-// command runs one command, and records how it ended.
+// command runs one command and records its result.
 func (r *runner) command(ctx context.Context, box *sandbox.Session, command ecosystem.Command, entry *contract.CommandRun) error {
 	setup := r.done < len(r.found.Setup)
 	r.report(command.Line)
@@ -140,13 +142,13 @@ func (r *runner) command(ctx context.Context, box *sandbox.Session, command ecos
 	return nil
 }
 
-// report shows how far the validation is.
+// report reports the progress of the validation.
 func (r *runner) report(what string) {
 	r.s.Report(session.Progress{What: what, Done: r.done, Total: len(r.found.Setup) + len(r.found.Commands)})
 }
 
-// blocked ends a document whose commands could not be run. Errors that are not a result of a
-// validation are returned.
+// blocked completes a document whose commands could not be run. It returns errors that no document
+// can describe.
 func (r *runner) blocked(err error) error {
 	d := r.document
 	again := ", then run: " + state.CommandSandbox

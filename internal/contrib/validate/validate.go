@@ -1,5 +1,5 @@
-// Package validate runs the checks of a repository on the patch of the active issue, in
-// Docker containers alone: no command of a repository ever runs on the host.
+// Package validate runs the checks of a repository on the patch of the active issue. It runs them
+// only in Docker containers, never on the host.
 package validate
 
 import (
@@ -21,18 +21,18 @@ import (
 // Docker is the name of the only sandbox.
 const Docker = "docker"
 
-// AcceptLockfile is the value of [Options.Accept] for lockfiles that the patch changes.
+// AcceptLockfile is the value in [Options.Accept] that accepts changed lockfiles.
 const AcceptLockfile = "lockfile"
 
 // Options are the flags of "validate".
 type Options struct {
 	Run     bool
 	Sandbox string   // empty or [Docker]
-	Only    string   // the line of a command to run alone; empty: all
+	Only    string   // run only the command with this line; empty: all commands
 	Accept  []string // [AcceptLockfile]
 }
 
-// Check returns a mistake in the options.
+// Check returns an error for an invalid option.
 func (o Options) Check() error {
 	switch {
 	case o.Sandbox != "" && o.Sandbox != Docker:
@@ -48,13 +48,13 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Run returns the document of "validate", and writes it and a log. Without [Options.Run] it
-// only detects commands.
+// Run returns the document of "validate". It writes the document and a log to files. Without
+// [Options.Run], it only detects commands.
 func Run(ctx context.Context, s session.Session, o Options) (contract.Validation, error) {
 	if err := checkImages(s.Config.Sandbox.Images); err != nil {
 		return contract.Validation{}, &contract.Problem{Code: contract.CodeConfig, Err: fmt.Errorf("%s: %w", controller.ConfigPath, err)}
 	}
-	if _, err := s.Controller.Key(); err != nil { // before minutes of work that could not be recorded
+	if _, err := s.Controller.Key(); err != nil { // storing the result needs the key
 		return contract.Validation{}, err
 	}
 	c, err := openChange(ctx, s)
@@ -115,7 +115,8 @@ func checkImages(images map[string]string) error {
 	return errors.Join(bad...)
 }
 
-// choose keeps the commands of one line; empty: all of them.
+// choose removes the commands whose line differs from only. If only is empty, it keeps all
+// commands.
 func choose(found ecosystem.Detection, only string) (ecosystem.Detection, error) {
 	if only == "" {
 		return found, nil

@@ -61,7 +61,7 @@ func TestMissingProgram(t *testing.T) {
 	}
 }
 
-// TestLog takes secrets out, also where the output is cut within one.
+// TestLog checks that the log contains no secret, even if the output is cut within one.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	const form, named = "ghp_aaaaaaaaaabbbbbbbbbbccccccccccdddddd", "correct horse"
@@ -86,7 +86,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestSave saves one document after another, and checks which one stays.
+// TestSave saves two documents, and checks which one is stored.
 func TestSave(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -127,7 +127,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// TestDocs reads the configuration that docs/contribflow.md shows.
+// TestDocs parses the configuration in docs/contribflow.md.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/contribflow.md")

@@ -25,7 +25,7 @@ import (
 type Source struct {
 	Issue triage.Ref
 	Files controller.Files
-	Depth int       // how many commits; 0: all
+	Depth int       // number of commits; 0: all
 	Log   io.Writer // output of git; it may contain secrets
 }
 
@@ -37,8 +37,8 @@ func Branch(s session.Session, issue triage.Ref) string {
 	return s.Config.BranchPrefix + "issue-" + strconv.Itoa(issue.Number)
 }
 
-// Clone clones a repository beside its place and returns the record for checkout. [Publish]
-// puts it in its place.
+// Clone clones a repository into a temporary folder beside the workspace, and returns its record.
+// [Publish] moves the clone into place.
 func Clone(ctx context.Context, s session.Session, o Source) (contract.Workspace, error) {
 	temp := s.Controller.Abs(o.Files.Workspace) + ".tmp"
 	if err := os.MkdirAll(filepath.Dir(temp), 0o700); err != nil {
@@ -48,7 +48,7 @@ func Clone(ctx context.Context, s session.Session, o Source) (contract.Workspace
 	token, _ := s.Token(session.HostOf(s.Server()))
 	err := c.run(ctx, "")
 	if err != nil && token != "" && refused(err) {
-		err = c.run(ctx, token) // the repository is not public
+		err = c.run(ctx, token) // the repository may be private
 	}
 	if err != nil {
 		return contract.Workspace{}, errors.Join(c.explain(err, token != ""), os.RemoveAll(temp))
@@ -60,8 +60,8 @@ func Clone(ctx context.Context, s session.Session, o Source) (contract.Workspace
 	return record, nil
 }
 
-// Publish puts a clone in its place. A workspace that is there is replaced: the caller has
-// checked that it holds nothing of value.
+// Publish moves a clone into place. It replaces an existing workspace, so the caller must have
+// checked that the old one contains no work.
 func Publish(s session.Session, files controller.Files) error {
 	dir := s.Controller.Abs(files.Workspace)
 	old := dir + ".old"
@@ -74,7 +74,7 @@ func Publish(s session.Session, files controller.Files) error {
 	return Tidy(s, files)
 }
 
-// Tidy removes the files of a killed checkout beside a workspace.
+// Tidy removes the temporary folders of an interrupted checkout.
 func Tidy(s session.Session, files controller.Files) error {
 	dir := s.Controller.Abs(files.Workspace)
 	if err := errors.Join(os.RemoveAll(dir+".tmp"), os.RemoveAll(dir+".old")); err != nil {
@@ -95,7 +95,7 @@ type cloning struct {
 func (c cloning) git() git.Repo {
 	return git.Repo{Dir: c.temp, Environ: c.session.Environ, Vars: []string{
 		"GIT_LFS_SKIP_SMUDGE=1", "GIT_DIR=" + filepath.Join(c.temp, ".git"), "GIT_WORK_TREE=" + c.temp,
-		// Names that other systems take for .git are refused on every system.
+		// Names that Windows or macOS treat as .git are refused on every system.
 		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.protectNTFS", "GIT_CONFIG_VALUE_0=true", "GIT_CONFIG_KEY_1=core.protectHFS", "GIT_CONFIG_VALUE_1=true",
 	}}
 }
@@ -196,9 +196,9 @@ func (c cloning) explain(err error, token bool) error {
 	return snapshot.Problem(fmt.Errorf("clone %s: %w", c.repository(), err))
 }
 
-// Refresh takes the clone's newest commit of the base branch as base, where the server has
-// it on that branch: after a fetch and a rebase in the workspace. It reports whether it
-// took another one.
+// Refresh updates the base of the workspace after a fetch and a rebase. The new base is the
+// clone's newest commit of the base branch. The server must have this commit on that branch.
+// Refresh reports whether the base changed.
 func Refresh(ctx context.Context, s session.Session, w *Workspace) (bool, error) {
 	newest, err := w.Clone.Refs().Resolve(ctx, "refs/remotes/origin/"+w.Record.BaseBranch)
 	if errors.Is(err, git.ErrNoCommit) || newest == w.Record.BaseSHA {
@@ -218,9 +218,9 @@ func Refresh(ctx context.Context, s session.Session, w *Workspace) (bool, error)
 	return true, nil
 }
 
-// CheckBase asks the server whether the base is a commit of the repository's branch: an
-// editor of the workspace may be able to change the record too, and the commits before the base
-// are published without a review.
+// CheckBase returns an error if the base is not on the server's base branch. This check is needed
+// because an editor of the workspace may also be able to change the record. Commits before the
+// base are published without a review.
 func (w *Workspace) CheckBase(ctx context.Context, s session.Session, token string) error {
 	public, err := w.public(ctx, s, w.Record.BaseSHA, token)
 	if err != nil {
@@ -232,8 +232,8 @@ func (w *Workspace) CheckBase(ctx context.Context, s session.Session, token stri
 	return nil
 }
 
-// public reports whether the server has a commit on the base branch. Of the record only the name
-// of the branch counts.
+// public reports whether the server has a commit on the base branch. It uses only the name of this
+// branch from the record.
 func (w *Workspace) public(ctx context.Context, s session.Session, commit, token string) (bool, error) {
 	scratch, err := snapshot.NewScratch(w.Clone)
 	if err != nil {
@@ -254,7 +254,7 @@ func (w *Workspace) public(ctx context.Context, s session.Session, commit, token
 	return err == nil, ctx.Err()
 }
 
-// progress reads the progress of git from its output.
+// A progress parses git's progress from its output.
 type progress struct {
 	report func(percent int)
 	line   []byte

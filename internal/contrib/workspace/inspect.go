@@ -11,12 +11,12 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Facts are the workspace's part of the state of a contribution.
+// Facts are the facts about a workspace from which the progress of a contribution is derived.
 type Facts struct {
-	Exists  bool   // there is a clone
+	Exists  bool   // the clone exists
 	Changed bool   // it differs from its base
 	Digest  string // of the current change; empty if it cannot be computed
-	// Problem is the reason why the digest is missing: the folder is not the clone, or its change
+	// Problem is the reason why Digest is empty: the folder is not the expected clone, or its change
 	// is too large.
 	Problem *contract.Problem
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRefused distinguishes refusals by a server from similar texts.
+// TestRefused distinguishes a server's refusals from similar errors.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]bool{

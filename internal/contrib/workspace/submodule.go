@@ -17,8 +17,8 @@ import (
 	"github.com/org/foreman-action/internal/workdir"
 )
 
-// Submodules returns the state of the submodules that the workspace declares, and warnings
-// about declarations that are dangerous or broken. It initializes none.
+// Submodules returns the state of the submodules that the workspace declares, and warnings about
+// dangerous or invalid declarations. It does not initialize submodules.
 func (w *Workspace) Submodules(ctx context.Context) (contract.Submodules, []string, error) {
 	none := contract.Submodules{Status: contract.SubmodulesNone, Reason: "Workspace declares no submodules."}
 	declared, warnings, err := w.declared(ctx)
@@ -94,7 +94,7 @@ func (w *Workspace) declared(ctx context.Context) (paths, warnings []string, err
 	return paths, warnings, nil
 }
 
-// submoduleLinks returns the paths at which the index holds a submodule.
+// submoduleLinks returns the paths of the submodules in the index.
 func (w *Workspace) submoduleLinks(ctx context.Context) ([]string, error) {
 	s, err := snapshot.NewScratch(w.Clone)
 	if err != nil {
@@ -115,7 +115,7 @@ func (w *Workspace) submoduleLinks(ctx context.Context) ([]string, error) {
 	return links, nil
 }
 
-// initialized reports whether a submodule's folder is a clone.
+// initialized reports whether the folder of a submodule contains a clone.
 func initialized(dir, name string) bool {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

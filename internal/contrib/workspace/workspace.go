@@ -1,6 +1,6 @@
-// Package workspace is the clone of a repository in which a contribution is made.
+// Package workspace manages the clone of a repository in which a contribution is made.
 //
-// The repository is hostile. Git clones it without the configuration of the user, hooks,
+// The repository may be hostile. So git clones it without the user's configuration, hooks,
 // filters, templates and submodules.
 package workspace
 
@@ -29,9 +29,9 @@ type Workspace struct {
 	Clone  snapshot.Clone
 }
 
-// Open returns the workspace of an issue. The error is a [contract.Problem] with
-// [contract.CodeNoWorkspace] where there is none, and with [contract.CodeWorkspaceMismatch]
-// where checkout did not make the folder.
+// Open returns the workspace of an issue. The error is a [contract.Problem]. Its code is
+// [contract.CodeNoWorkspace] if there is no workspace, and [contract.CodeWorkspaceMismatch] if
+// checkout did not make the folder.
 func Open(s session.Session, issue triage.Ref, files controller.Files) (*Workspace, error) {
 	w := &Workspace{Files: files, Clone: snapshot.Clone{Dir: s.Controller.Abs(files.Workspace), Name: files.Workspace, Issue: issue.String(), Environ: s.Environ}}
 	found, err := s.Controller.Read(files.WorkspaceState, &w.Record)
@@ -64,7 +64,7 @@ func Open(s session.Session, issue triage.Ref, files controller.Files) (*Workspa
 	return w, nil
 }
 
-// plain reports a path that is not a folder of its own: a link, or a file.
+// plain returns an error if a path is a link or a file instead of a folder.
 func plain(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -76,7 +76,7 @@ func plain(dir string) error {
 	return nil
 }
 
-// Verify checks that the clone is of the right repository and on its branch.
+// Verify checks that the clone is of the right repository and has checked out the issue's branch.
 func (w *Workspace) Verify(ctx context.Context) error {
 	out, err := w.Clone.Refs().Run(ctx, "config", "--local", "--no-includes", "-z", "--get-all", "remote.origin.url")
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
@@ -91,7 +91,7 @@ func (w *Workspace) Verify(ctx context.Context) error {
 	return w.OnBranch(ctx)
 }
 
-// OnBranch checks that the clone is on its branch.
+// OnBranch checks that the clone has checked out the issue's branch.
 func (w *Workspace) OnBranch(ctx context.Context) error {
 	out, err := w.Clone.Refs().Run(ctx, "rev-parse", "--symbolic-full-name", "HEAD")
 	if err != nil {

@@ -15,12 +15,13 @@ import (
 
 const (
 	maxColours   = 256 // of a PNG with a palette
-	exactColours = 64  // the most frequent ones, such as backgrounds, are kept
+	exactColours = 64  // the most frequent colours, such as backgrounds, are exact
 )
 
-// Compact returns a PNG with at most 256 colours, of which each pixel has the nearest one. The
-// most frequent colours are kept, then those that differ most from all others. A page of text has
-// few colours besides the edges of its letters, so the eye sees no difference.
+// Compact returns a PNG with at most 256 colours. Each pixel has the nearest of them. The palette
+// contains the most frequent colours, and then those that differ most from the others. The
+// difference is invisible on a page of text, because most of its colours occur only at the edges
+// of letters.
 func Compact(picture []byte) ([]byte, error) {
 	decoded, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {
@@ -50,7 +51,8 @@ func Compact(picture []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// reduce returns a palette for colours with their frequencies, and the place of each colour in it.
+// reduce returns a palette for colours with their frequencies, and the index in the palette for
+// each colour.
 func reduce(count map[color.RGBA]int) (color.Palette, map[color.RGBA]uint8) {
 	colours := slices.SortedFunc(maps.Keys(count), func(a, b color.RGBA) int {
 		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B), cmp.Compare(a.A, b.A))
@@ -76,7 +78,7 @@ func reduce(count map[color.RGBA]int) (color.Palette, map[color.RGBA]uint8) {
 	return palette, index
 }
 
-// distance returns how much two colours differ.
+// distance returns a measure of the difference between two colours.
 func distance(a, b color.RGBA) int {
 	square := func(x, y uint8) int { return (int(x) - int(y)) * (int(x) - int(y)) }
 	return square(a.R, b.R) + square(a.G, b.G) + square(a.B, b.B) + square(a.A, b.A)

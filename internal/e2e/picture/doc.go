@@ -1,4 +1,4 @@
-// Package picture ties each picture of the documentation to the text that it was made of: the
-// PNG names the SHA-256 of that text, which is a file beside it. So a test can tell that both are
-// of one run, on a machine without Chromium.
+// Package picture connects each picture in the documentation with the text from which it was made.
+// The PNG contains the SHA-256 of this text, and the text is in a file beside it. So a test
+// without Chromium can check that picture and text belong together.
 package picture

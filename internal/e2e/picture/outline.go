@@ -1,8 +1,8 @@
 package picture
 
-// Outline is a script for a browser. It returns what a page shows, as indented lines of text: each
-// visible element with its classes, its role and its label, its own text, and the value of a
-// field. The text of an element <time> is left out: it is another one at each run.
+// Outline is a script for a browser. It returns an indented text that describes the visible
+// elements of a page: classes, role, label, text, and the values of fields. It omits the text of
+// <time> elements, which differs at each run.
 const Outline = `(() => {
 	const lines = [];
 	const plain = (text) => text.replace(/\s+/g, " ").trim();

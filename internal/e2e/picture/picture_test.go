@@ -13,14 +13,14 @@ import (
 
 const dir = "../../../docs/pictures"
 
-// maxSize is how many bytes a reader may have to load for one picture.
+// maxSize is the most bytes that a picture may have.
 const maxSize = 250_000
 
-// TestPictures compares the digest in each picture with the text beside it, of which it was
-// made: NAME.html is the whole page, NAME.txt its outline. No such text is without a picture.
+// TestPictures compares the digest in each picture with the text beside it. The text is NAME.html,
+// the whole page, or NAME.txt, its outline. Every such text must have a picture.
 func TestPictures(t *testing.T) {
 	t.Parallel()
-	sources := map[string]string{} // by name
+	sources := map[string]string{} // texts by the name of their picture
 	for _, ending := range []string{".html", ".txt"} {
 		list, err := filepath.Glob(dir + "/*" + ending)
 		if err != nil {
@@ -77,7 +77,7 @@ func TestSource(t *testing.T) {
 		t.Errorf("the picture is broken: %v", err)
 	}
 	for n := range with {
-		_ = SourceOf(with[:n]) // no panic
+		_ = SourceOf(with[:n]) // must not panic
 	}
 	if _, err := WithSource([]byte("GIF89a"), nil); err == nil {
 		t.Error("no error for a picture that is no PNG")
@@ -86,7 +86,7 @@ func TestSource(t *testing.T) {
 
 func TestCompact(t *testing.T) {
 	t.Parallel()
-	// Half of it is white, then come 400 shades of grey and blue, and one pixel is green.
+	// Half of the picture is white. The rest has 400 shades of grey and blue, and one green pixel.
 	from := image.NewRGBA(image.Rect(0, 0, 40, 20))
 	for i := range 800 {
 		c := color.RGBA{255, 255, 255, 255}

@@ -12,8 +12,8 @@ import (
 // keyword is the PNG keyword of the text that contains the digest of a picture's source.
 const keyword = "Source-SHA256"
 
-// ihdrEnd is where the first chunk of a PNG ends: behind the signature, and length, name,
-// contents and checksum of IHDR.
+// ihdrEnd is the offset at which the first chunk of a PNG, IHDR, ends: after the signature, and
+// the chunk's length, type, data and checksum.
 const ihdrEnd = 8 + 4 + 4 + 13 + 4
 
 var signature = []byte("\x89PNG\r\n\x1a\n")
@@ -30,7 +30,7 @@ func WithSource(picture, source []byte) ([]byte, error) {
 	return bytes.Join([][]byte{picture[:ihdrEnd], chunk, picture[ihdrEnd:]}, nil), nil
 }
 
-// Digest returns the digest of a text, as WithSource writes it.
+// Digest returns the digest of a text in the form that WithSource writes.
 func Digest(source []byte) string {
 	sum := sha256.Sum256(source)
 	return hex.EncodeToString(sum[:])

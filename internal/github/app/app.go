@@ -1,8 +1,8 @@
-// Package app lets the client of package github work in the name of a GitHub App: it
-// signs, and gets and keeps the tokens of the App's installations.
+// Package app lets the client of package github act as a GitHub App. It signs requests of the App,
+// and requests and caches the tokens of the App's installations.
 //
-// It is a package of its own so that programs with another token do not contain the code for
-// signing.
+// It is a separate package so that programs that use another kind of token do not contain the code
+// for signing.
 package app
 
 import (
@@ -20,43 +20,43 @@ import (
 )
 
 const (
-	backdated = time.Minute     // a signature is made as if before, for clocks differ
-	signature = 9 * time.Minute // how long it is valid; GitHub accepts at most 10 minutes
+	backdated = time.Minute     // a signature's issue time is this much in the past, because clocks differ
+	signature = 9 * time.Minute // how long a signature is valid; GitHub accepts at most 10 minutes
 )
 
 // Options configure an [App].
 type Options struct {
 	ID string // the App's id, or its client id
-	// Key is the App's private key in PEM, as GitHub hands it out. It appears in no error.
+	// Key is the App's private key in PEM, as downloaded from GitHub. Errors never contain it.
 	Key []byte
-	// Installation is the id of the one installation that is used; 0: it is looked up for
+	// Installation is the id of the one installation to use; 0: App looks up the installation of
 	// each repository.
 	Installation int64
-	// Permissions are the permissions of the tokens; nil: issues: write, contents: read and
-	// metadata: read.
+	// Permissions are the permissions of the installation tokens; nil: issues: write, contents:
+	// read and metadata: read.
 	Permissions map[string]string
-	// GitHub is how GitHub is reached; its Token and Tokens do not count.
+	// GitHub configures the connection to GitHub; its Token and Tokens are ignored.
 	GitHub github.Options
 }
 
 // An App is a GitHub App. It is safe for concurrent use.
 type App struct {
 	o      Options
-	client *github.App // in the App's own name
+	client *github.App // authenticates as the App itself
 	now    func() time.Time
 
 	mu    sync.Mutex
 	login string // see Login
 }
 
-// New returns an App. It does no I/O; the error states which option is not usable.
+// New returns an App. It does no I/O; the error names the invalid option.
 func New(o Options) (*App, error) {
 	if o.ID == "" {
 		return nil, errors.New("github app: the App's id is not set")
 	}
 	key, err := jwt.ParseRSAPrivateKeyFromPEM(o.Key)
 	if err != nil {
-		// The parser's words could repeat what it was given.
+		// The parser's error could contain the key.
 		return nil, errors.New("github app: the private key is unusable: want the PEM file with an RSA key that GitHub made for the App")
 	}
 	if o.Permissions == nil {
@@ -71,12 +71,12 @@ func New(o Options) (*App, error) {
 	if a.client, err = github.NewApp(via); err != nil {
 		return nil, fmt.Errorf("github app: %w", err)
 	}
-	a.o.Key = nil // the signer has it
+	a.o.Key = nil // only the signer needs the key
 	return a, nil
 }
 
-// Login returns the login under which the App writes, such as "foreman[bot]". It is asked
-// for once.
+// Login returns the login under which the App writes, such as "foreman[bot]". It requests the login
+// from GitHub only once.
 func (a *App) Login(ctx context.Context) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -91,8 +91,8 @@ func (a *App) Login(ctx context.Context) (string, error) {
 	return a.login, nil
 }
 
-// Client returns a client whose tokens reach one repository, "owner/name", and nothing
-// else. It does no I/O.
+// Client returns a client whose tokens give access to one repository, "owner/name", and to no
+// other. It does no I/O.
 func (a *App) Client(repo string) (*github.Client, error) {
 	source, err := a.Source(repo)
 	if err != nil {
@@ -119,8 +119,8 @@ type signer struct {
 	now func() time.Time
 }
 
-// Token implements [rest.TokenSource]. Signing again helps only against a wrong clock that was
-// corrected meanwhile.
+// Token implements [rest.TokenSource]. Each call signs a new token. After a refusal a new token
+// helps only if the machine's clock was wrong and has been corrected since.
 func (s *signer) Token(context.Context, string) (string, error) {
 	now := s.now()
 	token := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{

@@ -37,7 +37,7 @@ const (
 
 var ref = triage.Ref{Owner: "octo", Repo: "hello", Number: 7}
 
-// newKey makes a key once for all tests, for that takes its time.
+// newKey generates one key for all tests, because generating a key is slow.
 var newKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
 type world struct {
@@ -45,7 +45,7 @@ type world struct {
 	o    app.Options
 	log  bytes.Buffer
 	mu   sync.Mutex
-	skew time.Duration // of our clock
+	skew time.Duration // how far the App's clock is ahead of GitHub's
 	now  time.Time
 }
 
@@ -55,7 +55,7 @@ func (w *world) time() time.Time {
 	return w.now.Add(w.skew)
 }
 
-// pass moves our clock and GitHub's.
+// pass advances the App's clock and GitHub's clock.
 func (w *world) pass(d time.Duration) {
 	w.mu.Lock()
 	w.now = w.now.Add(d)
@@ -313,7 +313,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestTokenNeedsNoLeave asks for leave for what changes something, and not for a token.
+// TestTokenNeedsNoLeave checks that the gate is called before a write, and not before the request
+// for a token.
 func TestTokenNeedsNoLeave(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -333,7 +334,7 @@ func TestTokenNeedsNoLeave(t *testing.T) {
 	w.calls(t, find, mint, read, mint, "POST /repos/octo/hello/issues/7/labels 200")
 }
 
-// put carries an effect out whose result does not matter.
+// put performs an effect and returns only the error.
 func put(ctx context.Context, c *github.Client, ref triage.Ref, e effect.Effect) error {
 	_, err := c.Write(ctx, ref, e)
 	return err

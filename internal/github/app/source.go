@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	early    = 5 * time.Minute // before it runs out a token is replaced
-	shortest = time.Minute     // for which one is used all the same, when the clocks are far apart
+	early    = 5 * time.Minute // a token is replaced this long before it expires
+	shortest = time.Minute     // a new token is used at least this long, even if the clocks differ much
 )
 
 var _ rest.TokenSource = (*Source)(nil)
 
-// A Source gives the tokens of an installation that reach one repository. A token is kept
-// until shortly before it runs out, and replaced once for all who wait. It is safe for
-// concurrent use.
+// A Source returns the installation tokens for one repository. It caches a token until five minutes
+// before it expires. If several goroutines wait for a new token, it requests only one. It is safe
+// for concurrent use.
 type Source struct {
 	app         *App
 	owner, name string
 
-	turn         chan struct{} // contains a value while the fields below are in use
+	turn         chan struct{} // semaphore of size 1; guards the fields below
 	installation int64         // 0: not looked up yet
 	token        string
-	good         time.Time // until when token is used
+	good         time.Time // token is used until this time
 }
 
 // Token implements [rest.TokenSource].
@@ -47,11 +47,11 @@ func (s *Source) Token(ctx context.Context, refused string) (string, error) {
 	s.token = ""
 	token, until, err := s.fetch(ctx)
 	if errors.Is(err, triage.ErrNotFound) && s.app.o.Installation == 0 && s.installation != 0 {
-		s.installation = 0 // it may have been installed again since
+		s.installation = 0 // the App may have been installed again, under another id
 		token, until, err = s.fetch(ctx)
 	}
 	if errors.Is(err, triage.ErrUncertain) {
-		token, until, err = s.fetch(ctx) // a token more does no harm
+		token, until, err = s.fetch(ctx) // a second token does no harm
 	}
 	if err != nil {
 		return "", fmt.Errorf("github app: %w", advise(err))
@@ -64,8 +64,8 @@ func (s *Source) Token(ctx context.Context, refused string) (string, error) {
 	return token, nil
 }
 
-// fetch asks for a token, and before it for the installation, if it is not known. That changes
-// nothing on GitHub, and passes no gate, unlike the calls made with the token.
+// fetch requests a token, and first the id of the installation if it is unknown. These requests do
+// not call the gate of a write, because they change nothing on GitHub.
 func (s *Source) fetch(ctx context.Context) (token string, until time.Time, err error) {
 	ctx = effect.WithGate(ctx, nil)
 	if s.installation == 0 {
@@ -78,7 +78,7 @@ func (s *Source) fetch(ctx context.Context) (token string, until time.Time, err 
 	})
 }
 
-// advise returns what to do about an error.
+// advise adds to an error what the operator should do.
 func advise(err error) error {
 	switch rest.StatusOf(err) {
 	case http.StatusUnauthorized:

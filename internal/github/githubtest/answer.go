@@ -20,12 +20,12 @@ const docsURL = "https://docs.github.com/rest"
 // An object is a JSON object of an answer.
 type object = render.Object
 
-// An answer is the answer of the fake to one call.
+// An answer is the fake's response to one call.
 type answer struct {
 	status  int
 	header  http.Header
 	raw     []byte
-	foreign bool // the body is not JSON, by the caller's own wish
+	foreign bool // the body is not JSON, because the request asked for another type
 }
 
 // encode returns the answer as the server sends it.
@@ -41,7 +41,7 @@ func (a answer) encode(now time.Time) loopback.Answer {
 	return loopback.Answer{Status: a.status, Header: h, Body: a.raw}
 }
 
-// reply is an answer with a JSON body; a nil body is none.
+// reply returns an answer with a JSON body; a nil body means no body.
 func reply(status int, body any) answer {
 	a := answer{status: status, header: http.Header{}}
 	if body == nil {
@@ -49,21 +49,21 @@ func reply(status int, body any) answer {
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
-		panic(fmt.Sprintf("githubtest: encode an answer: %v", err)) // only plain values are put in
+		panic(fmt.Sprintf("githubtest: encode an answer: %v", err)) // impossible: bodies consist of plain values
 	}
 	a.raw = raw
 	a.header.Set("Content-Type", "application/json; charset=utf-8")
 	return a
 }
 
-// failure is an answer that refuses, in GitHub's form.
+// failure returns an answer with an error in GitHub's JSON.
 func failure(status int, message string) answer {
 	return reply(status, object{
 		"message": message, "documentation_url": docsURL, "status": strconv.Itoa(status),
 	})
 }
 
-// invalid is a 422 with one validation error.
+// invalid returns a 422 with one validation error.
 func invalid(resource, field, code, message string) answer {
 	e := object{"resource": resource, "field": field, "code": code}
 	if message != "" {
@@ -82,7 +82,7 @@ func withBody(r *http.Request, body []byte) *http.Request {
 	return out
 }
 
-// page cuts one page out of a list, as the query asks, and sets the Link header.
+// page returns one page of a list, as the query requests, and the Link header for it.
 func page[T any](r *http.Request, list []T) ([]T, http.Header) {
 	size := number(r, "per_page", 30)
 	size = min(max(size, 1), 100)

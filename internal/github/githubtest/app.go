@@ -18,23 +18,23 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// An App is a GitHub App. A server that has one accepts only its tokens: those that it signed
-// itself for calls about the App, and those of its installations for all others.
+// An App is a GitHub App. A server with an App accepts only its tokens. Calls about the App need a
+// token that the App has signed itself. All other calls need an installation token.
 type App struct {
 	ID   int64
 	Slug string
 	Key  *rsa.PublicKey
-	// Owners are whose repositories it is installed for; the id of the installation is
-	// the place in the list, from 1.
+	// Owners are the owners whose repositories have the App installed. The id of an installation is
+	// its position in this list, from 1.
 	Owners []string
 }
 
 const (
 	tokenLife    = time.Hour
-	signatureMax = 10 * time.Minute // how far ahead a signed token may end
+	signatureMax = 10 * time.Minute // maximal time until a signed token expires
 )
 
-// An issued token is one of an installation.
+// An issued token is an installation token.
 type issued struct {
 	until        time.Time
 	installation int
@@ -42,15 +42,15 @@ type issued struct {
 	permissions  map[string]string
 }
 
-// The credentials that a server takes.
+// credentials are the tokens that a server accepts.
 type credentials struct {
 	token  string // empty: any
-	app    *App   // nil: token counts
+	app    *App   // nil: the server checks token instead
 	clock  *state.Clock
 	tokens map[string]issued // of the App's installations
 }
 
-// move gives the installation of an owner another id.
+// move gives the installation of an owner a new id.
 func (c *credentials) move(owner string) {
 	owners := slices.Clone(c.app.Owners)
 	k := slices.IndexFunc(owners, state.Same(owner))
@@ -61,7 +61,7 @@ func (c *credentials) move(owner string) {
 	c.app = &app
 }
 
-// authorize checks who calls; ok is false for an answer that refuses.
+// authorize checks the token of a call. If ok is false, refusal is the response.
 func (c *credentials) authorize(r *http.Request) (refusal answer, ok bool) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	switch {
@@ -88,7 +88,7 @@ func aboutApp(path string) bool {
 	return path == "/app" || strings.HasPrefix(path, "/app/") || strings.HasPrefix(path, "/repos/") && strings.HasSuffix(path, "/installation")
 }
 
-// reaches reports whether a token is for the repository of a path.
+// reaches reports whether a token gives access to the repository in a path.
 func (c *credentials) reaches(t issued, path string) bool {
 	parts := strings.Split(path, "/")
 	if len(parts) < 4 || parts[1] != "repos" {
@@ -98,8 +98,8 @@ func (c *credentials) reaches(t issued, path string) bool {
 		(len(t.repos) == 0 || slices.Contains(t.repos, strings.ToLower(parts[3])))
 }
 
-// signed returns GitHub's error for a token that the App signed itself; empty: the token is
-// valid.
+// signed checks a token that the App has signed itself, and returns GitHub's error. Empty: the
+// token is valid.
 func (c *credentials) signed(token string) string {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -14,7 +14,7 @@ import (
 
 const maxComment = 65536 // characters
 
-// A located comment knows its issue.
+// A located comment is a comment with its issue.
 type located struct {
 	state.Comment
 	issue *state.Record
@@ -38,7 +38,7 @@ func listRepoComments(in *input) answer {
 	return listed(in.r, list, renderLocated(in.repo))
 }
 
-// changed returns the comments changed at or after the query's since.
+// changed returns the comments that changed at or after the time "since" of the query.
 func changed(in *input, issues []*state.Record) []located {
 	since, _ := time.Parse(time.RFC3339, in.r.URL.Query().Get("since"))
 	var list []located
@@ -75,7 +75,7 @@ func createComment(in *input) answer {
 	return a
 }
 
-// findComment finds the comment of the path and its place in its issue.
+// findComment returns the issue of the comment in the path, and the comment's index in it.
 func findComment(in *input) (*state.Record, int) {
 	id, err := strconv.ParseInt(in.vars["id"], 10, 64)
 	if err != nil {
@@ -124,14 +124,14 @@ func listCommentReactions(in *input) answer {
 	return reactionsOf(in, i.Comments[k].Reactions)
 }
 
-// reactionsOf knows the filter content.
+// reactionsOf lists reactions. It supports the filter "content".
 func reactionsOf(in *input, list []state.Reaction) answer {
 	want := in.r.URL.Query().Get("content")
 	list = slices.DeleteFunc(slices.Clone(list), func(r state.Reaction) bool { return want != "" && r.Content != want })
 	return listed(in.r, list, func(r state.Reaction) object { return render.Reaction(r, in.clock.Now()) })
 }
 
-// createReaction answers 201 for a new reaction and 200 for one that is there.
+// createReaction answers 201 for a new reaction and 200 for one that already exists.
 func createReaction(in *input) answer { return react(in, &in.issue.Reactions) }
 
 func createCommentReaction(in *input) answer {

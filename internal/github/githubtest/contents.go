@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// maxInline is the size from which on the contents API leaves out the content.
+// maxInline is the size from which the contents API omits the content of a file.
 const maxInline = 1 << 20
 
 func getContents(in *input) answer {
@@ -47,7 +47,7 @@ func fileAnswer(in *input, path, content string) answer {
 	return reply(http.StatusOK, o)
 }
 
-// wrapped is base64 in lines of 60 characters, as GitHub sends it.
+// wrapped returns content as base64 in lines of 60 characters, as GitHub sends it.
 func wrapped(content string) string {
 	s := base64.StdEncoding.EncodeToString([]byte(content))
 	var b strings.Builder
@@ -91,8 +91,8 @@ func entries(r *state.Repository, files map[string]string, dir string) []object 
 	return list
 }
 
-// getCommit answers with the commit that a name stands for: a branch or a tag of that
-// name wins over the first digits of a commit, as in git.
+// getCommit answers with the commit of a name. As in git, a branch or a tag of that name wins over
+// a commit whose hash begins with the name.
 func getCommit(in *input) answer {
 	ref := in.vars["ref"]
 	sha := in.repo.Commit(ref)
@@ -102,7 +102,7 @@ func getCommit(in *input) answer {
 	return reply(http.StatusOK, commit(in, sha, "Change"))
 }
 
-// commit is a commit of the owner of the repository.
+// commit renders a commit by the owner of the repository.
 func commit(in *input, sha, message string) object {
 	at, who := render.API(in.repo, "/commits/%s", sha), render.User(in.repo.Owner)
 	by := object{"name": in.repo.Owner, "email": in.repo.Owner + "@example.com", "date": render.Stamp(in.repo.Created)}

@@ -8,8 +8,8 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// Repo returns the repository "owner/name", which is made on first use: public, with
-// the issue types Bug, Feature and Task and nothing else.
+// Repo returns the repository "owner/name". The first call creates it: public, with the issue types
+// Bug, Feature and Task, and otherwise empty.
 func (s *Server) Repo(fullName string) *Repo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,7 +45,7 @@ func (s *Server) Describe(fullName string, a About) {
 	r.state.About = a
 }
 
-// DeleteLabel deletes a label of the repository "owner/name", and so takes it off its issues.
+// DeleteLabel deletes a label of the repository "owner/name" and removes it from all its issues.
 func (s *Server) DeleteLabel(fullName, name string) {
 	r := s.Repo(fullName)
 	s.mu.Lock()
@@ -53,15 +53,15 @@ func (s *Server) DeleteLabel(fullName, name string) {
 	r.state.DeleteLabel(name)
 }
 
-// Advance moves the server's clock forward: later events are that much later than [Config].Now.
-// Calls add up.
+// Advance moves the server's clock forward by d, in addition to earlier calls. Later events have a
+// time that is that much later than [Config].Now.
 func (s *Server) Advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clock.Advance(d)
 }
 
-// SetBudget makes answers report n remaining calls in the hour, and one less after each call. The
+// SetBudget makes responses report n remaining calls in the hour, one fewer after each call. The
 // search has a separate budget. Calls beyond the budget are not refused.
 func (s *Server) SetBudget(n int) {
 	s.mu.Lock()
@@ -78,10 +78,10 @@ func (s *Server) Calls() []Call {
 	return list
 }
 
-// Log returns a line for each call: method, escaped path without query, and status,
-// such as "POST /repos/octo/hello/issues/7/comments 201". " cut" at the end means
-// that the caller got no answer; without a status, the call was not served either. A
-// call under way has status 0.
+// Log returns a line for each call: method, escaped path without query, and status, such as
+// "POST /repos/octo/hello/issues/7/comments 201". " cut" at the end means that the client received
+// no response. A line with " cut" and no status means that the server did not handle the call
+// either. A call in progress has status 0.
 func (s *Server) Log() []string {
 	var lines []string
 	for _, c := range s.Calls() {
@@ -90,32 +90,32 @@ func (s *Server) Log() []string {
 	return lines
 }
 
-// LimitCalls leaves the token n calls until a time from now, when there are 5,000 again.
-// Answers report how many are left; further calls are refused. Calls that are answered
-// with 304 cost nothing.
+// LimitCalls allows the token n calls until the duration reset has passed, and then 5,000 again.
+// Responses report the remaining calls; further calls are refused. A call with the response 304
+// does not count.
 func (s *Server) LimitCalls(n int, reset time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.limit = limit{on: true, left: n, reset: s.clock.Now().Add(reset)}
 }
 
-// SetToken makes another token the only one that is accepted, in place of that of the Config.
-// An App's tokens stay as they are.
+// SetToken replaces the token of the Config: the server accepts only the new one. It does not
+// affect the tokens of an App.
 func (s *Server) SetToken(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.credentials.token = token
 }
 
-// RevokeTokens makes all installation tokens so far worthless.
+// RevokeTokens revokes all installation tokens issued so far.
 func (s *Server) RevokeTokens() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.credentials.tokens)
 }
 
-// MoveInstallation gives the installation of an owner another id: the App was taken away
-// and installed again.
+// MoveInstallation gives the installation of an owner a new id, as if the App was uninstalled and
+// installed again.
 func (s *Server) MoveInstallation(owner string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// listEvents is the timeline without comments, reviews and commits.
+// listEvents lists the timeline without comments, reviews and commits.
 func listEvents(in *input) answer {
 	list := slices.DeleteFunc(slices.Clone(in.issue.Events), func(e state.Event) bool {
 		return slices.Contains([]string{"commented", "reviewed", "committed"}, e.Kind)

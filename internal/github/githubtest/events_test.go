@@ -12,9 +12,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// schemas names the schema of each kind of event in GitHub's description. Under the timeline's
-// own schema, which accepts any of these, an event without its label would pass for another
-// kind.
+// schemas names the schema of each kind of event in GitHub's description. The schema of the
+// timeline itself accepts any kind of event. With that schema, a "labeled" event without its label
+// would be accepted as another kind.
 var schemas = map[string]string{
 	"labeled": "labeled-issue-event", "unlabeled": "unlabeled-issue-event",
 	"closed": "state-change-issue-event", "reopened": "state-change-issue-event", "unlocked": "state-change-issue-event",
@@ -99,8 +99,8 @@ func ask(t *testing.T, s *Server, call [3]string) []byte {
 	return a.raw
 }
 
-// TestRecordedTimelines: what the client is tested with is of the form that GitHub
-// describes.
+// TestRecordedTimelines checks that the timelines with which the client is tested have the form
+// that GitHub describes.
 func TestRecordedTimelines(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("../testdata/timeline/recorded*.txtar")

@@ -8,7 +8,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
-// A connection that breaks after the write: the caller knows nothing, the comment is there.
+// The connection breaks after the write: the caller gets an error, but the comment exists.
 func Example() {
 	s, err := githubtest.Start(githubtest.Config{})
 	if err != nil {

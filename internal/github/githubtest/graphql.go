@@ -18,13 +18,14 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// graphQLPath is where the GraphQL API is.
+// graphQLPath is the path of the GraphQL API.
 const graphQLPath = "/graphql"
 
 //go:embed testdata/github-subset.graphql
 var schemaText string
 
-// loadSchema parses the schema once for all servers of a process. It is not changed afterwards.
+// loadSchema parses the schema once for all servers of a process. The schema is not modified
+// afterwards.
 var loadSchema = sync.OnceValues(func() (*ast.Schema, error) {
 	return gqlparser.LoadSchema(&ast.Source{Name: "github-subset.graphql", Input: schemaText})
 })
@@ -69,7 +70,7 @@ type queryError struct{ kind, message string }
 // graphQL answers a call to the GraphQL API.
 func graphQL(in *input) answer {
 	q, err := parseQuery(in.body)
-	if err != nil { // which is a problem, too
+	if err != nil { // an invalid query is also reported as a problem
 		return reply(http.StatusOK, object{"errors": []object{{"message": err.Error(), "extensions": object{"code": "invalidQuery"}}}})
 	}
 	data, failed := object{}, []object(nil)
@@ -94,8 +95,8 @@ func graphQL(in *input) answer {
 	return reply(http.StatusOK, body)
 }
 
-// removeLabelsFromLabelable takes labels off an issue or a pull request. Those that it does not
-// bear are fine; with one that does not exist nothing is changed.
+// removeLabelsFromLabelable removes labels from an issue or a pull request. It ignores labels that
+// the issue does not have. If a label does not exist in the repository, it changes nothing.
 func removeLabelsFromLabelable(in *input, args map[string]any) (object, *queryError) {
 	id, _ := args["labelableId"].(string)
 	repo, issue := in.labelable(id)
@@ -123,7 +124,7 @@ func noNode(id string) *queryError {
 	return &queryError{"NOT_FOUND", fmt.Sprintf("Could not resolve to a node with the global id of '%s'.", id)}
 }
 
-// labelable finds an issue or a pull request by its id; nil when there is none any more.
+// labelable returns the issue or pull request with an id; nil if it does not exist or was deleted.
 func (in *input) labelable(id string) (*state.Repository, *state.Record) {
 	for _, r := range in.repos {
 		for _, i := range r.Issues {

@@ -19,7 +19,7 @@ const removeLabels = `mutation($on: ID!, $labels: [ID!]!) {
   }
 }`
 
-// nodes returns the id of an issue, and those of labels of the repository.
+// nodes returns the GraphQL id of an issue, and the ids of labels of the repository.
 func nodes(t *testing.T, s *githubtest.Server, number int, labels ...string) (issue string, ids []string) {
 	t.Helper()
 	get := func(path string) string {
@@ -51,8 +51,8 @@ func mutate(t *testing.T, s *githubtest.Server, query string, vars map[string]an
 	return string(answer)
 }
 
-// TestRemoveLabelsMutation removes labels by their ids, as GitHub does: those that are not there
-// are fine, and with one that does not exist nothing happens.
+// TestRemoveLabelsMutation removes labels by their ids. As on GitHub, a label that the issue does
+// not have is ignored, and a label that does not exist makes the whole mutation fail.
 func TestRemoveLabelsMutation(t *testing.T) {
 	t.Parallel()
 	s := furnished(t)
@@ -74,7 +74,7 @@ func TestRemoveLabelsMutation(t *testing.T) {
 		on     string
 		labels []string
 		want   string
-		left   string // on both
+		left   string // labels that remain on the issue and on the pull request
 	}{
 		{"a label that was created again", issue, []string{labels[0], labels[3]}, missing(labels[3]), "[bug a b] [a b]"},
 		{"no such issue", "I_0", labels[:1], missing("I_0"), "[bug a b] [a b]"},
@@ -137,7 +137,7 @@ func TestQueriesAreChecked(t *testing.T) {
 	}
 }
 
-// TestGraphQLLimit leaves the limit of the REST API alone.
+// TestGraphQLLimit checks that calls to the GraphQL API do not count towards the REST API's limit.
 func TestGraphQLLimit(t *testing.T) {
 	t.Parallel()
 	s := furnished(t)

@@ -7,25 +7,25 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// An input is one call on its way to its handler. The server's mutex is held meanwhile.
+// An input is one call with the data for its handler. The handler runs under the server's mutex.
 type input struct {
 	clock       *state.Clock
 	repos       map[string]*state.Repository // by "owner/name" in lower case
 	credentials *credentials
-	actor       string // who the call is made by
+	actor       string // login of the caller
 	r           *http.Request
 	body        []byte
-	vars        map[string]string // of the path, unescaped
-	repo        *state.Repository // nil: the call is about none
-	issue       *state.Record     // nil: the call is about none
+	vars        map[string]string // parameters in the path, unescaped
+	repo        *state.Repository // nil: the call is not about a repository
+	issue       *state.Record     // nil: the call is not about an issue
 }
 
-// decode reads the body as JSON; false means that it is none of that form.
+// decode parses the body as JSON; false means that the body does not fit v.
 func (in *input) decode(v any) bool { return json.Unmarshal(in.body, v) == nil }
 
 type handler func(*input) answer
 
-// with binds a function that renders something to a repository.
+// with returns a render function whose first argument is always r.
 func with[T any](r *state.Repository, render func(*state.Repository, T) object) func(T) object {
 	return func(v T) object { return render(r, v) }
 }

@@ -16,8 +16,8 @@ func getIssue(in *input) answer {
 	return reply(http.StatusOK, render.Issue(in.repo, in.issue))
 }
 
-// listIssues knows the filters state, labels, creator and since, and the orders by creation and
-// by the last change, either way.
+// listIssues lists issues. It supports the filters state, labels, creator and since. It sorts by
+// creation or by the last change, in either direction.
 func listIssues(in *input) answer {
 	q := in.r.URL.Query()
 	want := q.Get("state")
@@ -45,7 +45,7 @@ func listIssues(in *input) answer {
 	return listed(in.r, list, with(in.repo, render.Issue))
 }
 
-// by reports whether an account opened the issue; the empty one stands for all.
+// by reports whether an account opened the issue; an empty login matches every issue.
 func by(i *state.Record, login string) bool { return login == "" || state.Same(login)(i.Author) }
 
 func hasLabels(i *state.Record, labels string) bool {
@@ -93,7 +93,7 @@ func editIssue(in *input) answer {
 	if !in.decode(&e) {
 		return failure(http.StatusBadRequest, "Problems parsing JSON")
 	}
-	// Everything is checked before anything is changed.
+	// All checks precede the first change.
 	for _, check := range []func(*input, edit) (answer, bool){checkState, checkMilestone, checkType} {
 		if a, ok := check(in, e); !ok {
 			return a
@@ -174,14 +174,14 @@ func editState(in *input, e edit) {
 
 func editType(in *input, e edit) {
 	var name string
-	_ = json.Unmarshal(e.Type, &name) // checkType has seen to it
+	_ = json.Unmarshal(e.Type, &name) // cannot fail: checkType has parsed it
 	if k := slices.IndexFunc(in.repo.Types, state.Same(name)); k >= 0 {
 		name = in.repo.Types[k]
 	}
 	in.repo.SetType(in.issue, in.actor, name)
 }
 
-// milestoneOf finds a milestone by its number in JSON; nil when there is none.
+// milestoneOf returns the milestone whose number is in raw; nil when there is none.
 func milestoneOf(r *state.Repository, raw json.RawMessage) *state.Milestone {
 	var n int
 	if json.Unmarshal(raw, &n) != nil {

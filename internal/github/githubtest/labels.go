@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-const maxLabels = 100 // of an issue
+const maxLabels = 100 // labels of one issue
 
 func listRepoLabels(in *input) answer {
 	return listed(in.r, in.repo.Labels, with(in.repo, render.Label))
@@ -54,7 +54,7 @@ func labelsOf(r *state.Repository, i *state.Record) []*state.Label {
 	return list
 }
 
-// allLabels answers with all labels of the issue: answers to writes are not paged.
+// allLabels answers with all labels of the issue. Responses to writes are not split into pages.
 func allLabels(in *input) answer {
 	list := []object{}
 	for _, l := range labelsOf(in.repo, in.issue) {
@@ -63,8 +63,8 @@ func allLabels(in *input) answer {
 	return reply(http.StatusOK, list)
 }
 
-// names reads what GitHub takes for labels: {"labels": [...]} or the list alone, of
-// strings or of objects with a name.
+// names reads the names of labels in one of the forms that GitHub accepts: {"labels": [...]} or the
+// list alone. The list contains strings, or objects with a name.
 func names(raw json.RawMessage) []string {
 	var whole struct{ Labels json.RawMessage }
 	if json.Unmarshal(raw, &whole) == nil && len(whole.Labels) > 0 {
@@ -88,7 +88,7 @@ func names(raw json.RawMessage) []string {
 	return list
 }
 
-// checkLabels refuses the labels that GitHub refuses.
+// checkLabels refuses the names that GitHub refuses.
 func checkLabels(list []string) (answer, bool) {
 	for _, name := range list {
 		switch n := utf8.RuneCountInString(name); {
@@ -142,7 +142,7 @@ func removeLabel(in *input) answer {
 	return allLabels(in)
 }
 
-// listMilestones knows the filter state.
+// listMilestones lists milestones. It supports the filter state.
 func listMilestones(in *input) answer {
 	want := in.r.URL.Query().Get("state")
 	if want == "" {

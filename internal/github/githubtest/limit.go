@@ -12,14 +12,14 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// A limit is how many calls the token has left. The zero value does not count.
+// A limit is the number of calls that the token has left. The zero value does not limit calls.
 type limit struct {
 	on    bool
 	left  int
 	reset time.Time
 }
 
-// refuse refuses a call when none is left.
+// refuse refuses a call if no calls are left.
 func (l *limit) refuse(c *state.Clock) (answer, bool) {
 	if l.on && !c.Now().Before(l.reset) {
 		l.left, l.reset = 5000, c.Now().Add(time.Hour)
@@ -32,7 +32,7 @@ func (l *limit) refuse(c *state.Clock) (answer, bool) {
 	return a, true
 }
 
-// account counts a call that was answered, and adds the rest to the answer.
+// account counts a call that was answered, and adds the number of remaining calls to its response.
 func (l *limit) account(a answer) {
 	if !l.on {
 		return
@@ -50,7 +50,7 @@ func (l *limit) header() http.Header {
 	return h
 }
 
-// A budget is the number of calls that answers report as left; none is refused for it.
+// A budget is the number of remaining calls that responses report. It never causes a refusal.
 type budget struct {
 	on   bool
 	left int
@@ -60,7 +60,7 @@ type budget struct {
 func (b *budget) spend(r *http.Request, a answer) {
 	switch {
 	case a.header == nil:
-	case a.status >= http.StatusBadRequest && a.header.Get("X-Ratelimit-Remaining") != "": // it was refused for that
+	case a.status >= http.StatusBadRequest && a.header.Get("X-Ratelimit-Remaining") != "": // a rate limit's refusal already has the headers
 	case strings.HasPrefix(r.URL.Path, "/search/"):
 		a.header.Set("X-Ratelimit-Resource", "search")
 		a.header.Set("X-Ratelimit-Remaining", "29")
@@ -73,8 +73,8 @@ func (b *budget) spend(r *http.Request, a answer) {
 	}
 }
 
-// conditional gives the answer to a read its entity tag, and answers 304 to a caller who
-// has it already. GitHub's tags are weak where answers are compressed.
+// conditional adds an entity tag to the response to a read. It answers 304 if the client sent the
+// same tag. The tags are weak, as GitHub's are when it compresses responses.
 func conditional(r *http.Request, a answer) answer {
 	if r.Method != http.MethodGet || a.status != http.StatusOK {
 		return a

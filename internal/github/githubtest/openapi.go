@@ -19,16 +19,16 @@ import (
 //go:embed testdata/github-subset.json
 var description []byte
 
-// loadRouter parses the description once for all servers of a process: 50 ms. The
-// router is not changed afterwards.
+// loadRouter parses the description once for all servers of a process, because that takes 50 ms.
+// The router is not modified afterwards.
 var loadRouter = sync.OnceValues(func() (routers.Router, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(description)
 	if err != nil {
 		return nil, err
 	}
-	doc.Servers = nil // any host will do
+	doc.Servers = nil // then the router accepts any host
 	for _, p := range []string{"/repos/{owner}/{repo}/contents/{path}"} {
-		// GitHub accepts slashes here, which a template of OpenAPI cannot express.
+		// GitHub accepts slashes in this parameter, which an OpenAPI path template cannot express.
 		item := doc.Paths.Value(p)
 		doc.Paths.Delete(p)
 		doc.Paths.Set(strings.Replace(p, "{path}", "{path:.*}", 1), item)
@@ -36,7 +36,7 @@ var loadRouter = sync.OnceValues(func() (routers.Router, error) {
 	return gorillamux.NewRouter(doc)
 })
 
-// A checker holds calls against GitHub's description.
+// A checker compares calls with GitHub's description.
 type checker struct{ router routers.Router }
 
 func newChecker() (*checker, error) {
@@ -58,7 +58,7 @@ func (c *checker) check(r *http.Request, body []byte, a *answer) []string {
 		return []string{fmt.Sprintf("GitHub's description has no such route: %v", err)}
 	}
 	if path, ok := params["path"]; ok && path == "" {
-		params["path"] = "/" // the root is not a missing value
+		params["path"] = "/" // an empty value, the root, would count as missing
 	}
 	in := &openapi3filter.RequestValidationInput{
 		Request: req, PathParams: params, Route: route,
@@ -81,8 +81,8 @@ func (c *checker) check(r *http.Request, body []byte, a *answer) []string {
 	return problems
 }
 
-// reason returns the place of a violation in the document, without the schema that the library
-// prints.
+// reason returns the text of a violation and its position in the document. It omits the schema,
+// which the library would print.
 func reason(err error) string {
 	if e, ok := errors.AsType[*openapi3.SchemaError](err); ok {
 		return fmt.Sprintf("/%s: %s", strings.Join(e.JSONPointer(), "/"), e.Reason)

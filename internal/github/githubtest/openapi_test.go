@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCheckerFindsBadAnswers: the fake's answers are checked against the description as
-// strictly as its requests.
+// TestCheckerFindsBadAnswers checks that the fake's own responses are compared with the description
+// as strictly as the requests.
 func TestCheckerFindsBadAnswers(t *testing.T) {
 	t.Parallel()
 	checker, err := newChecker()
@@ -48,8 +48,8 @@ func TestCheckerFindsBadAnswers(t *testing.T) {
 	}
 }
 
-// TestEveryRouteIsDescribed: a route of the fake that GitHub does not describe could
-// not be checked.
+// TestEveryRouteIsDescribed checks that GitHub describes each route of the fake, because other
+// routes could not be checked.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
 	checker, err := newChecker()
@@ -60,10 +60,10 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	for _, route := range routes() {
 		path := "/" + strings.Join(route.parts, "/")
 		if path == graphQLPath {
-			continue // GitHub describes it by a schema
+			continue // the GraphQL API is described by a schema
 		}
 		if strings.HasSuffix(path, "/contents") {
-			continue // GitHub takes the root without a slash, too
+			continue // GitHub also accepts the root without a slash
 		}
 		r, err := http.NewRequestWithContext(t.Context(), route.method, "http://x"+fill.Replace(path), nil)
 		if err != nil {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// ParseFault reads a fault as test data writes it: a method and a path pattern, then
-// words out of status=N, nth=N, times=N, cutbefore, cutafter, header=NAME:VALUE and
-// body=TEXT, in which "_" stands for a space.
+// ParseFault parses a fault in test data: a method and a path pattern, followed by options. The
+// options are status=N, nth=N, times=N, cutbefore, cutafter, header=NAME:VALUE and body=TEXT. "_"
+// in TEXT means a space.
 func ParseFault(words []string) (Fault, error) {
 	if len(words) < 2 {
 		return Fault{}, fmt.Errorf("fault %v: want METHOD PATH WORD…", words)

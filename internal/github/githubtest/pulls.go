@@ -19,7 +19,7 @@ const (
 	maxCommits = 250
 )
 
-// getPull is one pull request. Each of its files has a line that is changed.
+// getPull answers with one pull request. One line is changed in each of its files.
 func getPull(in *input) answer {
 	if !in.issue.PullRequest {
 		return notFound()
@@ -27,7 +27,7 @@ func getPull(in *input) answer {
 	return reply(http.StatusOK, render.Pull(in.repo, in.issue))
 }
 
-// listPulls knows the filters state, head and base, and lists the newest first.
+// listPulls lists pull requests, the newest first. It supports the filters state, head and base.
 func listPulls(in *input) answer {
 	q := in.r.URL.Query()
 	want := cmp.Or(q.Get("state"), "open")
@@ -46,8 +46,8 @@ func listPulls(in *input) answer {
 	return listed(in.r, list, with(in.repo, render.ListedPull))
 }
 
-// createPull refuses a second open pull request of the same branches. It knows no
-// branches: any name will do.
+// createPull refuses a second open pull request of the same branches. The fake has no list of
+// branches, so it accepts any name.
 func createPull(in *input) answer {
 	var body struct {
 		Title, Head, Base, Body string
@@ -69,12 +69,14 @@ func createPull(in *input) answer {
 	return a
 }
 
-// ReviewAs lets another user review a pull request: their review is no longer requested.
+// ReviewAs adds a review by another user to a pull request, and removes that user from the
+// requested reviewers.
 func (r *Repo) ReviewAs(actor string, number int, body string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.Review(i, actor, body) })
 }
 
-// PushAs lets a person with that name push a commit to a pull request, whose date may be any.
+// PushAs adds a commit to a pull request. name is the author's name in git, and at is the commit's
+// date, which need not be now.
 func (r *Repo) PushAs(name string, number int, at time.Time) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.Push(i, name, at) })
 }

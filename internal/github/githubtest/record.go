@@ -12,15 +12,15 @@ import (
 // A Call is one request that the server got.
 type Call struct {
 	Method string
-	Path   string // escaped, as it came
+	Path   string // escaped, as received
 	Query  url.Values
 	Header http.Header // Accept, Authorization, Content-Type, If-None-Match, User-Agent, X-GitHub-Api-Version
 	Body   string
-	Status int  // of the answer; 0 when none was made
+	Status int  // of the response; 0 when there was none
 	Cut    bool // the connection was closed without an answer
 }
 
-// String returns the line that [Server.Log] has for the call.
+// String returns the call's line in [Server.Log].
 func (c Call) String() string {
 	switch {
 	case c.Cut && c.Status == 0:
@@ -40,10 +40,10 @@ func newCall(c loopback.Call) Call {
 		}
 	}
 	path, query, _ := strings.Cut(c.URI, "?")
-	values, _ := url.ParseQuery(query) // as far as it can be read, as [url.URL.Query] does
+	values, _ := url.ParseQuery(query) // drops malformed parts, as [url.URL.Query] does
 	return Call{Method: c.Method, Path: path, Query: values, Header: header, Body: string(c.Body), Status: c.Status, Cut: c.Cut}
 }
 
-// A Fault goes wrong with some of the calls. Where its Status is set, an empty Body is
-// GitHub's JSON for the status.
+// A Fault makes some of the calls fail. If Status is set and Body is empty, the response has
+// GitHub's JSON for that status.
 type Fault = loopback.Fault

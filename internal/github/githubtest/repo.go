@@ -53,7 +53,8 @@ func getPermission(in *input) answer {
 	}
 	u := render.User(login)
 	u["role_name"] = permission
-	// The field permission knows neither of the two roles.
+	// The field "permission" has no values "maintain" and "triage"; GitHub reports the next lower
+	// role.
 	base := map[string]string{"maintain": "write", "triage": "read"}
 	return reply(http.StatusOK, object{"permission": cmp.Or(base[permission], permission), "role_name": permission, "user": u})
 }

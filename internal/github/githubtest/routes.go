@@ -74,8 +74,8 @@ func at(method, pattern string, h handler) route {
 	return route{method: method, parts: strings.Split(pattern[1:], "/"), handle: h}
 }
 
-// find returns the handler of a call and the values in its path, unescaped; nil when
-// there is no route.
+// find returns the handler of a call, and the parameters in its path, unescaped. The handler is nil
+// when there is no route.
 func find(routes []route, r *http.Request) (handler, map[string]string) {
 	parts := strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
 	for _, route := range routes {
@@ -115,7 +115,7 @@ func (t route) match(parts []string) (map[string]string, bool) {
 	return vars, len(parts) == len(t.parts)
 }
 
-// inRepo finds the repository of a call; 404 when there is none.
+// inRepo looks up the repository of a call; it answers 404 when there is none.
 func inRepo(h handler) handler {
 	return func(in *input) answer {
 		in.repo = in.repos[strings.ToLower(in.vars["owner"]+"/"+in.vars["repo"])]
@@ -126,8 +126,8 @@ func inRepo(h handler) handler {
 	}
 }
 
-// onIssue finds the issue of a call: 404 when there is none, 410 when it was
-// deleted, 301 when it was transferred.
+// onIssue looks up the issue of a call. It answers 404 when there is none, 410 when it was deleted,
+// and 301 when it was transferred.
 func onIssue(h handler) handler {
 	return inRepo(func(in *input) answer {
 		n, err := strconv.Atoi(in.vars["number"])
@@ -148,7 +148,7 @@ func onIssue(h handler) handler {
 }
 
 func moved(in *input) answer {
-	// The rest of the path, after the issue, is kept.
+	// The new location keeps the part of the path after the issue.
 	parts := strings.SplitN(in.r.URL.EscapedPath(), "/", 7)
 	to := "http://" + in.r.Host + in.issue.Transferred
 	if len(parts) == 7 {

@@ -11,9 +11,9 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// search knows the qualifiers repo, is, state, type, label, author, language, archived, no and,
-// before one of them, "-". Other words are searched for in title and body. Words in parentheses
-// are joined by OR; commas join labels.
+// search supports the qualifiers repo, is, state, type, label, author, language, archived and no;
+// "-" negates one. It looks for other words in title and body. OR joins words in parentheses;
+// commas join labels.
 func search(in *input) answer {
 	q := in.r.URL.Query()
 	type hit struct {
@@ -50,7 +50,7 @@ func search(in *input) answer {
 		o := render.Issue(h.repo, h.issue)
 		o["score"] = 1
 		if h.issue.Body == "" {
-			delete(o, "body") // which the description does not let be null here
+			delete(o, "body") // the search's schema does not allow null here
 		}
 		items = append(items, o)
 	}

@@ -1,11 +1,13 @@
-// Package githubtest is a GitHub for tests: a server on loopback that keeps state as
-// GitHub does, records its calls in order, and injects faults.
+// Package githubtest is a GitHub for tests: a server on loopback that keeps state as GitHub does,
+// records its calls in order, and injects faults.
 //
-// Every request and every answer is checked against GitHub's own OpenAPI description, and each
-// GraphQL query against its schema; each mismatch is a problem, and a server made with [New] fails its test for it. It
-// reproduces the surprises of GitHub: adding a label that does not exist creates it,
-// names match without regard to case, closing twice does nothing, and users that
-// cannot be assigned are dropped silently.
+// It checks every request and every response against GitHub's own OpenAPI description, and each
+// GraphQL query against GitHub's schema. Each mismatch is a problem, and a server made with [New]
+// fails its test for each problem.
+//
+// It reproduces the surprises of GitHub: adding a label that does not exist creates it, names match
+// without regard to case, closing twice does nothing, and users that cannot be assigned are dropped
+// silently.
 package githubtest
 
 import (
@@ -26,15 +28,15 @@ const defaultLogin = "github-actions[bot]"
 type Config struct {
 	// Addr is the address to listen on; empty means 127.0.0.1:0.
 	Addr string
-	// SkipValidation leaves out the comparison with the OpenAPI description, which
-	// costs about a millisecond a call; for benchmarks.
+	// SkipValidation turns off the check against the OpenAPI description, which takes about a
+	// millisecond per call. It is for benchmarks.
 	SkipValidation bool
-	// Token, when set, must come as "Bearer <Token>"; other calls get 401.
+	// Token is the only accepted token: a call without "Bearer <Token>" gets 401. Empty: any token.
 	Token string
-	// App, when set, is who calls, in the place of Token.
+	// App replaces Token: only tokens of the App are accepted. Nil: no App.
 	App *App
-	// Login owns the token, and is the author of all writes; empty means
-	// "github-actions[bot]", or the App's.
+	// Login is the owner of the token and the author of all writes. Empty: "github-actions[bot]",
+	// or the App's login.
 	Login string
 	// Now returns the time of writes; nil means [time.Now].
 	Now func() time.Time
@@ -44,11 +46,11 @@ type Config struct {
 type Server struct {
 	*loopback.Server // its URL is the API's root, without a trailing slash
 
-	login   string // who calls
+	login   string // login of the caller
 	routes  []route
 	checker *checker // nil: no validation
 
-	mu          sync.Mutex // guards what follows, and the repositories
+	mu          sync.Mutex // guards the fields below, and the repositories
 	clock       *state.Clock
 	repos       map[string]*state.Repository
 	credentials credentials
@@ -56,8 +58,8 @@ type Server struct {
 	budget      budget
 }
 
-// New starts a server that lives as long as the test and fails it in the end for
-// each of its Problems.
+// New starts a server that is closed at the end of the test. The test fails for each of the
+// server's Problems.
 func New(tb testing.TB, c Config) *Server {
 	tb.Helper()
 	s, err := Start(c)
@@ -107,8 +109,8 @@ func (s *Server) serve(r *http.Request, c loopback.Call) loopback.Answer {
 	return s.finish(r, a)
 }
 
-// fault answers a call that a fault with a status hits. The fault's answer is not
-// compared with the description.
+// fault answers a call to which a fault with a status applies. The fault's response is not compared
+// with the description.
 func (s *Server) fault(r *http.Request, c loopback.Call, f Fault) loopback.Answer {
 	s.check(r, c.Body, nil)
 	a := failure(f.Status, http.StatusText(f.Status))
@@ -121,7 +123,7 @@ func (s *Server) fault(r *http.Request, c loopback.Call, f Fault) loopback.Answe
 	return s.finish(r, a)
 }
 
-// finish adds the headers that every answer has: how many calls are left, and the date.
+// finish adds the headers of every response: the number of remaining calls, and the date.
 func (s *Server) finish(r *http.Request, a answer) loopback.Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,8 +131,8 @@ func (s *Server) finish(r *http.Request, a answer) loopback.Answer {
 	return a.encode(s.clock.Now())
 }
 
-// answer makes the answer to a call; checked is true when it is not to be compared
-// with the description.
+// answer returns the response to a call. checked is true if the response must not be compared with
+// the description.
 func (s *Server) answer(r *http.Request, body []byte) (a answer, checked bool) {
 	if refusal, ok := s.authorize(r); !ok {
 		return refusal, false
@@ -142,7 +144,7 @@ func (s *Server) answer(r *http.Request, body []byte) (a answer, checked bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	counts := r.URL.Path != graphQLPath // which has a limit of its own
+	counts := r.URL.Path != graphQLPath // the GraphQL API has a separate limit
 	if a, refused := s.limit.refuse(s.clock); counts && refused {
 		return a, true
 	}

@@ -16,7 +16,7 @@ import (
 
 const issuePath = "/repos/octo/hello/issues/7"
 
-// send makes one call, such as "GET /user", on a connection of its own; status 0 means that it
+// send makes one call, such as "GET /user", on a new connection. Status 0 means that the connection
 // was cut.
 func send(t *testing.T, s *githubtest.Server, what, body string, header ...string) int {
 	t.Helper()
@@ -208,8 +208,8 @@ func timeline(t *testing.T, s *githubtest.Server) []timelineEvent {
 	return list
 }
 
-// TestLabelsOfTheOpening: GitHub's timeline begins with the labels that the author
-// chose, and comments keep their ids however many these are.
+// TestLabelsOfTheOpening checks that a timeline begins with the labels that the author chose, and
+// that the number of these labels does not change the ids of comments.
 func TestLabelsOfTheOpening(t *testing.T) {
 	t.Parallel()
 	s := furnished(t)

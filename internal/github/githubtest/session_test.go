@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the sessions with what the fake answers")
 
-// shown are the fields of an answer that a session's transcript has.
+// shown lists the fields of a response that a transcript contains.
 var shown = []string{
 	"message", "errors", "resource", "field", "code", "number", "title", "body", "name", "color", "description", "login", "state",
 	"state_reason", "labels", "label", "assignee", "assignees", "assigner", "milestone", "type", "locked", "active_lock_reason", "user", "actor",
@@ -31,9 +31,9 @@ var shown = []string{
 	"head", "base", "ref", "changed_files", "actions_caches", "tree", "truncated", "size",
 }
 
-// TestSessions plays each file's calls on a fresh server and compares the transcript.
-// A file holds "calls", one "METHOD path [body]" a line ('#' starts a comment), and
-// "transcript"; what the calls do is also held against GitHub's description.
+// TestSessions plays each file's calls on a new server and compares the transcript. A file contains
+// "calls", one "METHOD path [body]" per line ('#' starts a comment), and "transcript". The server
+// also checks the calls against GitHub's description.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/sessions/*.txtar")
@@ -73,7 +73,7 @@ func section(t *testing.T, a *txtar.Archive, name string) string {
 	return ""
 }
 
-// furnished is the server that every session starts with.
+// furnished returns the server with which every session starts.
 func furnished(t *testing.T) *githubtest.Server {
 	t.Helper()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -178,7 +178,7 @@ func compact(t *testing.T, v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// prune drops fields that are not shown, and all but the names of nested objects.
+// prune drops the fields that are not shown. It reduces nested objects to their names.
 func prune(v any, inside bool) any {
 	switch v := v.(type) {
 	case map[string]any:

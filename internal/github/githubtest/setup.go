@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// The parts of the state that tests set up and check.
+// Types of the state that tests set and read.
 type (
 	// An Issue is an issue or a pull request.
 	Issue = state.Issue
@@ -17,21 +17,21 @@ type (
 	Comment = state.Comment
 	// A Review is a review of a pull request.
 	Review = state.Review
-	// An About is a repository's description, without its content.
+	// An About is the metadata of a repository, such as its language and license.
 	About = state.About
 	// A Reaction is a reaction to an issue or a comment.
 	Reaction = state.Reaction
 )
 
-// A Repo is a repository of the server. Its methods return it, for chains, and are safe for
-// concurrent use.
+// A Repo is a repository of the server. Its methods return the Repo, so that calls can be chained,
+// and are safe for concurrent use.
 type Repo struct {
-	mu    *sync.Mutex // the server's; guards what follows
+	mu    *sync.Mutex // the server's mutex; guards the fields below
 	clock *state.Clock
 	state *state.Repository
 }
 
-// AddLabel adds labels to the repository; those already there stay as they are.
+// AddLabel adds labels to the repository. It does not change existing labels.
 func (r *Repo) AddLabel(names ...string) *Repo {
 	return r.change(func() {
 		for _, n := range names {
@@ -40,9 +40,9 @@ func (r *Repo) AddLabel(names ...string) *Repo {
 	})
 }
 
-// AddIssue adds an issue with its labels, comments and milestone, or replaces the
-// one of that number. Its timeline contains a "labeled" event of its author for each
-// label, then the comments, and no other events.
+// AddIssue adds an issue with its labels, comments and milestone. It replaces an existing issue
+// with the same number. The timeline contains a "labeled" event of the author for each label, then
+// the comments, and no other events.
 func (r *Repo) AddIssue(in Issue) *Repo {
 	return r.change(func() { r.state.Insert(in) })
 }
@@ -54,8 +54,8 @@ func (r *Repo) AddComment(number int, author, body string) int64 {
 	return r.state.NewComment(r.state.Must(number), author, body).ID
 }
 
-// DeleteComment lets the repository's owner delete a comment; it panics when there is
-// none of that id.
+// DeleteComment lets the repository's owner delete a comment. It panics when there is no comment
+// with that id.
 func (r *Repo) DeleteComment(id int64) *Repo {
 	return r.change(func() {
 		i, k := r.state.Comment(id)
@@ -71,8 +71,8 @@ func (r *Repo) AddFile(path, content string) *Repo {
 	return r.change(func() { r.state.Files[strings.Trim(path, "/")] = content })
 }
 
-// AddFileAt adds a file that is there at a ref, such as "refs/tags/v1" or the 40 digits
-// of a commit, and not on the default branch.
+// AddFileAt adds a file at a ref, such as "refs/tags/v1" or the 40 digits of a commit. The file is
+// not on the default branch.
 func (r *Repo) AddFileAt(ref, path, content string) *Repo {
 	return r.change(func() {
 		if r.state.Refs[ref] == nil {
@@ -100,24 +100,24 @@ func (r *Repo) CloseMilestone(title string) *Repo {
 	})
 }
 
-// AddUser adds collaborators with write permission: they can be assigned.
+// AddUser adds collaborators with write permission, who can be assigned.
 func (r *Repo) AddUser(logins ...string) *Repo {
 	return r.change(func() { r.state.Users = append(r.state.Users, logins...) })
 }
 
-// SetPermission sets the answer of the collaborator look-up: "admin", "maintain", "write",
-// "triage", "read" or "none".
+// SetPermission sets the permission of an account that the API returns: "admin", "maintain",
+// "write", "triage", "read" or "none".
 func (r *Repo) SetPermission(login, permission string) *Repo {
 	return r.change(func() { r.state.Permissions[strings.ToLower(login)] = permission })
 }
 
-// DeleteIssue deletes an issue: from now on 410.
+// DeleteIssue deletes an issue. Later calls about it get 410.
 func (r *Repo) DeleteIssue(number int) *Repo {
 	return r.as(number, func(i *state.Record) { i.Deleted = true })
 }
 
-// TransferIssue transfers an issue to "owner/name", under the given number: from now
-// on 301.
+// TransferIssue transfers an issue to "owner/name", under the given number. Later calls about it
+// get 301.
 func (r *Repo) TransferIssue(number int, fullName string, to int) *Repo {
 	return r.as(number, func(i *state.Record) { i.Transferred = fmt.Sprintf("/repos/%s/issues/%d", fullName, to) })
 }
@@ -127,24 +127,24 @@ func (r *Repo) LabelAs(actor string, number int, name string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.AddLabel(i, actor, name) })
 }
 
-// UnlabelAs lets another user take a label off an issue.
+// UnlabelAs lets another user remove a label from an issue.
 func (r *Repo) UnlabelAs(actor string, number int, name string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.RemoveLabel(i, actor, name) })
 }
 
-// AssignAs lets another user assign people to an issue: those that [Repo.AddUser]
-// named; others are dropped silently.
+// AssignAs lets another user assign people to an issue. Only users of [Repo.AddUser] can be
+// assigned; others are dropped silently.
 func (r *Repo) AssignAs(actor string, number int, logins ...string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.Assign(i, actor, logins) })
 }
 
-// UnassignAs lets another user take assignees off an issue.
+// UnassignAs lets another user remove assignees from an issue.
 func (r *Repo) UnassignAs(actor string, number int, logins ...string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.Unassign(i, actor, logins) })
 }
 
-// SetMilestoneAs lets another user set a milestone, which is made when it is missing;
-// the empty title takes the issue's milestone off.
+// SetMilestoneAs lets another user set a milestone. A missing milestone is created; an empty title
+// removes the issue's milestone.
 func (r *Repo) SetMilestoneAs(actor string, number int, title string) *Repo {
 	return r.as(number, func(i *state.Record) {
 		if title != "" && r.state.Milestone(title) == nil {
@@ -169,7 +169,7 @@ func (r *Repo) RenameAs(actor string, number int, title string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.Rename(i, actor, title) })
 }
 
-// EditAs changes an issue's body, which its timeline does not show.
+// EditAs changes an issue's body. The timeline does not show such an edit.
 func (r *Repo) EditAs(_ string, number int, body string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.EditBody(i, body) })
 }
@@ -189,8 +189,8 @@ func (r *Repo) ReopenAs(actor string, number int) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.SetState(i, actor, "open", "") })
 }
 
-// ReactAs lets another user react to an issue, or if comment is not 0, to that comment
-// of it.
+// ReactAs lets another user react to an issue or, if comment is not 0, to the issue's comment with
+// that id.
 func (r *Repo) ReactAs(actor string, number int, comment int64, content string) *Repo {
 	return r.as(number, func(i *state.Record) {
 		list := &i.Reactions
@@ -202,8 +202,8 @@ func (r *Repo) ReactAs(actor string, number int, comment int64, content string) 
 	})
 }
 
-// LagSearch makes the search show an issue as it is now, even after it changes: GitHub's
-// index lags behind.
+// LagSearch makes the search show an issue in its present state even after later changes, because
+// GitHub's index lags behind.
 func (r *Repo) LagSearch(number int) *Repo {
 	return r.as(number, func(i *state.Record) {
 		was := *i
@@ -216,7 +216,7 @@ func (r *Repo) as(number int, change func(*state.Record)) *Repo {
 	return r.change(func() { change(r.state.Must(number)) })
 }
 
-// change changes the state under the server's mutex.
+// change calls f under the server's mutex.
 func (r *Repo) change(f func()) *Repo {
 	r.mu.Lock()
 	defer r.mu.Unlock()

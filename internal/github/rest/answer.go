@@ -18,19 +18,21 @@ const (
 	maxDetails = 3   // validation errors in an error
 )
 
-// An AnswerError is an answer of GitHub other than success, or errors of its GraphQL API. Its text shows no token.
+// An AnswerError is a response without success, or the errors of the GraphQL API. Its text never
+// contains the token.
 type AnswerError struct {
 	Status  int
 	Message string // GitHub's sentence, one line, clipped; may be empty
 	Docs    string // documentation_url; may be empty
-	// Type is that of the first error of the GraphQL API, which has the status 200; else empty.
+	// Type is the type of the first error of the GraphQL API, whose responses have the status 200.
+	// Else it is empty.
 	Type    string
 	details []string // the first validation errors
-	unsure  bool     // a query that may have been carried out
-	// What its headers report of limits.
+	unsure  bool     // GitHub may have executed the query
+	// The rate limits in the headers.
 	RetryAfter *time.Duration // how long to wait; nil: it does not name a time
-	Spent      bool           // no call is left until Reset
-	Reset      time.Time      // when there are calls again; zero: unknown
+	Spent      bool           // no calls are left until Reset
+	Reset      time.Time      // when calls are allowed again; zero: unknown
 }
 
 // readLimits parses the rate limits in the headers.
@@ -61,7 +63,7 @@ func (a *AnswerError) Error() string {
 	return b.String()
 }
 
-// redirect reports whether the answer points elsewhere.
+// redirect reports whether the response is a redirect.
 func (a *AnswerError) redirect() bool {
 	switch a.Status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -70,8 +72,8 @@ func (a *AnswerError) redirect() bool {
 	return false
 }
 
-// permission reports whether a 403 is about the token's permissions, by the sentences that
-// GitHub uses for Actions tokens, personal tokens and users.
+// permission reports whether a 403 is about the token's permissions. It looks for the sentences
+// that GitHub uses for Actions tokens, personal tokens and users.
 func (a *AnswerError) permission() bool {
 	m := strings.ToLower(a.Message)
 	return strings.Contains(m, "not accessible by") || strings.HasPrefix(m, "must have ")
@@ -84,8 +86,8 @@ func (a *AnswerError) limit() bool {
 		strings.Contains(a.Docs, "rate-limits")
 }
 
-// decodeAnswer reads the body of an answer other than success. It accepts any body: without
-// GitHub's JSON the answer has no message.
+// decodeAnswer parses the body of a response without success. It accepts any body: if the body is
+// not GitHub's JSON, the error has no message.
 func decodeAnswer(status int, body []byte) *AnswerError {
 	a := &AnswerError{Status: status}
 	var fields map[string]json.RawMessage
@@ -98,7 +100,7 @@ func decodeAnswer(status int, body []byte) *AnswerError {
 	return a
 }
 
-// redact hides the token in the texts of the answer.
+// redact replaces the token in the texts of the response.
 func (a *AnswerError) redact(token string) {
 	a.Message = secret.Redact(a.Message, token)
 	for i, d := range a.details {
@@ -106,7 +108,7 @@ func (a *AnswerError) redact(token string) {
 	}
 }
 
-// details reads "errors": a list of objects, of sentences, or one sentence.
+// details parses "errors": a list of objects or sentences, or one sentence.
 func details(raw json.RawMessage) []string {
 	if s := Text(raw); s != "" {
 		return []string{Clip(s, maxMessage)}
@@ -142,14 +144,14 @@ func detail(raw json.RawMessage) string {
 	return strings.TrimPrefix(where+": "+Text(fields["code"]), ": ")
 }
 
-// Text returns the value of a JSON string, or nothing for any other value.
+// Text returns the value of a JSON string, and an empty string for any other value.
 func Text(raw json.RawMessage) string {
 	var s string
-	_ = json.Unmarshal(raw, &s) // s stays empty
+	_ = json.Unmarshal(raw, &s) // on failure s stays empty
 	return s
 }
 
-// Clip makes foreign text fit for one line of an error: no control characters, at
+// Clip converts untrusted text for one line of an error: without control characters, and with at
 // most n runes.
 func Clip(s string, n int) string {
 	if len(s) > 4*n {
@@ -171,7 +173,7 @@ func Clip(s string, n int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// StatusOf returns the status of the answer in an error; 0: there was none.
+// StatusOf returns the HTTP status of the [AnswerError] in an error; 0: it has none.
 func StatusOf(err error) int {
 	if a, ok := errors.AsType[*AnswerError](err); ok {
 		return a.Status

@@ -1,14 +1,16 @@
-// Package rest carries calls to one GitHub host with one token: it authorises, waits for rate
-// limits, and retries idempotent calls. The error of a failed write reports whether it was
+// Package rest makes calls to one GitHub host with one token. It authorises calls, waits for rate
+// limits, and retries idempotent calls. The error of a failed write reports whether the write was
 // carried out, was not, or is unknown.
 //
-// go-github v62 leaves several things open that matter to a program which must not write twice:
-// it knows rate limits only for 403 and answers later calls from memory, retries nothing,
-// follows redirects (which turns a POST into a GET), does not escape label names and sends
+// go-github v62 does not handle several cases that matter to a program which must not write twice.
+// It detects rate limits only for 403, and then refuses later calls by itself. It retries nothing,
+// and follows redirects, which turns a POST into a GET. It does not escape label names, and sends
 // labels in a form that GitHub's description does not contain. This package, and the calls of
-// package github, handle them. The typed calls of go-github are not used: they return parsed
-// values where packages triage and runner want GitHub's own JSON, fail whole when one field has
-// another form, send other headers, and make the program 64 KiB larger.
+// package github, handle these cases.
+//
+// The typed calls of go-github are not used. They return parsed values, but packages triage and
+// runner need GitHub's own JSON. They fail completely if one field has another form, send other
+// headers, and make the program 64 KiB larger.
 package rest
 
 import (
@@ -26,20 +28,20 @@ import (
 )
 
 const (
-	// PageSize is how many entries of a list one call asks for.
+	// PageSize is the number of entries that a page of a list contains.
 	PageSize = 100
 	maxPages = 4
 )
 
-// A Caller makes calls to one GitHub host with one token. It is safe for concurrent use.
-// Reads are tried up to three times, rate limits are waited for within a bound, and a
-// write whose outcome is unknown is not repeated.
+// A Caller makes calls to one GitHub host with one token. It is safe for concurrent use. It tries a
+// read up to three times, waits for rate limits up to [Options.MaxWait], and never repeats a write
+// whose outcome is unknown.
 type Caller struct {
-	// The library's two methods, and not its client: one that reflection can reach
-	// would keep every method of every service in the program, some 2 MB.
+	// The fields hold two methods of go-github's client instead of the client itself. If reflection
+	// could reach the client, the linker would keep every method of every service, some 2 MB.
 	newRequest func(method, path string, body any, opts ...gh.RequestOption) (*http.Request, error)
 	send       func(ctx context.Context, req *http.Request, out any) (*gh.Response, error)
-	left       *atomic.Int64 // see Left
+	left       *atomic.Int64 // see [Caller.Left]
 	rate       *rate
 	now        func() time.Time
 	host       string // of the API, in lower case
@@ -68,32 +70,32 @@ func New(o Options) (*Caller, error) {
 	}, nil
 }
 
-// A Call is one request and where its answer goes. Path is relative to the API's root and
-// already escaped; In and Out may be nil.
+// A Call is one request, and the destination of its response. Path is relative to the API's root
+// and already escaped. In is the body and Out gets the parsed response; each may be nil.
 type Call struct {
 	Method, Path string
 	In, Out      any
 	// ETag is the ETag of an earlier answer to the same read; empty: there was none.
 	ETag string
-	// GraphQL sends In, a [Query], to the GraphQL API; Method and Path are not used. Errors in its
-	// answer are an [AnswerError], and a query that may have been carried out has an unknown
-	// outcome.
+	// GraphQL sends In, a [Query], to the GraphQL API; Method and Path are ignored. If the response
+	// contains errors, Do returns an [AnswerError]. If GitHub may have executed the query, the
+	// error also matches triage.ErrUncertain.
 	GraphQL bool
 }
 
-// A Reply is the header of an answer.
+// A Reply is the data of a response's header.
 type Reply struct {
-	Same  bool      // nothing changed since Call.ETag: there is no body
-	ETag  string    // for the next time
-	Date  time.Time // of GitHub's clock; zero when unknown
+	Same  bool      // nothing has changed since Call.ETag: there is no body
+	ETag  string    // for the next call
+	Date  time.Time // GitHub's time of the response; zero when unknown
 	More  bool      // there is a page after this one
-	Named bool      // the page after this one has a name and no number
-	Next  int       // number of the page after this one; 0 when it has none
-	Last  int       // number of the last page; 0 when this is it, or when GitHub does not report it
+	Named bool      // the next page has a token instead of a number
+	Next  int       // number of the next page; 0 if it has none
+	Last  int       // number of the last page; 0 if this page is the last, or if GitHub does not report it
 }
 
-// Do makes one call. An error names the operation, and keeps the contract of runner.Issues; the
-// Reply then contains only the date.
+// Do makes one call. Errors name the operation and keep the contract of runner.Issues. With an
+// error the Reply contains only the date.
 func (c *Caller) Do(ctx context.Context, o Op, call Call) (Reply, error) {
 	if err := o.Check(); err != nil {
 		return Reply{}, fmt.Errorf("%s: %w", o, err)
@@ -134,14 +136,14 @@ func (c *Caller) exchange(ctx context.Context, call Call) (*gh.Response, error) 
 	return c.send(ctx, req, call.Out)
 }
 
-// Left returns how many calls the token may still make in this hour, as far as GitHub has
-// reported; ok is false when it has not.
+// Left returns how many calls the token may still make in this hour, from GitHub's last report; ok
+// is false if GitHub has not reported it yet.
 func (c *Caller) Left() (left int, ok bool) {
 	n := c.left.Load()
 	return int(n) - 1, n > 0
 }
 
-// Spend returns a [BudgetError] when another call would touch the reserve.
+// Spend returns a [BudgetError] if no more calls than the reserve are left.
 func (c *Caller) Spend(reserve int) error { return c.rate.spend(reserve, c.now()) }
 
 // Now returns the time.
@@ -150,7 +152,7 @@ func (c *Caller) Now() time.Time { return c.now() }
 // Host returns the host of the API, in lower case, with its port if it has one.
 func (c *Caller) Host() string { return c.host }
 
-// Pages reads a list page by page; path ends in "?" or has a query. The pages share one
+// Pages reads a list page by page; path ends in "?" or has a query. All pages together wait at most
 // [Options.MaxWait]. The last error is triage.ErrTruncated when there are more pages than
 // [Op.Pages] allows.
 func Pages[T any](ctx context.Context, c *Caller, o Op, path string) iter.Seq2[[]T, error] {

@@ -28,7 +28,7 @@ func EscapePath(path string) (string, error) {
 	return strings.Join(segments, "/"), nil
 }
 
-// FileContent decodes the contents API's description of a file.
+// FileContent decodes the content of a file from a response of the contents API.
 func FileContent(raw json.RawMessage) ([]byte, error) {
 	var file struct {
 		Type, Encoding, Content string

@@ -8,11 +8,11 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A LimitError means that GitHub refuses calls for longer than one call may wait. The call was
-// certainly not carried out.
+// A LimitError means that GitHub refuses calls for longer than the call may wait. GitHub has
+// certainly not executed the call.
 type LimitError struct {
-	Wait time.Duration // how long GitHub asks to wait from now
-	Left time.Duration // how long the call could still have waited
+	Wait time.Duration // time that GitHub asks to wait, from now
+	Left time.Duration // time that the call was still allowed to wait
 	Err  error         // GitHub's answer
 }
 
@@ -28,13 +28,13 @@ func (e *LimitError) Unwrap() error { return e.Err }
 // Is reports whether the target is [triage.ErrLimited].
 func (e *LimitError) Is(target error) bool { return target == triage.ErrLimited }
 
-// An unsentError is a failure of a request that GitHub certainly did not carry out.
+// An unsentError is a failure of a request that GitHub certainly did not execute.
 type unsentError struct{ err error }
 
 func (e *unsentError) Error() string { return e.err.Error() }
 func (e *unsentError) Unwrap() error { return e.err }
 
-// redact hides the token in the text of an error.
+// redact replaces the token in the text of an error.
 func redact(err error, token string) error {
 	if text := secret.Redact(err.Error(), token); text != err.Error() {
 		return &redactedError{text, err}
@@ -42,7 +42,7 @@ func redact(err error, token string) error {
 	return err
 }
 
-// A redactedError is an error with a secret taken out of its text.
+// A redactedError is an error whose text contained a secret.
 type redactedError struct {
 	text string
 	err  error

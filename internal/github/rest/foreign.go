@@ -7,13 +7,13 @@ import (
 	"net/http"
 )
 
-// ErrForeign means that something else answered in GitHub's place, such as the maintenance page
-// or the sign-in page of a proxy. Whether GitHub got the request is not known.
+// ErrForeign means that another server answered instead of GitHub, such as a proxy with its
+// maintenance page or sign-in page. It is unknown whether GitHub received the request.
 var ErrForeign = errors.New("the answer is not GitHub's")
 
-// CheckOrigin returns an [ErrForeign] for an answer, with a body of size bytes, that is not from
-// GitHub's API: a web page, or nothing where GitHub sends JSON. Pages with other statuses are
-// errors in any case, and GitHub itself sends some.
+// CheckOrigin returns [ErrForeign] for a response that is not from GitHub's API: a web page, or no
+// content where GitHub sends JSON. size is the size of the body in bytes. Web pages with a status
+// that is an error anyway are accepted, because GitHub itself sends some.
 func CheckOrigin(res *http.Response, size int64) error {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	page := kind == "text/html" || kind == "application/xhtml+xml"

@@ -15,8 +15,8 @@ type Query struct {
 	Variables any    `json:"variables"`
 }
 
-// graphQLPath returns the path of the GraphQL API, relative to the root of the REST API. On an
-// Enterprise Server these are /api/graphql and /api/v3/.
+// graphQLPath returns the path of the GraphQL API, given the root path of the REST API. On an
+// Enterprise Server the root of the REST API is /api/v3/, and the GraphQL API is /api/graphql.
 func graphQLPath(root string) string {
 	if strings.HasSuffix(root, "/api/v3/") {
 		return "../graphql"
@@ -24,12 +24,12 @@ func graphQLPath(root string) string {
 	return "graphql"
 }
 
-// limitedType is the type of the error when no points of the GraphQL API's own limit are left.
+// limitedType is the type of the error when the GraphQL API's own rate limit is used up.
 const limitedType = "RATE_LIMITED"
 
-// refuses reports whether an error of that type means that a query was not carried out. GitHub
-// documents none of them. Others, and errors without a type, may be those of a mutation that was
-// carried out in part.
+// refuses reports whether an error of that type means that GitHub did not execute the query. GitHub
+// documents none of these types. After an error of another type, or without a type, a mutation may
+// have been executed in part.
 func refuses(typ string) bool {
 	switch typ {
 	case limitedType, "NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPES", "UNPROCESSABLE":
@@ -43,11 +43,12 @@ type queryError struct {
 	Type       string `json:"type"`
 	Message    string `json:"message"`
 	Extensions struct {
-		Code string `json:"code"` // of a query that is not valid
+		Code string `json:"code"` // set if the query is invalid
 	} `json:"extensions"`
 }
 
-// readErrors sets the answer of a query that GitHub answered with 200 and errors.
+// readErrors sets r.answer if the response has the status 200 and contains errors of the GraphQL
+// API.
 func (r *reply) readErrors(now time.Time) {
 	var body struct {
 		Data   *map[string]json.RawMessage `json:"data"`
@@ -57,7 +58,7 @@ func (r *reply) readErrors(now time.Time) {
 		return
 	}
 	first := body.Errors[0]
-	// Redacted before it is clipped, which could leave half a token.
+	// Redacted before it is clipped, because clipping could leave half a token.
 	clean := func(s string) string { return Clip(secret.Redact(s, r.token), maxMessage) }
 	a := &AnswerError{Status: r.StatusCode, Type: clean(first.Type), Message: clean(first.Message)}
 	for _, e := range body.Errors {
@@ -73,8 +74,8 @@ func (r *reply) readErrors(now time.Time) {
 	r.answer = a
 }
 
-// ownLimit reports whether an answer of the GraphQL API means that its own limit is spent, which
-// does not hold for the REST API. The secondary limits hold for both.
+// ownLimit reports whether the GraphQL API's own rate limit is used up. That limit does not apply
+// to the REST API. The secondary limits apply to both APIs.
 func (a *AnswerError) ownLimit() bool {
 	return a.RetryAfter == nil && !strings.Contains(strings.ToLower(a.Message), "secondary") && (a.Type == limitedType || a.Spent)
 }

@@ -11,13 +11,13 @@ import (
 
 const (
 	minLimitWait   = time.Second
-	secondaryWait  = time.Minute // GitHub: "wait for at least one minute", then exponentially
+	secondaryWait  = time.Minute // GitHub's documentation: "wait for at least one minute", then exponentially
 	maxAskedWait   = 30 * 24 * time.Hour
 	firstRetryWait = time.Second
 )
 
-// limitWait reports whether an answer refuses a call because of a rate limit, and
-// how long GitHub asks to wait; n counts the refusals of this request before.
+// limitWait reports whether GitHub refused a call because of a rate limit, and how long GitHub asks
+// to wait. n is the number of earlier refusals of this request.
 func limitWait(r *reply, now time.Time, n int) (time.Duration, bool) {
 	if r == nil || r.answer == nil || !limited(r) {
 		return 0, false
@@ -33,22 +33,23 @@ func limitWait(r *reply, now time.Time, n int) (time.Duration, bool) {
 
 func limited(r *reply) bool {
 	if r.graphQL && r.answer.ownLimit() {
-		return false // others may be asked
+		return false // the caller may use the REST API instead
 	}
 	switch r.StatusCode {
-	case http.StatusOK: // with errors of the GraphQL API
+	case http.StatusOK: // the response contains errors of the GraphQL API
 		return r.answer.limit() || r.answer.RetryAfter != nil
 	case http.StatusTooManyRequests:
 		return true
 	case http.StatusForbidden:
-		// The last call of an hour may be refused for want of permission, too.
+		// A 403 with no calls left may also be about a missing permission, which waiting does not
+		// fix.
 		return !r.answer.permission() &&
 			(r.answer.limit() || r.Header.Get("Retry-After") != "" || r.answer.Spent)
 	}
 	return false
 }
 
-// retryAfter reads the header in either form, seconds or a date.
+// retryAfter parses the header Retry-After, which contains seconds or a date.
 func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if v == "" {
@@ -63,12 +64,12 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// failureWait is the pause after the n-th failed try, from 1.
+// failureWait returns the wait after the n-th failed try, from 1.
 func failureWait(r *reply, n int) time.Duration {
 	wait := firstRetryWait << (n - 1)
 	if r != nil {
-		// Only a wait in seconds below the limit counts. Without a clock a date counts as the
-		// limit, and a service that asks for so long has more than a short failure.
+		// The zero time turns every date into maxAskedWait, so only a wait in seconds is used. A
+		// service that asks for a wait as long as maxAskedWait has more than a short failure.
 		if asked, ok := retryAfter(r.Header, time.Time{}); ok && asked < maxAskedWait {
 			wait = max(wait, asked)
 		}
@@ -76,8 +77,8 @@ func failureWait(r *reply, n int) time.Duration {
 	return wait
 }
 
-// passing reports whether a failed try may be made again: a read that failed for a
-// passing reason, or any request that certainly did not leave.
+// passing reports whether a failed try may be repeated. It may if a read failed for a temporary
+// reason, or if the request certainly was not sent.
 func passing(req *http.Request, r *reply, err error) bool {
 	read := !changes(req.Method)
 	if err == nil {

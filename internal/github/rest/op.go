@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The permissions that calls need, as a workflow writes them.
+// The permissions that calls need, in the syntax of a workflow.
 const (
 	NeedIssuesRead   = "issues: read"
 	NeedPullsRead    = "pull-requests: read"
@@ -18,24 +18,24 @@ const (
 	NeedContentsRead = "contents: read"
 )
 
-// A Scope is the object of a call.
+// A Scope is the kind of object that a call is about.
 type Scope int
 
 // The scopes; the zero value is an issue.
 const (
 	OneIssue      Scope = iota
-	OneRepository       // the number of the reference does not count
-	NoRepository        // the reference does not count
+	OneRepository       // the number of the reference is ignored
+	NoRepository        // the reference is ignored
 )
 
 // An Op describes a call, for its errors.
 type Op struct {
-	What   string     // "add labels to"
+	What   string     // the start of an error, such as "add labels to"
 	Ref    triage.Ref // the issue, or the repository
 	Scope  Scope
-	Need   string // the permission that it takes
+	Need   string // the permission that the call needs
 	Absent error  // the meaning of 404 and 410: triage.ErrGone or triage.ErrNotFound
-	Pages  int    // of a list, if more than 4
+	Pages  int    // maximal number of pages of a list; less than 4 means 4
 }
 
 // String returns the operation, such as "add labels to o/r#7".
@@ -50,32 +50,33 @@ func (o Op) String() string {
 	return o.What + " " + o.Ref.String()
 }
 
-// OnIssue is an Op that writes the issue itself: "not found" means that the issue is gone.
+// OnIssue returns an Op that writes to the issue itself: "not found" means that the issue is gone.
 func OnIssue(what string, ref triage.Ref) Op {
 	return Op{What: what, Ref: ref, Need: NeedIssuesWrite, Absent: triage.ErrGone}
 }
 
-// ReadIssue is an Op that reads the issue itself: "not found" means that the issue is gone.
+// ReadIssue returns an Op that reads the issue itself: "not found" means that the issue is gone.
 func ReadIssue(what string, ref triage.Ref) Op {
 	return Op{What: what, Ref: ref, Need: NeedIssuesRead, Absent: triage.ErrGone}
 }
 
-// LookUp is an Op that reads something other than the issue.
+// LookUp returns an Op that reads an object other than the issue.
 func LookUp(what string, ref triage.Ref) Op {
 	return Op{What: what, Ref: ref, Need: NeedIssuesRead, Absent: triage.ErrNotFound}
 }
 
-// InRepository is an Op that reads something of a repository.
+// InRepository returns an Op that reads an object of a repository.
 func InRepository(what, owner, repo, need string) Op {
 	return Op{What: what, Ref: triage.Ref{Owner: owner, Repo: repo}, Scope: OneRepository, Need: need, Absent: triage.ErrNotFound}
 }
 
-// cause converts the transport's record of a failed call, or else go-github's error, into the
-// error that the contract of runner.Issues requires.
+// cause returns the error for a failed call, as the contract of runner.Issues requires. It prefers
+// the transport's record of the failure to go-github's error err.
 func (o Op) cause(ex *exchange, err error) error {
 	switch {
 	case ex.err != nil:
-		// go-github replaces the transport's error by the context's when both are there.
+		// go-github returns the context's error instead of the transport's if there are both, so
+		// ex.err is checked.
 		if _, unsent := errors.AsType[*unsentError](ex.err); ex.write && !unsent {
 			return fmt.Errorf("%w: %w", triage.ErrUncertain, ex.err)
 		}
@@ -94,8 +95,8 @@ func (o Op) judge(a *AnswerError, write bool) error {
 	case (a.Status >= 500 || a.unsure) && write:
 		return fmt.Errorf("%w: %w", triage.ErrUncertain, a)
 	case a.redirect():
-		// A redirect means a moved repository or a transferred issue, to which the token of
-		// this repository does not apply.
+		// A redirect means that the repository was moved or the issue transferred. The token of
+		// this repository is not valid there.
 		return fmt.Errorf("%w: %w", o.Absent, a)
 	case a.Status == http.StatusNotFound, a.Status == http.StatusGone:
 		return fmt.Errorf("%w: %w", o.Absent, a)
@@ -105,16 +106,16 @@ func (o Op) judge(a *AnswerError, write bool) error {
 	return a
 }
 
-// Unreadable is the failure of a write that GitHub answered with success, and with
-// something that it should not have said: its outcome is unknown.
+// Unreadable returns the error for a write with a successful but invalid response. The outcome of
+// the write is unknown.
 func (o Op) Unreadable(err error) error { return fmt.Errorf("%s: %w", o, unreadable(err)) }
 
 func unreadable(err error) error {
 	return fmt.Errorf("%w: the answer is unreadable: %w", triage.ErrUncertain, err)
 }
 
-// Check refuses a reference that would change the path of a request. The error does not name
-// the operation.
+// Check refuses a reference that would change the path of a request. The error does not contain the
+// operation.
 func (o Op) Check() error {
 	if o.Scope == NoRepository {
 		return nil
@@ -130,8 +131,9 @@ func (o Op) Check() error {
 	return nil
 }
 
-// plain reports whether a name has only the letters that GitHub allows in owners and
-// repositories. A regular expression would cost every start more than all the calls.
+// plain reports whether a name contains only characters that GitHub allows in names of owners and
+// repositories. It uses no regular expression, because compiling one at the start takes longer than
+// all the calls.
 func plain(name string) bool {
 	const others = "-._"
 	for _, r := range name {
@@ -142,10 +144,10 @@ func plain(name string) bool {
 	return strings.Trim(name, ".") != "" && len(name) <= 100
 }
 
-// Segment reports whether a name can be one segment of a path. Dots alone cannot: proxies
-// remove them, and the path to remove a label named "." would become the one that removes all
-// labels. No name on GitHub is as long as maxName, and GitHub refuses longer addresses without
-// a reason.
+// Segment reports whether a name can be one segment of a path. "." and ".." cannot, because proxies
+// remove them. The path to remove a label named "." would become the path that removes all labels.
+// Names longer than maxName are refused too, because GitHub has none and refuses longer addresses
+// without a reason.
 func Segment(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= maxName
 }

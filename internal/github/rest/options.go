@@ -24,22 +24,22 @@ type Options struct {
 	// Enterprise Server, "https://github.example.com/api/v3", with or without a
 	// trailing slash. Empty means api.github.com.
 	BaseURL string
-	// Token is sent as a bearer token; empty sends none. It appears in no error.
+	// Token is sent as a bearer token; empty sends none. Errors never contain it.
 	Token string
-	// TokenName is the source of Token, such as "GITHUB_TOKEN", for the error of a call that
-	// GitHub refuses it for; empty: the error does not name it.
+	// TokenName is the source of Token, such as "GITHUB_TOKEN". It is part of the error when GitHub
+	// refuses the token. Empty: the error does not name the source.
 	TokenName string
-	// Tokens gives tokens that run out, in the place of Token; nil: there are none.
+	// Tokens returns tokens that expire; it replaces Token. Nil: Token is used.
 	Tokens TokenSource
-	// UserAgent names the program to GitHub; empty means "foreman-action".
+	// UserAgent is the User-Agent header; empty means "foreman-action".
 	UserAgent string
 	// Transport carries the requests; nil means a copy of [http.DefaultTransport],
 	// which honours the proxy variables of the environment.
 	Transport http.RoundTripper
 	// Now returns the time; nil means [time.Now].
 	Now func() time.Time
-	// Sleep waits for a duration or until the context ends, whose error it then
-	// returns; nil waits in real time.
+	// Sleep waits for a duration. If the context ends first, it returns the context's error. Nil
+	// waits in real time.
 	Sleep func(context.Context, time.Duration) error
 	// RequestTimeout bounds one request, from connecting to the last byte of its
 	// answer; 0 means 30 seconds.
@@ -52,12 +52,11 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// A TokenSource gives tokens that run out, such as those of a GitHub App.
-// Implementations are safe for concurrent use.
+// A TokenSource returns tokens that expire, such as those of a GitHub App. Implementations are safe
+// for concurrent use.
 type TokenSource interface {
-	// Token returns a token for the next request. refused is one that GitHub does not take
-	// any more, and which is not to be returned again; empty: none. The error shows no
-	// secret.
+	// Token returns a token for the next request. refused is a token that GitHub no longer accepts,
+	// and which Token must not return again; empty: none. The error contains no secret.
 	Token(ctx context.Context, refused string) (string, error)
 }
 

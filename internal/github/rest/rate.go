@@ -16,11 +16,11 @@ type rate struct {
 	reset     time.Time
 }
 
-// note reads it from an answer.
+// note stores the remaining calls from the headers of a response.
 func (r *rate) note(h http.Header) {
 	remaining, err := strconv.Atoi(h.Get("X-Ratelimit-Remaining"))
 	reset, rerr := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64)
-	resource := h.Get("X-Ratelimit-Resource") // the search has a budget of its own
+	resource := h.Get("X-Ratelimit-Resource") // the search has a separate limit
 	if err != nil || rerr != nil || resource != "" && resource != "core" {
 		return
 	}
@@ -29,7 +29,7 @@ func (r *rate) note(h http.Header) {
 	r.known, r.remaining, r.reset = true, remaining, time.Unix(reset, 0).UTC()
 }
 
-// spend returns a [BudgetError] when another call would touch the reserve.
+// spend returns a [BudgetError] if no more calls than the reserve are left.
 func (r *rate) spend(reserve int, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -39,11 +39,12 @@ func (r *rate) spend(reserve int, now time.Time) error {
 	return &BudgetError{Remaining: r.remaining, Reserve: reserve, Reset: r.reset}
 }
 
-// A BudgetError means that the remaining calls of the token are reserved for others.
+// A BudgetError means that the remaining calls of the token are reserved for other users of the
+// token.
 type BudgetError struct {
 	Remaining int       // calls left
-	Reserve   int       // calls to be kept
-	Reset     time.Time // when there are more
+	Reserve   int       // calls that must stay unused
+	Reset     time.Time // when GitHub allows more calls
 }
 
 // Error states how many calls are left.

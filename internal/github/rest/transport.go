@@ -25,26 +25,26 @@ const (
 	maxAnswer = 32 << 20 // bytes; 100 comments of 64 Ki characters take up to 26 MiB
 )
 
-// errNotSent means that the caller does not want a request to be sent any more.
+// errNotSent means that a gate or the caller's context stopped a request before it was sent.
 var errNotSent = errors.New("the request was not sent")
 
 var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
 
-// A transport carries the requests of a client: it authorises, waits for rate limits, repeats
-// reads, and reads each answer whole, so that the time-out and the size limit hold for bodies
-// as well. It records the exchange in the [exchange] of the request's context.
+// A transport carries the requests of a client: it authorises them, waits for rate limits and
+// repeats reads. It reads each response completely, so that the time limit and the size limit also
+// apply to bodies. It records the outcome in the [exchange] of the request's context.
 type transport struct {
 	base   http.RoundTripper
 	token  string
-	tokens TokenSource // nil: token is all there is
-	// tokenName is where people set token; empty: unknown.
+	tokens TokenSource // nil: token is used
+	// tokenName is the name of the setting with the token, for errors; empty: unknown.
 	tokenName string
 	now       func() time.Time
 	sleep     func(context.Context, time.Duration) error
 	timeout   time.Duration
 	maxWait   time.Duration
 	log       *slog.Logger
-	left      atomic.Int64 // see Caller.Left
+	left      atomic.Int64 // see [Caller.Left]
 	rate      *rate
 }
 
@@ -76,9 +76,9 @@ func newTransport(o Options) *transport {
 
 // An exchange carries the outcome of a request from the transport to the caller.
 type exchange struct {
-	spent    *time.Duration // waited so far, shared by the steps of one call
+	spent    *time.Duration // time waited so far, shared by the requests of one call
 	write    bool           // the request may change something
-	graphQL  bool           // it is one to the GraphQL API
+	graphQL  bool           // the request goes to the GraphQL API
 	answered bool           // GitHub answered with success
 	answer   *AnswerError   // GitHub's answer, when it is not a success
 	err      error          // why there is no answer
@@ -89,8 +89,8 @@ type (
 	spentKey    struct{}
 )
 
-// ShareWait makes all calls under the returned context share one [Options.MaxWait]. A
-// context that has one already keeps it.
+// ShareWait returns a context under which all calls together wait at most [Options.MaxWait]. If ctx
+// already comes from ShareWait, it is returned unchanged.
 func ShareWait(ctx context.Context) context.Context {
 	if _, ok := ctx.Value(spentKey{}).(*time.Duration); ok {
 		return ctx
@@ -105,17 +105,17 @@ func spentOf(ctx context.Context) *time.Duration {
 	return new(time.Duration)
 }
 
-// A reply is an answer that was read whole.
+// A reply is a response that was read completely.
 type reply struct {
 	*http.Response
 	body   []byte
 	answer *AnswerError // nil for success
-	token  string       // that the request was made with
+	token  string       // the token of the request
 
-	graphQL bool // it is one of the GraphQL API
+	graphQL bool // the response is from the GraphQL API
 }
 
-// RoundTrip carries one request, repeating it where that is safe.
+// RoundTrip sends one request, and repeats it if that is safe.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ex, ok := req.Context().Value(exchangeKey{}).(*exchange)
 	if !ok {
@@ -129,8 +129,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	ex.answer, ex.answered = r.answer, r.answer == nil
-	// go-github would remember these and refuse later calls by itself. The answers
-	// that it takes for a secondary limit never get here.
+	// go-github would remember these headers and refuse later calls by itself. A response that it
+	// would treat as a secondary limit is handled before this point.
 	r.Header.Del("X-Ratelimit-Remaining")
 	r.Header.Del("X-Ratelimit-Reset")
 	r.Body = io.NopCloser(bytes.NewReader(r.body))
@@ -138,8 +138,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.Response, nil
 }
 
-// persist tries until there is an answer to hand on, an error that is final, or no
-// time left to wait.
+// persist tries a request until there is a response to return, the error is final, or the time left
+// to wait is too short.
 func (t *transport) persist(req *http.Request, ex *exchange) (*reply, error) {
 	refused, renewed := "", false
 	for limits, failures := 0, 0; ; {
@@ -149,7 +149,7 @@ func (t *transport) persist(req *http.Request, ex *exchange) (*reply, error) {
 			r.readErrors(t.now())
 		}
 		if r != nil && r.StatusCode == http.StatusUnauthorized && t.tokens != nil && !renewed {
-			refused, renewed = r.token, true // it ran out; nothing was done
+			refused, renewed = r.token, true // the token has expired, so GitHub has executed nothing
 			continue
 		}
 		wait, limited := limitWait(r, t.now(), limits)
@@ -174,7 +174,7 @@ func (t *transport) persist(req *http.Request, ex *exchange) (*reply, error) {
 	}
 }
 
-// cause returns for the log why a request is retried. It returns only the kind of an error,
+// cause returns why a request is retried, for the log. It returns only the type of an error,
 // because the text may contain data of a proxy or a transport.
 func cause(r *reply, err error) string {
 	if err != nil {
@@ -183,14 +183,15 @@ func cause(r *reply, err error) string {
 	return fmt.Sprint(r.StatusCode)
 }
 
-// once sends the request and reads the answer, within the time-out.
+// once sends the request and reads the response, within the time limit.
 func (t *transport) once(req *http.Request, refused string) (*reply, error) {
 	parent := req.Context()
 	token, err := t.credential(parent, refused)
 	if err != nil {
 		return nil, &unsentError{&credentialError{err}}
 	}
-	// Checked last: fetching the token, or waiting for the gate, may have used up the deadline.
+	// This is the last check: getting the token, or waiting for the gate, may have taken longer
+	// than the deadline.
 	if err := checkMaySend(parent, req.Method); err != nil {
 		return nil, &unsentError{fmt.Errorf("%w: %w", errNotSent, err)}
 	}
@@ -218,9 +219,8 @@ func (t *transport) once(req *http.Request, refused string) (*reply, error) {
 	return r, nil
 }
 
-// checkMaySend returns why a request must not be sent any more. A deadline that has passed
-// counts also before the timer has ended the context: a process that was suspended may continue
-// before that.
+// checkMaySend returns why a request must not be sent any more. It also compares the deadline with
+// the time, because a process that was suspended may continue before the timer ends the context.
 func checkMaySend(ctx context.Context, method string) error {
 	if changes(method) {
 		if err := effect.PassGate(ctx); err != nil {
@@ -236,7 +236,7 @@ func checkMaySend(ctx context.Context, method string) error {
 // changes reports whether a request may change something.
 func changes(method string) bool { return method != http.MethodGet && method != http.MethodHead }
 
-// credential returns the token for one try, within the time-out.
+// credential returns the token for one try, within the time limit.
 func (t *transport) credential(ctx context.Context, refused string) (string, error) {
 	if t.tokens == nil {
 		return t.token, nil
@@ -246,15 +246,15 @@ func (t *transport) credential(ctx context.Context, refused string) (string, err
 	return t.tokens.Token(ctx, refused)
 }
 
-// A credentialError means that there is no token to be had. Who gives them has tried often
-// enough.
+// A credentialError means that the token source returned no token. The request is not retried,
+// because the source has retried already.
 type credentialError struct{ err error }
 
 func (e *credentialError) Error() string { return "get a token: " + e.err.Error() }
 func (e *credentialError) Unwrap() error { return e.err }
 
-// prepare copies the request for one try, for a body can be read only once. The headers of
-// every request are set here.
+// prepare copies the request for one try, because a body can be read only once. It sets the header
+// with the token.
 func prepare(ctx context.Context, req *http.Request, token string) (*http.Request, error) {
 	out := req.Clone(ctx)
 	if req.GetBody != nil {
@@ -289,8 +289,8 @@ func (t *transport) exchange(req *http.Request, token string) (*reply, error) {
 	t.rate.note(resp.Header)
 	r := &reply{Response: resp, body: body, token: token}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		// Before decoding, for clipping could leave half a token, and after it, for
-		// JSON can spell one in escapes.
+		// The token is redacted twice. Before decoding, because clipping could leave half a token;
+		// after decoding, because JSON can contain a token in escapes.
 		r.answer = decodeAnswer(resp.StatusCode, []byte(secret.Redact(string(body), token)))
 		r.answer.redact(token)
 		r.answer.readLimits(resp.Header, t.now())
@@ -301,7 +301,7 @@ func (t *transport) exchange(req *http.Request, token string) (*reply, error) {
 	return r, nil
 }
 
-// unsent reports whether an error proves that no byte of the request left.
+// unsent reports whether an error proves that no byte of the request was sent.
 func unsent(err error) bool {
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return true
@@ -313,8 +313,8 @@ func unsent(err error) bool {
 	return ok && (e.Op == "dial" || e.Op == "proxyconnect")
 }
 
-// note stores the remaining calls from an answer: the counter is one higher, because 0 means
-// unknown. The search has a limit of its own.
+// note stores the number of remaining calls from a response. The counter is one higher, because 0
+// means unknown. Responses of the search are ignored, because the search has a separate limit.
 func note(left *atomic.Int64, h http.Header) {
 	if r := h.Get("X-Ratelimit-Resource"); r != "" && r != "core" {
 		return

@@ -2,7 +2,7 @@ package ghexpr
 
 import "strings"
 
-// A field is our expression for a path of GitHub's contexts, and its type.
+// A field is the expression of our rule language for a path of GitHub's contexts, and its type.
 type field struct {
 	text string
 	kind fieldKind
@@ -12,20 +12,20 @@ type fieldKind int
 
 const (
 	plainText fieldKind = iota
-	lowerText           // GitHub writes it in lower case
-	upperText           // GitHub writes it in upper case
-	titleText           // only its first letter is in upper case
+	lowerText           // a text that GitHub writes in lower case
+	upperText           // a text that GitHub writes in upper case
+	titleText           // a text of which only the first letter is in upper case
 	flag                // true or false
 	names               // a list of texts
-	isPull              // whether it is a pull request
+	isPull              // whether the issue is a pull request
 )
 
 const (
-	eventName = "github.event_name"         // the path of the name of the event
-	ownPull   = "github.event.pull_request" // the path of the pull request that it is about
+	eventName = "github.event_name"         // path of the event's name
+	ownPull   = "github.event.pull_request" // path of the pull request of the event
 )
 
-// fields are the paths with a counterpart.
+// fields returns the paths that have a counterpart.
 func fields() map[string]field {
 	list := map[string]field{
 		"github.actor":                                {"actor.login", plainText},
@@ -78,7 +78,7 @@ func fields() map[string]field {
 // isText reports whether the field is a text.
 func (f field) isText() bool { return f.kind <= titleText }
 
-// lower returns the field as it is compared with a literal without regard to case.
+// lower returns the expression to compare with a literal, ignoring case.
 func (f field) lower(literal string) string {
 	if f.kind != plainText || strings.ToLower(literal) == literal && strings.ToUpper(literal) == literal {
 		return f.text
@@ -86,7 +86,7 @@ func (f field) lower(literal string) string {
 	return "lower(" + f.text + ")"
 }
 
-// literal returns the literal that goes with lower.
+// literal returns the literal in the case that the result of lower needs.
 func (f field) literal(s string) string {
 	switch {
 	case f.kind == upperText:

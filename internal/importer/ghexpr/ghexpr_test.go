@@ -18,14 +18,15 @@ func TestTranslate(t *testing.T) {
 		{"github.event.pull_request.draft != true", "not pr.draft"},
 		{"!(github.event.pull_request.draft)", "not pr.draft"},
 		{"true == github.event.pull_request.draft", "pr.draft"},
-		// GitHub compares a value that is true or false as a number with a text: they differ, but for ''.
+		// To compare a boolean with a text, GitHub converts both to numbers. They differ, except
+		// that '' equals false.
 		{"'true' == github.event.pull_request.draft", "never"},
 		{"github.event.pull_request.draft == 'false'", "never"},
 		{"github.event.pull_request.draft != 'true'", ""},
 		{"github.event.issue.locked == ''", `not (event.name == "issues" and issue.locked)`},
 		{"contains(github.event.issue.title, 'x') == 'true'", "never"},
 		{"contains(github.event.issue.title, 'x') != 'true'", ""},
-		// An object is neither true nor false.
+		// An object equals neither true nor false.
 		{"github.event.issue.pull_request == true", "never"},
 		{"github.event.issue.pull_request != true", ""},
 		{"github.event.issue.pull_request != false", "never"},
@@ -95,7 +96,7 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-// TestTranslateEvents translates what means another thing with other events.
+// TestTranslateEvents translates expressions whose meaning depends on the event.
 func TestTranslateEvents(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ events, src, want string }{

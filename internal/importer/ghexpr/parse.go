@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// A node is a part of an expression.
+// A node is a node of the syntax tree of an expression.
 type node struct {
 	kind kind
-	text string // a literal, a path in lower case, a function in lower case or an operator
-	name string // a path or function as it is written
+	text string // a literal, an operator, or a path or function in lower case
+	name string // a path or function as written in the source
 	args []*node
-	at   int // characters before it
+	at   int // offset in the source, in characters
 }
 
 type kind int
@@ -27,7 +27,7 @@ const (
 
 const (
 	maxLength = 4096 // bytes
-	maxDepth  = 50   // brackets and operators inside each other
+	maxDepth  = 50   // nesting of brackets and operators
 )
 
 var errSyntax = errors.New("the expression is malformed")
@@ -39,14 +39,13 @@ type parser struct {
 }
 
 type token struct {
-	kind kind // operator for signs, path for names
+	kind kind // operator also for brackets and commas, path for names
 	text string
-	name string // as it is written
+	name string // as written in the source
 	at   int
 }
 
-// parse reads an expression; ok is false for one that GitHub would refuse, or that is too
-// long.
+// parse parses an expression; ok is false if GitHub would refuse it, or if it is too long.
 func parse(src string) (n *node, ok bool) {
 	if len(src) > maxLength {
 		return nil, false
@@ -63,7 +62,7 @@ func parse(src string) (n *node, ok bool) {
 // signs are the operators and brackets.
 var signs = []string{"&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "(", ")", ",", "[", "]"}
 
-// scan splits an expression into tokens. "${{" and "}}" around all of it are left out.
+// scan splits an expression into tokens. It ignores "${{" and "}}" around the whole expression.
 func scan(src string) (list []token, ok bool) {
 	for i := 0; i < len(src); {
 		c := src[i]
@@ -106,8 +105,8 @@ func nameLetter(c byte) bool {
 	return c == '.' || c == '_' || c == '-' || c == '*' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// quoted reads a text in quotation marks, which are doubled inside of it. n is its length in
-// the source; 0: it is not closed.
+// quoted reads a text in quotation marks; a doubled mark inside it means one mark. n is the text's
+// length in the source; 0: the closing mark is missing.
 func quoted(src string) (text string, n int) {
 	for i := 1; i < len(src); i++ {
 		if src[i] != '\'' {
@@ -122,7 +121,7 @@ func quoted(src string) (text string, n int) {
 	return "", 0
 }
 
-// sign consumes one of the signs, if it is next.
+// sign consumes the next token if it is one of the signs.
 func (p *parser) sign(signs ...string) (t token, ok bool) {
 	if len(p.tokens) == 0 || p.tokens[0].kind != operator {
 		return token{}, false

@@ -1,8 +1,8 @@
-// Package ghexpr translates the "if" of a job or step of GitHub Actions to conditions of ours.
+// Package ghexpr translates the "if" of a job or step of GitHub Actions to conditions of our rule
+// language.
 //
-// GitHub compares texts without regard to case, and so does the result. The functions are pure
-// and safe for concurrent use. The cost is bounded by the length of the expression, which is
-// limited.
+// GitHub compares texts ignoring case, and so does the result. The functions are pure and safe for
+// concurrent use. Their cost depends only on the length of the expression, which is limited.
 package ghexpr
 
 import (
@@ -14,21 +14,21 @@ import (
 
 // A Problem is a part of an expression without a counterpart.
 type Problem struct {
-	At  int // characters before it
+	At  int // offset in the source, in characters
 	Msg string
 }
 
-// A Condition is a translated expression: all of its terms must hold.
+// A Condition is a translated expression. It is true if all of its terms are true.
 type Condition struct {
 	Terms []string
-	// Never is true when the condition cannot hold for one of the events.
+	// Never is true if the condition is false for every one of the events.
 	Never bool
-	// Lost are the parts that Terms leave out, each joined to the rest by "&&".
+	// Lost are the parts that Terms omits. In the source each is joined to the others by "&&".
 	Lost []Problem
 }
 
-// Translate translates an expression that is evaluated for one of the events, by their names
-// such as "pull_request_target", which our rules know as "pull_request".
+// Translate translates an expression of a workflow with these events. Names of events are those of
+// GitHub, such as "pull_request_target", which is "pull_request" in our rules.
 func Translate(src string, events []string) Condition {
 	if at, around := textAround(src); around {
 		return Condition{Lost: []Problem{{at, "with text around ${{ }} it is a text for GitHub, and always holds"}}}
@@ -59,8 +59,8 @@ func Translate(src string, events []string) Condition {
 	return c
 }
 
-// textAround returns the position of text before or after "${{ }}", in characters; ok is false
-// when there is none, or nothing else.
+// textAround returns the position of text before or after "${{ }}", in characters; ok is false if
+// there is no "${{", or no text around it.
 func textAround(src string) (at int, ok bool) {
 	before, rest, found := strings.Cut(src, "${{")
 	if !found {
@@ -80,19 +80,19 @@ func textAround(src string) (at int, ok bool) {
 // A translation is the translation of one expression.
 type translation struct{ events []string }
 
-// A value is a translated part.
+// A value is the translation of a part of an expression.
 type value struct {
-	text  string // as our conditions write it
+	text  string // the condition in our rule language
 	lost  *Problem
-	op    string // "and", "or", "not" or, for a comparison, "==" that it has outside of brackets
-	known bool   // the value is always that of holds
+	op    string // outermost operator: "and", "or", "not" or, for a comparison, "=="
+	known bool   // the part is always true or always false, as in holds
 	holds bool
 }
 
 func lost(n *node, msg string) value { return value{lost: &Problem{n.at, msg}} }
 func sure(holds bool) value          { return value{known: true, holds: holds} }
 
-// truth translates a part that is true or false.
+// truth translates a part of which only the truth matters.
 func (t translation) truth(n *node) value {
 	switch n.kind {
 	case word:
@@ -165,12 +165,12 @@ func joined(sign string, list ...value) value {
 	return value{text: strings.Join(texts, " "+op+" "), op: op}
 }
 
-// there translates the condition that the event has the object at the start of a path: an issue
-// or a pull request. For other events the path is null.
+// there translates whether the event has the object at the start of a path: an issue or a pull
+// request. For other events the path is null.
 func (t translation) there(path string) value {
 	issues := strings.HasPrefix(path, "github.event.issue.")
 	pulls := strings.HasPrefix(path, ownPull+".") || path == "github.head_ref" || path == "github.base_ref"
-	ofNone := strings.HasPrefix(fields()[path].text, "pr.") && !slices.Contains(t.events, "issue_comment") // then it is empty for an issue
+	ofNone := strings.HasPrefix(fields()[path].text, "pr.") && !slices.Contains(t.events, "issue_comment") // our field is then empty for an issue
 	if len(t.events) == 0 || !issues && !pulls || ofNone {
 		return sure(true)
 	}
@@ -179,7 +179,7 @@ func (t translation) there(path string) value {
 	})
 }
 
-// given translates a path that stands for whether it has a value.
+// given translates a path that is used as a condition: it is true if the path has a value.
 func (t translation) given(n *node) value {
 	f, ok := fields()[n.text]
 	there := t.there(n.text)
@@ -210,7 +210,7 @@ func (t translation) compared(n *node) value {
 	case left.kind == function && (right.text == "true" || right.text == "false") && (equal || n.text == "!="):
 		v := t.truth(positive(left, (right.text == "true") == equal))
 		if v.lost == nil && right.kind == literal {
-			return sure(!equal) // as a number, no text like this is true or false
+			return sure(!equal) // compared as numbers, no such text equals a boolean
 		}
 		return v
 	case left.kind == function:
@@ -258,7 +258,7 @@ func (t translation) compared(n *node) value {
 	return same
 }
 
-// positive returns the node, or its negation.
+// positive returns the node if yes, otherwise its negation.
 func positive(n *node, yes bool) *node {
 	if yes {
 		return n
@@ -266,9 +266,9 @@ func positive(n *node, yes bool) *node {
 	return &node{kind: operator, text: "!", args: []*node{n}, at: n.at}
 }
 
-// flag translates the comparison of a field that is true or false, or there or not. GitHub
-// compares values of different kinds as numbers: null, the empty text and false are 0, and any
-// other text, or an object, equals nothing.
+// flag translates the comparison of a boolean field, or of an object that may be null. GitHub
+// compares values of different types as numbers: null, the empty text and false are 0. Any other
+// text and any object equals nothing.
 func (t translation) flag(f field, left, right *node, equal bool) value {
 	var yes bool
 	switch {
@@ -284,8 +284,8 @@ func (t translation) flag(f field, left, right *node, equal bool) value {
 	return t.truth(positive(left, yes == equal))
 }
 
-// pull translates a path that exists for pull requests only: that in the payload of an issue or a
-// comment, or the payload's own.
+// pull translates a path that only pull requests have. The path is either part of the payload's
+// issue, or the payload's own pull request.
 func (t translation) pull(path string) value {
 	pulls := "pull_request"
 	if !slices.Contains(t.events, pulls) {
@@ -295,7 +295,7 @@ func (t translation) pull(path string) value {
 		return t.event(pulls, true)
 	}
 	if len(t.events) > 0 && !slices.Contains(t.events, "issue_comment") {
-		return sure(false) // an event of issues has no pull request, and that of a pull request has no issue
+		return sure(false) // the payload of "issues" has no pull request, and that of "pull_request" has no issue
 	}
 	text := fields()[path].text
 	if others := t.event(pulls, false); !others.known {
@@ -321,7 +321,7 @@ func (t translation) event(name string, equal bool) value {
 	return value{text: "event.name" + op + strconv.Quote(ours(name)), op: "=="}
 }
 
-// anyEvent translates that the event is one of those for which a function holds.
+// anyEvent translates that the event is one of those for which holds returns true.
 func (t translation) anyEvent(holds func(event string) bool) value {
 	var list, others []value
 	for _, e := range t.events {
@@ -358,7 +358,7 @@ func (t translation) call(n *node) value {
 	return lost(n, n.name+"() has no counterpart here")
 }
 
-// within translates a function about a text and a part of it.
+// within translates a function such as startsWith, about a text and a part of it.
 func (t translation) within(n *node, op string) value {
 	f, ok := fields()[n.args[0].text]
 	switch {
@@ -375,7 +375,7 @@ func (t translation) within(n *node, op string) value {
 	return joined("&&", t.there(n.args[0].text), value{text: f.lower(part) + " " + op + " " + strconv.Quote(f.literal(part)), op: "=="})
 }
 
-// contains translates contains(list or text, part).
+// contains translates the function contains(list or text, part).
 func (t translation) contains(n *node) value {
 	in, part := n.args[0], n.args[1]
 	f, ok := fields()[in.text]
@@ -391,7 +391,7 @@ func (t translation) contains(n *node) value {
 	return t.within(n, "contains")
 }
 
-// oneOf translates contains(fromJSON('["a", "b"]'), path).
+// oneOf translates the function contains with a list: contains(fromJSON('["a", "b"]'), path).
 func (t translation) oneOf(in, part *node) value {
 	f, ok := fields()[part.text]
 	var list []string
@@ -414,7 +414,7 @@ func (t translation) oneOf(in, part *node) value {
 	return joined("&&", t.there(part.text), value{text: plain + " in [" + strings.Join(list, ", ") + "]", op: "=="})
 }
 
-// describe names a part in a message.
+// describe returns the name of a part for a message.
 func describe(n *node) string {
 	switch n.kind {
 	case function:

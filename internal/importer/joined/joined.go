@@ -1,4 +1,4 @@
-// Package joined turns the configurations of several tools into rules that stand in one file.
+// Package joined converts the configurations of several tools to rules for one file.
 package joined
 
 import (
@@ -15,12 +15,12 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A Result is several imported files as the parts of one configuration file.
+// A Result is the content of several imported files as the parts of one configuration file.
 type Result struct {
-	Policy string // the section policy with its key; empty: the rules need none
-	Rules  string // the items of the list of rules, those of each source below a comment
-	Count  int    // of the rules
-	// Sources are the files that the rules are from, in order; one without rules is not listed.
+	Policy string // the policy section including its key; empty: the rules need none
+	Rules  string // the items of the list of rules; a comment precedes those of each source
+	Count  int    // number of rules
+	// Sources are the files that the rules come from, in order, without files that have no rules.
 	Sources []Origin
 	// Unmapped lists the parts without a counterpart, source by source.
 	Unmapped yamlfile.Problems
@@ -28,12 +28,12 @@ type Result struct {
 
 // An Origin is a file that was imported.
 type Origin struct {
-	File, Action string // its name, and the action that it is a configuration of
+	File, Action string // the file's name, and the action whose configuration it is
 	Rules        int
 }
 
-// Import converts several files to rules with ids of their own, none of which is a reserved
-// one. The error is a [yamlfile.Problems] with the mistakes of all files.
+// Import converts several files to rules. Each rule gets a unique id that is not reserved. The
+// error is a [yamlfile.Problems] with the mistakes of all files.
 func Import(list []importer.Request, reserved []string) (Result, error) {
 	var out Result
 	var parts []part
@@ -73,13 +73,13 @@ func Import(list []importer.Request, reserved []string) (Result, error) {
 
 // A part is the text of an imported file in pieces.
 type part struct {
-	action  string // that the source is a configuration of
+	action  string // the action whose configuration the source is
 	comment string // lines above its rules
 	rules   string // its rules, as items of a list
 	config  config
 }
 
-// A config is the content of an imported file, as far as it must be joined.
+// A config is the part of an imported file that Import reads to join it with others.
 type config struct {
 	Mode   string
 	Policy struct {
@@ -99,7 +99,7 @@ type config struct {
 // origin finds the source and the action in the comment at the start of an imported file.
 var origin = regexp.MustCompile(`^.* import from (.+, a configuration of (.+)\.)$`)
 
-// split cuts an imported file into pieces.
+// split splits the text of an imported file into pieces.
 func split(name, text string) (part, error) {
 	var p part
 	if err := yaml.Unmarshal([]byte(text), &p.config); err != nil {
@@ -108,7 +108,7 @@ func split(name, text string) (part, error) {
 	head, rest, _ := strings.Cut(text, "\nversion: 1\n")
 	_, rules, ok := strings.Cut("\n"+rest, "\nrules:\n")
 	first, more, _ := strings.Cut(head, "\n")
-	for strings.HasPrefix(more, "#   ") { // the first line goes on
+	for strings.HasPrefix(more, "#   ") { // an indented line continues the first one
 		var line string
 		line, more, _ = strings.Cut(more, "\n")
 		first += " " + strings.TrimPrefix(line, "#   ")
@@ -128,7 +128,7 @@ func split(name, text string) (part, error) {
 	return p, nil
 }
 
-// does reports whether a rule has an action, or the one for several.
+// does reports whether a rule has an action, or its plural such as add_labels.
 func (p part) does(action string) bool {
 	for _, r := range p.config.Rules {
 		for _, a := range r.Then {
@@ -144,7 +144,7 @@ func (p part) does(action string) bool {
 	return false
 }
 
-// policyOf returns the section policy for the rules of all parts.
+// policyOf returns the policy section for the rules of all parts.
 func policyOf(parts []part) string {
 	var lines []string
 	add := func(line, reason string, wants func(p part) bool) {
@@ -179,7 +179,8 @@ func policyOf(parts []part) string {
 	return "policy:\n" + strings.Join(lines, "\n") + "\n"
 }
 
-// limitsOf returns the limits of actions: one event may bring those of all parts.
+// limitsOf returns the limits of actions. A limit is the sum of the parts' limits, because rules of
+// all parts may fire for one event.
 func limitsOf(parts []part) map[string]int {
 	limits := map[string]int{}
 	for _, p := range parts {
@@ -190,7 +191,7 @@ func limitsOf(parts []part) map[string]int {
 				case listed:
 					sum += n
 				case other.does(action) && strings.HasSuffix(action, "_label"):
-					sum += 5 // the default
+					sum += 5 // the default limit for labels
 				case other.does(action):
 					sum++
 				}

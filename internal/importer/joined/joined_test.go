@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
-// TestImport joins the files of every case: "TOOL NAME", and for a tool other than stale
-// "workflow NAME" with the workflow that runs it.
+// TestImport joins the files of every case. A part of a case is named "TOOL NAME". For a tool other
+// than stale, "workflow NAME" is the workflow that runs it.
 func TestImport(t *testing.T) {
 	t.Parallel()
 	golden.Each(t, "testdata", *update, func(t *testing.T, c *golden.Case) {

@@ -5,7 +5,7 @@ const (
 	anything = `[\x00-\x{10FFFF}]`
 )
 
-// class translates a class. pos is the offset behind its bracket.
+// class translates a character class. pos is the offset after its opening bracket.
 func class(in []rune, pos int, unicodeMode bool) atom {
 	a := atom{next: pos}
 	negated := has(in, pos, "^")
@@ -31,7 +31,7 @@ func class(in []rune, pos int, unicodeMode bool) atom {
 	return a
 }
 
-// member translates a character of a class, a range or a set such as \d.
+// member translates one member of a class: a character, a range, or a set such as \d.
 func member(in []rune, pos int, unicodeMode bool) atom {
 	low := classAtom(in, pos, unicodeMode)
 	if !low.single || !has(in, low.next, "-") || low.next+1 >= len(in) || in[low.next+1] == ']' {
@@ -50,7 +50,7 @@ func member(in []rune, pos int, unicodeMode bool) atom {
 	return out
 }
 
-// classAtom translates one character, or a set, inside a class.
+// classAtom translates one character or set inside a class.
 func classAtom(in []rune, pos int, unicodeMode bool) atom {
 	const special = `\]^-[`
 	c, next := in[pos], pos+1

@@ -12,20 +12,20 @@ import (
 // An atom is one escape, or one member of a class, in RE2's syntax.
 type atom struct {
 	text   string
-	char   rune // that it matches, if single
+	char   rune // the character that it matches, if single
 	single bool // it matches one character
-	next   int  // the offset behind it
+	next   int  // the offset after it
 	found  []Problem
 }
 
-// problem returns the atom with a problem more.
+// problem returns the atom with one more problem.
 func (a atom) problem(at int, format string, args ...any) atom {
 	a.found = append(a.found, Problem{at, fmt.Sprintf(format, args...)})
 	return a
 }
 
-// escaped translates an escape that means the same inside and outside of classes. pos is
-// the offset behind its backslash; the characters in special are escaped in the result.
+// escaped translates an escape that means the same inside and outside of classes. pos is the offset
+// after its backslash. Characters in special are escaped in the result.
 func escaped(in []rune, pos int, unicodeMode bool, special string) atom {
 	at, c := pos-1, in[pos]
 	a := atom{char: c, single: true, next: pos + 1}
@@ -47,7 +47,7 @@ func escaped(in []rune, pos int, unicodeMode bool, special string) atom {
 		a.char = in[a.next] % 32
 		a.next++
 	case c == 'c':
-		a.next-- // without a letter behind it the backslash stands for itself
+		a.next-- // without a letter after it, the backslash of \c means a backslash
 		a.char = '\\'
 	case c == 'u' && unicodeMode && has(in, a.next, "{"):
 		a = braced(in, at)
@@ -73,8 +73,8 @@ func braced(in []rune, at int) atom {
 	return a.whole(at)
 }
 
-// digits reads the digits of the \xHH or \uHHHH at an offset; without them the letter
-// stands for itself.
+// digits reads the digits of the \xHH or \uHHHH at an offset. Without digits the escape means the
+// letter itself.
 func digits(in []rune, at int) atom {
 	letter := in[at+1]
 	a := atom{char: letter, single: true, next: at + 2}
@@ -98,7 +98,7 @@ func digits(in []rune, at int) atom {
 	return a.whole(at)
 }
 
-// whole refuses a surrogate, which is half of a character.
+// whole reports a problem for a surrogate, because RE2 has no halves of a character.
 func (a atom) whole(at int) atom {
 	if utf16.IsSurrogate(a.char) || a.char > unicode.MaxRune {
 		a = a.problem(at, "half of a character has no counterpart in RE2")
@@ -107,7 +107,7 @@ func (a atom) whole(at int) atom {
 	return a
 }
 
-// hexAt reads n hexadecimal digits at an offset; ok is false when they are not there.
+// hexAt reads n hexadecimal digits at an offset; ok is false if there are fewer.
 func hexAt(in []rune, at, n int) (r rune, ok bool) {
 	if at+n > len(in) {
 		return 0, false
@@ -115,14 +115,14 @@ func hexAt(in []rune, at, n int) (r rune, ok bool) {
 	return hex(in[at : at+n])
 }
 
-// hex reads hexadecimal digits; a number beyond the last character stays beyond it.
+// hex parses hexadecimal digits. For a number above the last character the result is above it, too.
 func hex(digits []rune) (rune, bool) {
 	n, err := strconv.ParseUint(string(digits), 16, 31)
 	return rune(min(n, unicode.MaxRune+1)), err == nil && len(digits) <= 8
 }
 
-// property translates the \p{…} or \P{…} at an offset. RE2 has categories and scripts,
-// without the name of their kind.
+// property translates the \p{…} or \P{…} at an offset. RE2 supports categories and scripts. It does
+// not accept the name of their kind, as in \p{Script=Greek}.
 func property(in []rune, at int) atom {
 	c, open := in[at+1], at+2
 	end := open
@@ -149,8 +149,8 @@ func property(in []rune, at int) atom {
 	return a
 }
 
-// literal renders a character; those in special, invisible ones, and the backtick, which
-// would end a text in backticks, are escaped.
+// literal renders a character. It escapes characters in special and invisible ones. It also escapes
+// the backtick, which would end a text in backticks.
 func literal(r rune, special string) string {
 	switch {
 	case r == '\n':
@@ -167,7 +167,7 @@ func literal(r rune, special string) string {
 	return string(r)
 }
 
-// has reports whether a text stands at an offset.
+// has reports whether the text is at an offset.
 func has(in []rune, at int, text string) bool {
 	for i, r := range []rune(text) {
 		if at+i >= len(in) || in[at+i] != r {

@@ -1,6 +1,6 @@
 // Package jsregexp translates regular expressions of JavaScript to the syntax of RE2.
 //
-// The functions are pure and safe for concurrent use. The cost is bounded by the length of the
+// The functions are pure and safe for concurrent use. Their cost depends only on the length of the
 // expression, which is limited.
 package jsregexp
 
@@ -13,18 +13,18 @@ import (
 
 // A Problem is a part of a regular expression that has no counterpart in RE2.
 type Problem struct {
-	At  int    // in characters from the start of the expression
+	At  int    // offset in the expression, in characters
 	Msg string // the part and the reason, on one line
 }
 
 const (
 	maxPattern = 3000 // bytes; a condition has at most 4,096
-	maxRepeat  = 1000 // as RE2 takes it
+	maxRepeat  = 1000 // the limit of RE2
 )
 
-// Translate renders a regular expression of JavaScript, without its slashes, in RE2's
-// syntax; flags are the letters behind the last slash. Groups lose their names, because
-// nothing can refer to them. When there are problems, the text is not usable.
+// Translate renders a regular expression of JavaScript, without its slashes, in RE2's syntax; flags
+// are the letters after the last slash. Groups lose their names, because nothing can refer to them.
+// If there are problems, the text must not be used.
 func Translate(src, flags string) (string, []Problem) {
 	if len(src) > maxPattern {
 		return "", []Problem{{0, fmt.Sprintf("the regular expression has more than %d bytes", maxPattern)}}
@@ -55,9 +55,9 @@ type translator struct {
 	found   []Problem
 	unicode bool
 	mode    mode
-	open    []mode // those outside of the groups that are open
-	groups  int    // that capture
-	named   bool   // one of them has a name
+	open    []mode // the mode outside of each open group
+	groups  int    // number of capturing groups
+	named   bool   // a group has a name
 }
 
 // A mode contains the settings of flags, and of groups like (?s:…).
@@ -67,7 +67,7 @@ func (t *translator) problem(at int, format string, args ...any) {
 	t.found = append(t.found, Problem{at, fmt.Sprintf(format, args...)})
 }
 
-// flags reads the flags and returns how the translation starts.
+// flags translates the flags and returns the start of the result.
 func (t *translator) flags(flags string) string {
 	ours := ""
 	for _, f := range flags {
@@ -93,7 +93,7 @@ func (t *translator) flags(flags string) string {
 	return "(?" + ours + ")"
 }
 
-// survey counts the groups that capture: what \1 means depends on it.
+// survey counts the capturing groups, because the meaning of \1 depends on their number.
 func (t *translator) survey() {
 	class := false
 	for i := 0; i < len(t.in); i++ {
@@ -130,7 +130,8 @@ func (t *translator) term() {
 		}
 		t.out.WriteByte(')')
 	case '.':
-		// A line ends with "\r\n" in what people write on GitHub; RE2's dot takes the "\r".
+		// Lines on GitHub may end with "\r\n". RE2's dot would match the "\r", and JavaScript's
+		// does not.
 		t.out.WriteString(map[bool]string{true: ".", false: `[^\r\n]`}[t.mode.dotAll])
 	case '$':
 		t.out.WriteString(map[bool]string{true: `(?:\r?$)`, false: "$"}[t.mode.multi])
@@ -143,16 +144,16 @@ func (t *translator) term() {
 	}
 }
 
-// special has meaning outside of classes.
+// special are the characters that have a meaning outside of classes.
 const special = `\.+*?()|[]{}^$`
 
-// take adds a part that was translated.
+// take appends a translated part to the result.
 func (t *translator) take(a atom) {
 	t.out.WriteString(a.text)
 	t.pos, t.found = a.next, append(t.found, a.found...)
 }
 
-// escape translates an escape outside of a class, whose backslash is behind t.pos.
+// escape translates an escape outside of a class. t.pos is the offset after its backslash.
 func (t *translator) escape() {
 	at := t.pos - 1
 	if t.pos == len(t.in) {
@@ -182,7 +183,7 @@ func (t *translator) escape() {
 	}
 }
 
-// brace translates a repetition, or a brace that stands for itself.
+// brace translates a repetition such as {2,3}, or a brace that means itself.
 func (t *translator) brace() {
 	end := t.pos
 	for end < len(t.in) && t.in[end] != '}' && end-t.pos < 20 {

@@ -8,8 +8,8 @@ import (
 	"github.com/org/foreman-action/internal/importer/jsregexp"
 )
 
-// TestTranslate shows the syntax of the result. That it matches the same texts is tested
-// by the importer, against the answers of Node.js.
+// TestTranslate checks the syntax of the result. A test of package importer checks that it matches
+// the same texts as in Node.js.
 func TestTranslate(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

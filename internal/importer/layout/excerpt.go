@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Lines splits a text where YAML's scanner does.
+// Lines splits a text into lines at the same line breaks as YAML's scanner.
 func Lines(src []byte) []string {
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(string(src))
 	return strings.Split(text, "\n")
 }
 
-// Excerpt returns the lines of the source from one number to another, both counted from 1. It
+// Excerpt returns the lines from one number to another, both included and counted from 1. It
 // shortens a long excerpt.
 func Excerpt(lines []string, from, to int) []string {
 	if from == 0 || from > len(lines) {
@@ -19,7 +19,7 @@ func Excerpt(lines []string, from, to int) []string {
 	}
 	const (
 		maxLines = 12
-		most     = 100 // bytes of a line
+		most     = 100 // maximal number of bytes of a line
 	)
 	lines = lines[from-1 : max(from, min(to, len(lines)))]
 	for len(lines) > 1 {

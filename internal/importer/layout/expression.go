@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Condition writes "key: expression". parts are the expression's lines when one line is too
-// short for all of it.
+// Condition writes "key: expression". parts are the lines of the expression, for the case that it
+// is too long for one line.
 func Condition(indent int, key string, parts []string) []string {
 	head := pad(indent) + key + ": "
 	joined := make([]string, len(parts))
@@ -29,15 +29,15 @@ func Condition(indent int, key string, parts []string) []string {
 	return out
 }
 
-// plain reports whether an expression can stand in YAML as it is.
+// plain reports whether an expression is a valid plain scalar of YAML.
 func plain(s string) bool {
 	first, _ := utf8.DecodeRuneInString(s)
 	return first >= 'a' && first <= 'z' && !strings.Contains(s, ": ") && !strings.Contains(s, " #") &&
 		!strings.HasSuffix(s, ":") && !strings.ContainsFunc(s, notPrinted)
 }
 
-// Expression writes an expression of the rule language, or a part of one, on lines of a
-// literal block. Constant texts that are too long for a line are put together with "+".
+// Expression writes an expression of the rule language, or a part of one, as lines of a literal
+// block. It splits constant texts that are too long for a line and joins them with "+".
 func Expression(indent int, s string) []string {
 	more := len(s) - len(strings.TrimLeft(s, " "))
 	indent, s = indent+more, s[more:]
@@ -59,8 +59,8 @@ func Expression(indent int, s string) []string {
 // operators are the words before which a line may end.
 var operators = []string{"and", "or", "?", "+"}
 
-// breaks splits an expression where a line may end: behind a comma and before an operator,
-// outside of texts.
+// breaks splits an expression where a line may end: after a comma and before an operator, outside
+// of texts.
 func breaks(s string) []string {
 	var out []string
 	start, quote := 0, byte(0)
@@ -87,8 +87,8 @@ func breakable(before, after string) bool {
 	return strings.HasSuffix(before, ",") || slices.Contains(operators, word)
 }
 
-// shorten splits a part of an expression within its texts, as far as it is longer than a
-// width.
+// shorten splits a part of an expression inside its texts until no piece is longer than width, if
+// that is possible.
 func shorten(s string, width int) []string {
 	var out []string
 	for utf8.RuneCountInString(s) > width {
@@ -102,17 +102,17 @@ func shorten(s string, width int) []string {
 }
 
 const (
-	leastPiece = 20 // characters of a text that are left on a line
-	near       = 30 // characters to go back for a good place to split a text
+	leastPiece = 20 // minimal number of characters of a text on a line
+	near       = 30 // how many characters cut goes back to find a good place to split a text
 )
 
-// cut splits the last text that begins within a width, best behind a character that ends a
-// word or an alternative. ok is false when there is none.
+// cut splits the last text that begins within a width. It prefers a place after a character that
+// ends a word or an alternative. ok is false if there is no such text.
 func cut(s string, width int) (head, tail string, ok bool) {
 	quote, column, at, good := byte(0), 0, 0, 0
-	var opened int // column
+	var opened int // column at which the text begins
 	for i := 0; i < len(s); {
-		n := 1 // bytes that belong together
+		n := 1 // length of the character at i, which must not be split, in bytes
 		switch c := s[i]; {
 		case quote == 0 && (c == '"' || c == '`' || c == '\''):
 			quote, opened = c, column
@@ -138,8 +138,8 @@ func cut(s string, width int) (head, tail string, ok bool) {
 	return join(s, at, good, ok)
 }
 
-// join returns the two parts of an expression with a text that is split at one of two
-// places.
+// join splits the text in an expression at good or else at at, and returns the two parts of the
+// expression.
 func join(s string, at, good int, ok bool) (head, tail string, split bool) {
 	if good > at-near && good > 0 {
 		at = good
@@ -154,7 +154,7 @@ func join(s string, at, good int, ok bool) (head, tail string, split bool) {
 	return s[:at] + quote, quote + s[at:], true
 }
 
-// openAt returns the quotation mark of the text that a place is in.
+// openAt returns the quotation mark of the text that contains a position.
 func openAt(s string, at int) string {
 	quote := ""
 	for i := 0; i < at; i++ {
@@ -170,8 +170,8 @@ func openAt(s string, at int) string {
 	return quote
 }
 
-// letter returns the length of the first character of a text, in bytes, as it is written
-// between quotation marks.
+// letter returns the length in bytes of the first character of a text, in its notation between
+// quotation marks.
 func letter(s string, quote byte) int {
 	_, n := utf8.DecodeRuneInString(s)
 	if quote == '`' || s[0] != '\\' || len(s) < 2 {

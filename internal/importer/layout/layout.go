@@ -1,5 +1,5 @@
-// Package layout writes the values of a YAML file within the width of a line, as far as
-// their meaning stays the same.
+// Package layout writes the values of a YAML file within a line width, as far as that does not
+// change their meaning.
 //
 // The functions are pure and safe for concurrent use.
 package layout
@@ -13,13 +13,13 @@ import (
 	"unicode/utf8"
 )
 
-// Width is how many characters a line has at most, unless it holds a word that is longer.
+// Width is the maximal number of characters in a line, except for a single longer word.
 const Width = 118
 
-// Step is how far the lines below a line are indented.
+// Step is the number of spaces by which nested lines are indented.
 const Step = 2
 
-// fits reports whether a text fits into a line behind an indent.
+// fits reports whether a text fits into a line after an indent.
 func fits(indent int, s string) bool { return indent+utf8.RuneCountInString(s) <= Width }
 
 // pad returns the white space of an indent.
@@ -27,10 +27,10 @@ func pad(indent int) string { return strings.Repeat(" ", indent) }
 
 var plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*$`)
 
-// words are plain scalars that YAML, or an older version of it, takes for no text.
+// words are plain scalars that some version of YAML does not read as texts.
 var words = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf"}
 
-// Scalar writes a text as a YAML scalar on one line, which can also stand in brackets.
+// Scalar writes a text as a YAML scalar on one line. The scalar is also valid inside brackets.
 func Scalar(s string) string {
 	switch {
 	case plainText.MatchString(s) && !slices.Contains(words, strings.ToLower(s)):
@@ -41,11 +41,11 @@ func Scalar(s string) string {
 	return strconv.Quote(s)
 }
 
-// notPrinted reports whether a character would not be seen where it stands.
+// notPrinted reports whether a character is invisible.
 func notPrinted(r rune) bool { return !unicode.IsPrint(r) }
 
-// Text writes "key: text". A text of several lines becomes a literal block, and one that is
-// too long for a line a folded one.
+// Text writes "key: text". A text of several lines becomes a literal block. A text that is too long
+// for one line becomes a folded block.
 func Text(indent int, key, s string) []string {
 	head := pad(indent) + key + ":"
 	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
@@ -66,7 +66,7 @@ func Text(indent int, key, s string) []string {
 	return []string{head + " " + Scalar(s)}
 }
 
-// chomp returns the chomping indicator of a block's head.
+// chomp returns the chomping indicator for the header of a block.
 func chomp(s string) string {
 	if strings.HasSuffix(s, "\n") {
 		return ""
@@ -74,12 +74,12 @@ func chomp(s string) string {
 	return "-"
 }
 
-// literal reports whether a text of several lines can stand in a literal block.
+// literal reports whether a text of several lines can be a literal block.
 func literal(s string, lines []string) bool {
 	return len(lines) > 1 && inBlock(s, lines)
 }
 
-// inBlock reports whether the lines of a text can stand in a block.
+// inBlock reports whether the lines of a text can be in a block.
 func inBlock(s string, lines []string) bool {
 	if strings.HasPrefix(s, " ") || lines[0] == "" || lines[len(lines)-1] == "" {
 		return false
@@ -89,15 +89,15 @@ func inBlock(s string, lines []string) bool {
 	})
 }
 
-// foldable reports whether a text can stand in a folded block: YAML keeps the line breaks
-// around lines that begin with a space.
+// foldable reports whether a text can be a folded block. It cannot if a line begins with a space,
+// because YAML keeps the line breaks around such a line.
 func foldable(s string, lines []string) bool {
 	return inBlock(s, lines) && !slices.ContainsFunc(lines, func(line string) bool {
 		return strings.HasPrefix(line, " ") || strings.HasSuffix(line, " ")
 	})
 }
 
-// folded returns the lines of a folded block, where a line break becomes an empty line.
+// folded returns the lines of a folded block, in which an empty line means a line break.
 func folded(indent int, lines []string) []string {
 	var out []string
 	for i, line := range lines {
@@ -127,7 +127,8 @@ func spaced(s string) []string {
 	return append(out, s[start:])
 }
 
-// fill joins words with spaces into lines of a width; lines after the first are indented.
+// fill joins words with spaces into lines of at most width characters; lines after the first are
+// indented.
 func fill(words []string, width, indent int) []string {
 	var out []string
 	var line strings.Builder
@@ -152,8 +153,8 @@ func fill(words []string, width, indent int) []string {
 	return append(out, line.String())
 }
 
-// Comment writes a text as a comment behind a prefix such as "  # ". Lines after the first
-// are indented further.
+// Comment writes a text as a comment after a prefix such as "  # ". Lines after the first have a
+// larger indent.
 func Comment(prefix, s string) []string {
 	s = strings.Map(func(r rune) rune {
 		if notPrinted(r) {
@@ -171,7 +172,7 @@ func Comment(prefix, s string) []string {
 	return out
 }
 
-// List writes "key: [item, …]" with items as they stand.
+// List writes "key: [item, …]". The items must already be valid YAML.
 func List(indent int, key string, items []string) []string {
 	parts := make([]string, len(items))
 	for i, item := range items {

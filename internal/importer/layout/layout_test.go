@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/importer/layout"
 )
 
-// decoded parses lines as the value of the key "k" below "top".
+// decoded parses lines as the content of "top" and returns the value of the key "k" in it.
 func decoded(t *testing.T, lines []string) string {
 	t.Helper()
 	var out struct{ Top struct{ K string } }
@@ -22,7 +22,7 @@ func decoded(t *testing.T, lines []string) string {
 	return out.Top.K
 }
 
-// narrow reports the lines that are too long although they hold a place to end them.
+// narrow fails the test for lines that are too long although they could be broken.
 func narrow(t *testing.T, lines []string) {
 	t.Helper()
 	for _, l := range lines {
@@ -64,7 +64,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// FuzzText: whatever the text, YAML reads it back.
+// FuzzText checks that YAML reads back any text that Text has written.
 func FuzzText(f *testing.F) {
 	for _, s := range []string{"", "a\n\n b", " a", "a ", "a\n \nb", "\ta", "x  y" + strings.Repeat(" z", 90) + "\n\n\nb\n", "'\"\n", "a\r\nb"} {
 		f.Add(s)
@@ -79,7 +79,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// joined undoes the split of constant texts and lines.
+// joined undoes the split into lines and constant texts.
 func joined(lines []string) string {
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])

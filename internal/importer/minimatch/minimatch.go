@@ -1,6 +1,6 @@
-// Package minimatch translates globs of the library minimatch to those of our conditions.
+// Package minimatch translates globs of the library minimatch to globs of our conditions.
 //
-// The functions are pure and safe for concurrent use. The cost is bounded by the length of the
+// The functions are pure and safe for concurrent use. Their cost depends only on the length of the
 // glob, which is limited.
 package minimatch
 
@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	maxBraces  = 100 // globs that one with braces stands for
-	maxFolders = 32  // as any_file takes them
+	maxBraces  = 100 // maximal number of globs that one glob with braces expands to
+	maxFolders = 32  // the limit of any_file
 )
 
-// A Glob is a translated glob. It is usable when there was no problem.
+// A Glob is a translated glob. It is valid only if Parse returned no problem.
 type Glob struct {
-	Negated bool     // a file matches when none of Any does
-	Any     []string // a file matches when one of them does
+	Negated bool     // a file matches if none of Any matches it
+	Any     []string // a file matches if one of them matches it
 }
 
-// Parse translates a glob. problem is the reason why it cannot be translated, or empty.
+// Parse translates a glob. problem is why the glob cannot be translated; empty: it can.
 func Parse(s string) (g Glob, problem string) {
 	rest := s
 	for strings.HasPrefix(rest, "!") && !strings.HasPrefix(rest, "!(") {
@@ -47,7 +47,7 @@ func Parse(s string) (g Glob, problem string) {
 	}
 	for _, one := range list {
 		if slices.Contains(strings.Split(one, "/"), ".") {
-			continue // no path has such a folder, and the source does not take it out
+			continue // no path has a folder ".", and the source does not resolve it
 		}
 		text, problem := folders(one)
 		if problem != "" {
@@ -61,7 +61,7 @@ func Parse(s string) (g Glob, problem string) {
 	return g, ""
 }
 
-// folders translates the parts of a glob between slashes.
+// folders translates the segments of a glob between slashes.
 func folders(s string) (string, string) {
 	parts := strings.Split(s, "/")
 	if len(parts) > maxFolders {
@@ -89,8 +89,8 @@ func folders(s string) (string, string) {
 	return strings.Join(parts, "/"), ""
 }
 
-// braces expands a glob with {a,b} to globs without braces; ok is false if that gives more than
-// most of them.
+// braces expands a glob with {a,b} to globs without braces; ok is false if these are more than
+// most.
 func braces(s string, most int) (list []string, ok bool) {
 	list = []string{""}
 	for s != "" {
@@ -136,8 +136,8 @@ func product(heads, tails []string, most int) ([]string, bool) {
 	return out, true
 }
 
-// alternatives splits "{a,b}rest"; found is false when there is no comma in the braces
-// that s starts with.
+// alternatives splits "{a,b}rest"; found is false if there is no comma in the braces at the start
+// of s.
 func alternatives(s string) (options []string, rest string, found bool) {
 	depth, start := 0, 1
 	for i := 0; i < len(s); i++ {

@@ -12,33 +12,33 @@ import (
 
 // The places where an [Answer] can be cut off.
 const (
-	BeforeHeaders = loopback.BeforeHeaders // the connection closes without an answer
+	BeforeHeaders = loopback.BeforeHeaders // the connection closes before the response
 	InBody        = loopback.InBody        // the connection closes after half of the body
 )
 
-// A Stop is the reason why a model stops. Each provider has names of its own for them.
+// A Stop is the reason why a model stops. Each provider has its own names for these reasons.
 type Stop int
 
 // The reasons.
 const (
 	Whole   Stop = iota // the text is complete
-	Tokens              // it ran out of tokens
-	Refused             // it refuses to answer
-	Tool                // it calls a tool, after its text
+	Tokens              // the limit of tokens is reached
+	Refused             // the model refuses to answer
+	Tool                // the model calls a tool after its text
 )
 
 // An Answer is an answer of a [Server]. The zero value is a complete, empty text.
 type Answer struct {
-	Text  string // of the model; of a failure, its message
-	Think string // its thoughts before the text
+	Text  string // text of the model; for an error status, the error message
+	Think string // the model's reasoning before the text
 	Stop  Stop
-	// Status is the HTTP status; 0 means 200. With any other, the body is an error.
+	// Status is the HTTP status; 0 means 200. For any other status the body is an error.
 	Status int
-	Error  string      // the error's type, and for chat completions its code as well
-	Header http.Header // on top of Content-Type
-	Body   []byte      // the body itself; nil: made of the fields above
-	// Hold and HoldBody hold back the whole answer, or the second half of its body, until
-	// they are closed; nil: nothing is held back.
+	Error  string      // type of the error; chat completions use it as the code, too
+	Header http.Header // headers in addition to Content-Type
+	Body   []byte      // the body itself; nil: made from the fields above
+	// Hold delays the whole response until the channel is closed, and HoldBody the second half of
+	// its body. Nil: no delay.
 	Hold, HoldBody <-chan struct{}
 	Cut            loopback.Cut
 }
@@ -46,22 +46,22 @@ type Answer struct {
 // Say returns an answer with a text.
 func Say(text string) Answer { return Answer{Text: text} }
 
-// Fail answers with a status and an error of a type.
+// Fail returns an answer with an HTTP status and an error of the named type.
 func Fail(status int, name string) Answer {
 	return Answer{Status: status, Error: name, Text: "something is wrong"}
 }
 
-// Busy answers with a status and the seconds after which to ask again.
+// Busy returns an answer with an HTTP status and a Retry-After header in seconds.
 func Busy(status, seconds int) Answer {
 	a := Fail(status, "rate_limit_error")
 	a.Header = http.Header{"Retry-After": {strconv.Itoa(seconds)}}
 	return a
 }
 
-// Huge answers with a correct text of n bytes.
+// Huge returns a valid answer with a text of n bytes.
 func Huge(n int) Answer { return Say(string(bytes.Repeat([]byte("x"), n))) }
 
-// Raw answers with a body of its own.
+// Raw returns an answer with this body.
 func Raw(body string) Answer { return Answer{Body: []byte(body)} }
 
 // encode returns the answer as the server sends it.
@@ -80,7 +80,7 @@ func (a Answer) encode(w wire) loopback.Answer {
 	}
 	var err error
 	if out.Body, err = json.Marshal(v); err != nil {
-		// A value of maps, lists and strings always has a form.
+		// json.Marshal cannot fail for maps, lists and strings.
 		panic("llmtest: encode the answer: " + err.Error())
 	}
 	return out
@@ -123,7 +123,7 @@ func (completions) render(a Answer) any {
 		call := object{"id": "call_1", "type": "function", "function": object{"name": "search", "arguments": "{}"}}
 		m["content"], m["tool_calls"] = nil, []object{call}
 	}
-	// A refusal of the model itself ends like any other text.
+	// OpenAI reports a refusal by the model with the finish reason of a complete text.
 	stop := []string{"stop", "length", "stop", "tool_calls"}[a.Stop]
 	return object{
 		"id": "chatcmpl-1", "object": "chat.completion", "created": 1775804400, "model": "gpt-test",

@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/loopback"
 )
 
-// A fault is a mistake in a request, and the answer of the service to it.
+// A fault is an error in a request, and the error response of the service.
 type fault struct {
 	status int
 	name   string
@@ -26,7 +26,7 @@ func invalid(format string, args ...any) *fault {
 	return &fault{http.StatusBadRequest, "invalid_request_error", fmt.Sprintf(format, args...)}
 }
 
-// A wire is the form of one provider's questions and answers.
+// A wire is the format of one provider's requests and responses.
 type wire interface {
 	path() string
 	// authorized reports whether the headers hold the key as the provider wants it.
@@ -49,7 +49,7 @@ func wireOf(provider string) (w wire, ok bool) {
 	return nil, false
 }
 
-// read decodes a recorded request, and checks it.
+// read parses a recorded request, and checks it.
 func read(w wire, c loopback.Call) Request {
 	r := Request{Method: c.Method, URI: c.URI, Header: c.Header, Body: c.Body}
 	media := r.Header.Get("Content-Type")
@@ -126,7 +126,7 @@ func (c completions) parse(r *Request) error {
 		Model    string `json:"model"`
 		Messages []turn `json:"messages"`
 	}
-	// OpenAI's newer models refuse max_tokens; Ollama does not know the other.
+	// OpenAI's newer models reject max_tokens; Ollama does not know max_completion_tokens.
 	if c.keyed {
 		var body struct {
 			common
@@ -160,8 +160,8 @@ func decode(data []byte, v any) error {
 	return nil
 }
 
-// fill takes the fields of a body: one turn of the user, and before it at most one of
-// the system.
+// fill sets the fields from a body. turns must be one message of the user, with at most one system
+// message before it.
 func (r *Request) fill(model string, maxTokens *int, turns []turn) error {
 	if model == "" {
 		return errors.New("model: it is missing")

@@ -1,5 +1,5 @@
-// Package llmtest is a model service for tests: a server on loopback with the protocol
-// of one provider. It accepts only correct requests, and injects faults.
+// Package llmtest is a model service for tests: a loopback server with the API of one provider. It
+// rejects incorrect requests as the provider would, and can simulate failures.
 package llmtest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/loopback"
 )
 
-// Key is the only API key that a [Server] takes.
+// Key is the only API key that a [Server] accepts.
 const Key = "sk-llmtest-0123456789abcdef"
 
 // The providers, as package llm names them.
@@ -24,14 +24,15 @@ const (
 // maxRequest bounds the body of a request.
 const maxRequest = 1 << 20
 
-// A Request is one request as it came.
+// A Request is one request as it was received.
 type Request struct {
 	Method string
 	URI    string // path and query, as sent
 	Header http.Header
 	Body   []byte
-	// The fields of the body. Err is the mistake in the request: it did not reach the
-	// model then, and the fields may be empty.
+	// Model, System, Text and MaxTokens are the fields of the body. Err is the first error in the
+	// request. If it is not nil, the request did not reach the answer function, and the fields may
+	// be empty.
 	Model, System, Text string
 	MaxTokens           int
 	Err                 error
@@ -46,10 +47,10 @@ type Server struct {
 	http *loopback.Server
 }
 
-// New starts a service with the protocol of a provider. answer returns the answer to each correct
-// request; nil: the text "Yes." Any other request gets the status and the error body that the
-// provider would send. answer may be called concurrently and must return: an [Answer] is what holds
-// bytes back. The service stops with the test, and cuts off answers that are not finished.
+// New starts a service with the API of a provider. answer returns the answer to each correct
+// request; nil means the text "Yes." An incorrect request gets the status and the error body that
+// the provider would send. answer may be called concurrently. It must not block: [Answer.Hold]
+// delays a response. The service stops with the test, and aborts unfinished responses.
 func New(tb testing.TB, provider string, answer func(r Request) Answer) *Server {
 	tb.Helper()
 	w, ok := wireOf(provider)
@@ -71,7 +72,7 @@ func New(tb testing.TB, provider string, answer func(r Request) Answer) *Server 
 	return &Server{srv.URL, w, srv}
 }
 
-// InTurn gives one answer after the other, and the last one for ever.
+// InTurn returns the answers one after the other, and then repeats the last one.
 func InTurn(first Answer, then ...Answer) func(Request) Answer {
 	var mu sync.Mutex
 	list := append([]Answer{first}, then...)

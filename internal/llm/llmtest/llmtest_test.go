@@ -17,7 +17,7 @@ const (
 	ollamaBody    = `{"model":"m","max_tokens":9,"messages":[{"role":"system","content":"s"},{"role":"user","content":"t"}]}`
 )
 
-// A sent is a request, as a change of a correct one.
+// A sent is a request, made by changing a correct one.
 type sent struct {
 	provider string
 	method   string
@@ -41,7 +41,7 @@ func correct(provider string) sent {
 	return s
 }
 
-// send returns the status and the body of the answer.
+// send sends the request, and returns the status and the body of the response.
 func (s sent) send(t *testing.T, base string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), s.method, base+s.path, strings.NewReader(s.body))
@@ -63,7 +63,7 @@ func (s sent) send(t *testing.T, base string) (int, string) {
 	return resp.StatusCode, string(data)
 }
 
-// TestStrict sends correct requests and, one by one, incorrect ones.
+// TestStrict sends correct requests, and incorrect ones with one mistake each.
 func TestStrict(t *testing.T) {
 	t.Parallel()
 	header := func(name, value string) func(*sent) { return func(s *sent) { s.header[name] = value } }
@@ -136,7 +136,7 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestAnswers pins the answers on the wire.
+// TestAnswers pins the bytes of the responses.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -17,15 +17,15 @@ import (
 	"github.com/org/foreman-action/internal/server/access"
 )
 
-// TestCheckLocal lists the requests that the API and the dashboard answer without a credential, and
-// those that they refuse.
+// TestCheckLocal checks which requests without a credential the API and the dashboard accept, and
+// which they refuse.
 func TestCheckLocal(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		host   string
-		header string // a name
+		header string // name of a header
 		local  string // address; empty: not known
-		proto  string // HTTP/1.1, unless set
+		proto  string // empty: HTTP/1.1
 		want   string // a part of the refusal; empty: there is none
 	}{
 		{host: "localhost:8000"},
@@ -63,13 +63,13 @@ func TestCheckLocal(t *testing.T) {
 		{host: "localhost", header: "X-Forwarded-For", want: "(X-Forwarded-…)"},
 		{host: "localhost", header: "x-forwarded-proto", want: "(X-Forwarded-…)"},
 		{host: "localhost", header: "X-Forwarded-Anything", want: "(X-Forwarded-…)"},
-		{host: "127.0.0.1:8000", proto: "HTTP/1.0", want: "(HTTP/1.0)"}, // nginx by default
+		{host: "127.0.0.1:8000", proto: "HTTP/1.0", want: "(HTTP/1.0)"}, // nginx uses it by default
 	}
 	for _, tt := range tests {
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
 		r.Host = tt.host
 		if tt.header != "" {
-			r.Header.Set(tt.header, "") // that it is there is enough
+			r.Header.Set(tt.header, "") // the presence of the header is enough
 		}
 		if tt.proto != "" {
 			r.Proto = tt.proto
@@ -101,7 +101,7 @@ func TestClientAddr(t *testing.T) {
 	}
 }
 
-// TestProxies has requests that come through proxies, trusted ones and others.
+// TestProxies sends requests through trusted and untrusted proxies.
 func TestProxies(t *testing.T) {
 	t.Parallel()
 	proxies, err := access.ParseProxies([]string{"10.0.0.0/8", "127.0.0.1", "fd00::/8", "2001:db8::1"})
@@ -176,15 +176,15 @@ type guesser struct {
 	addr, name string
 }
 
-// try tries a secret; right is the credential that it belongs to. It returns also how long that
-// took.
+// try tries a secret. right is the credential that the secret matches; empty: none. It also returns
+// how long the attempt took.
 func (g guesser) try(ctx context.Context, right string) (ok bool, left, took time.Duration) {
 	begin := time.Now()
 	ok, left = g.Judge(ctx, access.Try{Addr: g.addr, Name: g.name, Right: right})
 	return ok, left, time.Since(begin)
 }
 
-// exhaust tries as many wrong secrets as are answered at once.
+// exhaust tries as many wrong secrets as are answered without a delay.
 func (g guesser) exhaust(t *testing.T) {
 	t.Helper()
 	for range access.MaxFailures {
@@ -194,7 +194,7 @@ func (g guesser) exhaust(t *testing.T) {
 	}
 }
 
-// TestAttempts slows only a guesser down.
+// TestAttempts checks that only the guesser is slowed down.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -228,9 +228,9 @@ func TestAttempts(t *testing.T) {
 	})
 }
 
-// TestAttemptsParallel sends many guesses at once, all of them right, so that the answers show how
-// many were judged: a bounded number, whoever leaves early learns nothing, and a secret that
-// came from there before passes at once.
+// TestAttemptsParallel sends many guesses at once, all of them right, so that the results show how
+// many were checked. Only a bounded number is checked per second. A caller that gives up early
+// learns nothing. A secret that was used from its address before passes at once.
 func TestAttemptsParallel(t *testing.T) {
 	t.Parallel()
 	for addresses, second := range map[int]int64{1: 8, 4: 32, 1000: 64} {
@@ -242,7 +242,7 @@ func TestAttemptsParallel(t *testing.T) {
 					t.Fatal("the right one was refused")
 				}
 				for n := range addresses {
-					for range access.MaxFailures { // those of a thousand are more than all may have
+					for range access.MaxFailures { // with 1000 addresses, this exceeds maxTotal
 						gone, cancel := context.WithCancel(t.Context())
 						cancel()
 						guesser{a, fmt.Sprint(n), ""}.try(gone, "")
@@ -289,8 +289,8 @@ func TestAttemptsParallel(t *testing.T) {
 	}
 }
 
-// TestAttemptsCrowd has a right secret that never came from its address before, among many guesses
-// that never end: it passes after a few tries.
+// TestAttemptsCrowd tries a right secret that is new from its address, during endless wrong
+// guesses. It must pass after a few tries.
 func TestAttemptsCrowd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -318,8 +318,9 @@ func TestAttemptsCrowd(t *testing.T) {
 	})
 }
 
-// TestAttemptsLong has right secrets among guesses that never end, from addresses that never showed
-// them: a long one passes at once, each time, and a wrong one of that length waits like any other.
+// TestAttemptsLong tries right secrets that are new from their addresses, during endless wrong
+// guesses. A long secret passes at once, each time. A wrong secret of the same length waits like
+// any other.
 func TestAttemptsLong(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -350,8 +351,8 @@ func TestAttemptsLong(t *testing.T) {
 	})
 }
 
-// TestAttemptsTotal tries a few wrong secrets from each of many addresses: then others wait for
-// a turn, but for secrets that came from there before.
+// TestAttemptsTotal tries a few wrong secrets from each of many addresses. After that other
+// attempts are delayed, except for secrets that were used from their address before.
 func TestAttemptsTotal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -382,13 +383,13 @@ func TestAttemptsTotal(t *testing.T) {
 	})
 }
 
-// TestAttemptsFull fills the tables: the failures of a guesser are not forgotten.
+// TestAttemptsFull checks that a guesser's failures are still known after the tables are full.
 func TestAttemptsFull(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	a := access.NewAttempts(func() time.Time { now = now.Add(time.Microsecond); return now })
 	gone, cancel := context.WithCancel(t.Context())
-	cancel() // no turns
+	cancel() // every attempt that must wait fails at once
 	g := guesser{a, "1", "ada"}
 	for range access.MaxFailures {
 		g.try(gone, "")

@@ -10,51 +10,51 @@ import (
 	"github.com/org/foreman-action/internal/wait"
 )
 
-// How many wrong secrets an address may try under one name within a window. Until the
-// window ends, further secrets are answered only in their turn: neither an early disconnect
-// nor many requests at once reveal sooner whether a guess is right. The
-// exceptions are a secret that the same address showed within a day, and a right one that is too
-// long to be guessed.
+// MaxFailures is how many wrong secrets an address may try under one name within a Window. After
+// that, until the window ends, each further secret must wait for a turn. So neither an early
+// disconnect nor many requests at once reveal sooner whether a guess is right. Two kinds of right
+// secrets need no turn: those that the same address used within a day, and those that are too long
+// to be guessed.
 const (
 	MaxFailures = 10
 	Window      = time.Minute
-	Pause       = time.Second // that a turn takes
+	Pause       = time.Second // how long a turn lasts
 )
 
-// LongSecret is the length in bytes from which a secret is accepted at once, however many wrong
-// ones are tried meanwhile.
+// LongSecret is the length in bytes from which a right secret is accepted at once, even while many
+// wrong ones are tried.
 const LongSecret = secret.Long
 
 const (
 	maxTotal       = 600              // wrong secrets of all senders within a window, before all wait for turns
-	turnsOfAddress = 8                // at the same time; so many guesses a second has an address
+	turnsOfAddress = 8                // of one address, at the same time, so also per second
 	turnsOfAll     = 64               // at the same time
-	maxWait        = 10 * time.Second // for a turn; the server leaves more to requests when it stops
-	provenAge      = 24 * time.Hour   // since a right secret came from an address
+	maxWait        = 10 * time.Second // for a turn; less than api.stopTimeout
+	provenAge      = 24 * time.Hour   // how long an address is trusted after a right secret
 )
 
-// maxSenders bounds the memory. When it is exceeded, senders with the fewest failures are
-// dropped first, so a guesser is dropped only after as many failures under thousands of
-// other names.
+// maxSenders bounds the memory. If there are more senders, those with the fewest failures are
+// dropped first. So a guesser is only dropped after as many failures under thousands of other
+// names.
 const maxSenders = 4096
 
-// Attempts counts wrong secrets by address and name, and bounds how fast secrets can be
-// guessed. A right secret is accepted at once when it is long, or came from the same address
-// within a day. A short one that is new at its address waits for a turn, and gets none while too
-// many guesses wait. It is safe for concurrent use.
+// Attempts counts wrong secrets by address and name, and bounds how fast secrets can be guessed. A
+// right secret is accepted at once if it is long, or if the same address used it within a day.
+// After too many failures, a short secret that is new from its address waits for a turn, and is
+// refused while too many guesses wait. Attempts is safe for concurrent use.
 type Attempts struct {
 	now   func() time.Time
-	turns chan struct{} // one element for each turn
+	turns chan struct{} // one element for each turn in use
 
 	mu     sync.Mutex
 	failed map[sender]window
 	total  window // of all senders
 	proven map[sender]time.Time
 	lanes  map[string]*lane // by address
-	users  int              // of all lanes
+	users  int              // sum of users in all lanes
 }
 
-// A sender is an address with a name: the one under which a secret is tried, or that of a
+// A sender is an address with a name. The name is the one of the request, or of the matching
 // credential.
 type sender struct{ addr, name string }
 
@@ -66,7 +66,7 @@ type window struct {
 	count int
 }
 
-// at returns the window at a time: a new one if it is over.
+// at returns the window for a time: w, or a new one if w is over.
 func (w window) at(now time.Time) window {
 	if age := now.Sub(w.start); age < 0 || age >= Window {
 		return window{start: now}
@@ -80,7 +80,7 @@ type lane struct {
 	users int
 }
 
-// NewAttempts returns Attempts without failures, on a clock.
+// NewAttempts returns Attempts without failures. now is its clock.
 func NewAttempts(now func() time.Time) *Attempts {
 	return &Attempts{
 		now: now, turns: make(chan struct{}, turnsOfAll),
@@ -91,15 +91,15 @@ func NewAttempts(now func() time.Time) *Attempts {
 // A Try is the secret of one request.
 type Try struct {
 	Addr  string // where it came from, see [ClientAddr]
-	Name  string // under which; empty: as a bearer token
-	Right string // name of the credential that it belongs to; empty: it is wrong
+	Name  string // the user name of the request; empty: a bearer token
+	Right string // name of the matching credential; empty: the secret is wrong
 	Long  bool   // it has at least LongSecret bytes
 }
 
-// Judge reports whether a secret counts as right. If not, it returns how long its sender has to
-// wait before the next one; 0: not at all. After too many wrong ones Judge itself waits for a
-// turn, unless the secret is right, and long or known from that address. Without a turn, because
-// too many wait or ctx ends, no secret counts as right.
+// Judge reports whether a secret is accepted. If not, it returns how long the sender must wait
+// before the next try; 0: no wait. After too many wrong secrets, Judge itself waits for a turn,
+// except for a right secret that is long or known from the address. If there is no turn, because
+// too many requests wait or ctx ends, no secret is accepted.
 func (a *Attempts) Judge(ctx context.Context, t Try) (right bool, wait time.Duration) {
 	left := a.count(t)
 	if left == 0 {
@@ -114,8 +114,8 @@ func (a *Attempts) Judge(ctx context.Context, t Try) (right bool, wait time.Dura
 	return true, 0
 }
 
-// count counts a failure. If there were too many before, it counts nothing, and returns the
-// rest of their window.
+// count records a failure. If there were already too many, it records nothing, and returns the time
+// until their window ends.
 func (a *Attempts) count(t Try) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -159,8 +159,8 @@ func (a *Attempts) prove(t Try) {
 	a.proven[k] = now
 }
 
-// takeTurn waits for a turn of an address and takes it, for as long as it lasts. It reports whether
-// it was not ended before.
+// takeTurn waits for a turn of an address, and then until the turn is over. It reports whether the
+// whole turn passed before ctx ended.
 func (a *Attempts) takeTurn(ctx context.Context, addr string) bool {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
@@ -177,9 +177,9 @@ func (a *Attempts) takeTurn(ctx context.Context, addr string) bool {
 	return wait.For(ctx, Pause) == nil
 }
 
-// acquire waits for a turn. The next turn goes to a random waiting request, not to the oldest: a
-// correct secret among many guesses gets a turn after a few tries. crowded reports whether others
-// wait.
+// acquire waits for a turn. The next turn goes to a random waiting request, not to the oldest, so
+// that a right secret among many guesses gets a turn after a few tries. crowded means that other
+// requests wait.
 func acquire(ctx context.Context, turns chan struct{}, crowded bool) bool {
 	for {
 		if !crowded {
@@ -196,7 +196,8 @@ func acquire(ctx context.Context, turns chan struct{}, crowded bool) bool {
 	}
 }
 
-// enter returns the lane of an address, and whether its turns are taken, and those of all.
+// enter adds a request to the lane of an address. It reports whether the lane has more requests
+// than turns, and whether all lanes together have.
 func (a *Attempts) enter(addr string) (l *lane, crowded, allCrowded bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -218,8 +219,8 @@ func (a *Attempts) leave(addr string, l *lane) {
 	}
 }
 
-// shrink drops windows that are over, then a quarter of the others if that is not enough,
-// those with the fewest failures first.
+// shrink drops the windows that are over. If too many are left, it also drops the quarter with the
+// fewest failures.
 func (a *Attempts) shrink(now time.Time) {
 	for k, w := range a.failed {
 		if now.Sub(w.start) >= Window {

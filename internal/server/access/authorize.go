@@ -14,13 +14,13 @@ type Role int
 
 // The roles.
 const (
-	Anyone    Role = iota // for health, and where other checks follow, such as a signature
+	Anyone    Role = iota // for health checks, and for paths with other checks, such as a signature
 	Agents                // claim tasks and decide on them
 	Operators             // see, retry and cancel all tasks
 )
 
-// A Caller is the authenticated sender of a request. The zero value is an anonymous one,
-// for which no credential is required.
+// A Caller is the authenticated sender of a request. The zero value is an anonymous sender, if the
+// request requires no credential.
 type Caller struct {
 	Name   string   // of the credential; the queue records it
 	agents []string // canonical addresses; none: all
@@ -39,8 +39,8 @@ type Authorizer struct {
 	origins     *http.CrossOriginProtection
 }
 
-// NewAuthorizer returns an Authorizer; nil credentials: there are none, so only requests
-// from this machine are permitted. Attempts may be shared with others that check secrets.
+// NewAuthorizer returns an Authorizer. Nil credentials mean that only requests from this machine
+// are permitted. Attempts may be shared with other checks of secrets.
 func NewAuthorizer(c *Credentials, a *Attempts) *Authorizer {
 	if c == nil {
 		c, _ = NewCredentials(nil) // an empty list has no mistakes
@@ -48,8 +48,8 @@ func NewAuthorizer(c *Credentials, a *Attempts) *Authorizer {
 	return &Authorizer{credentials: c, attempts: a, origins: http.NewCrossOriginProtection()}
 }
 
-// Authorize returns the sender of a request, or an error of type *response.Error unless it
-// has the role. Requests by pages of other sites are refused for every role.
+// Authorize returns the sender of a request. If the sender does not have the role, it returns an
+// error of type *response.Error. It refuses requests from pages of other sites for every role.
 func (a *Authorizer) Authorize(r *http.Request, role Role) (Caller, error) {
 	if err := a.origins.Check(r); err != nil {
 		return Caller{}, forbidden("the request came from a page of another site")
@@ -87,8 +87,8 @@ func RetryAfter(d time.Duration) string {
 	return strconv.Itoa(int((d + time.Second - 1) / time.Second))
 }
 
-// checkAnonymous returns nil if a request without a known credential has the role, because
-// none is configured for it and the request is local.
+// checkAnonymous returns nil if a request without a known credential is permitted: the
+// configuration has no credential for the role, and the request is local.
 func (s *set) checkAnonymous(r *http.Request, role Role) error {
 	if required := s.agents || s.operators && role == Operators; !required {
 		if err := CheckLocal(r); err != nil {

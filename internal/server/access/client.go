@@ -9,8 +9,8 @@ import (
 	"github.com/org/foreman-action/internal/address"
 )
 
-// ClientAddr returns the address that a request came from, as [Proxies.With] found it: the IP
-// address, for IPv6 its /64 network, all of which one machine may own.
+// ClientAddr returns the address of a request's sender as found by [Proxies.With]. For IPv6 it is
+// the /64 network, because one machine may own all of its addresses.
 func ClientAddr(r *http.Request) string {
 	addr, ok := r.Context().Value(clientKey{}).(netip.Addr)
 	if !ok {
@@ -30,9 +30,8 @@ func ClientAddr(r *http.Request) string {
 // clientKey is the key of a client's address in the context of its request.
 type clientKey struct{}
 
-// Proxies are the networks of the proxies that are trusted: the address that they add to
-// X-Forwarded-For or Forwarded is that of the client. These headers are ignored in requests of
-// other senders.
+// Proxies are the networks of the trusted proxies. The address that they add to X-Forwarded-For or
+// Forwarded is the client's. In requests from other senders, these headers are ignored.
 type Proxies []netip.Prefix
 
 // ParseProxies returns the proxies of a configuration: networks such as 10.0.0.0/8, and
@@ -49,8 +48,8 @@ func ParseProxies(list []string) (Proxies, error) {
 	return out, nil
 }
 
-// With returns a request that knows the address of its client: the one that the trusted
-// proxies report. It returns the request itself if no trusted proxy sent it.
+// With returns the request with the client's address in its context, as the trusted proxies report
+// it. It returns r unchanged if no trusted proxy sent it.
 func (p Proxies) With(r *http.Request) *http.Request {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !p.has(at.Addr()) {
@@ -60,7 +59,7 @@ func (p Proxies) With(r *http.Request) *http.Request {
 	if other := forwarded(r.Header); chain == nil {
 		chain = other
 	} else if other != nil && p.client(at.Addr(), chain) != p.client(at.Addr(), other) {
-		chain = nil // a proxy sets one of the two, and the client has made up the other one
+		chain = nil // a proxy sets only one of the headers, so the client made up the other one
 	}
 	return r.WithContext(context.WithValue(r.Context(), clientKey{}, p.client(at.Addr(), chain)))
 }
@@ -75,11 +74,11 @@ func (p Proxies) has(addr netip.Addr) bool {
 	return false
 }
 
-// maxHops bounds the addresses that are read of a chain.
+// maxHops is the maximum number of addresses that are read from a chain.
 const maxHops = 32
 
-// client returns the last address of a chain that is not a trusted proxy. What stands before it
-// may be made up. Where an entry is not an address, the proxy that added it counts.
+// client returns the last address of a chain that is not a trusted proxy. Earlier entries may be
+// made up. If an entry is not an address, client returns the proxy that added it.
 func (p Proxies) client(addr netip.Addr, chain []string) netip.Addr {
 	for i := len(chain) - 1; i >= max(0, len(chain)-maxHops) && p.has(addr); i-- {
 		next, ok := parseHop(chain[i])
@@ -100,8 +99,8 @@ func forwardedFor(h http.Header) []string {
 	return strings.Split(strings.Join(lines, ","), ",")
 }
 
-// forwarded returns the chain in Forwarded (RFC 7239); nil: there is none. An element without an
-// address is an entry that is not an address.
+// forwarded returns the chain in Forwarded (RFC 7239); nil: no such header. An element without an
+// address becomes an invalid entry.
 func forwarded(h http.Header) []string {
 	lines := h.Values("Forwarded")
 	if len(lines) == 0 {

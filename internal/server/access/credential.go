@@ -1,10 +1,9 @@
-// Package access decides who may send a request to the server: by credentials, by where the
-// request comes from, and by how often its sender tried wrong secrets.
+// Package access decides who may send a request to the server: by its credential, by its origin,
+// and by how many wrong secrets its sender tried.
 //
-// There are two kinds of credentials. Those of agents claim tasks and decide on them. Those
-// of operators, who are people, see everything and change the state of tasks. Secrets are
-// compared in the method find of this file and nowhere else; the signatures of webhooks are
-// compared in package intake.
+// There are two kinds of credentials. Agents use theirs to claim tasks and to decide on them.
+// Operators are people: they see everything and change the state of tasks. Only the method find in
+// this file compares secrets. Package intake compares the signatures of webhooks.
 package access
 
 import (
@@ -22,17 +21,17 @@ import (
 	"github.com/org/foreman-action/internal/secret"
 )
 
-// A Credential authenticates an agent or an operator: with the secret as a bearer token, or
-// with name and secret as Basic authentication, which unchanged agents take from the
-// userinfo of an address.
+// A Credential authenticates an agent or an operator. The secret is sent as a bearer token, or name
+// and secret as Basic authentication. Published agents do the latter with the userinfo of the
+// server's address.
 type Credential struct {
 	Name   string      // required, unique, without ":"
 	Secret secret.Text // required, unique
-	// Agents are the addresses of the agents whose tasks may be claimed with it, in any form
-	// that address.Canonical takes; none: all.
+	// Agents are the addresses of the agents whose tasks this credential may claim, in any form that
+	// address.Canonical accepts; empty: all agents.
 	Agents []string
-	// Operator makes it the credential of a person, who may see and change everything, but
-	// neither claims nor decides. Agents must be empty then.
+	// Operator means that the credential belongs to a person. An operator may see and change
+	// everything, but cannot claim tasks or decide on them. Agents must be empty then.
 	Operator bool
 }
 
@@ -76,8 +75,8 @@ func NewCredentials(list []Credential) (*Credentials, error) {
 // a configured one it does not make credentials required.
 func (c *Credentials) Add(one Credential) error { return c.add(one, false) }
 
-// Operator reports whether there is an operator with that name and secret. A wrong secret
-// takes as long as the right one.
+// Operator reports whether there is an operator with that name and secret. It takes the same time
+// for right and wrong secrets.
 func (c *Credentials) Operator(name, secret string) bool {
 	e := c.current.Load().find(name, secret)
 	return e != nil && e.operator
@@ -121,8 +120,8 @@ func (c *Credentials) add(one Credential, configured bool) error {
 	return nil
 }
 
-// find returns the credential with that secret, and with that name unless name is empty;
-// nil: none. It always takes the same time.
+// find returns the credential with that secret and name, and nil if there is none. An empty name
+// matches any credential. find takes the same time for right and wrong secrets.
 func (s *set) find(name, secret string) *entry {
 	hash := sha256.Sum256([]byte(secret))
 	var found *entry
@@ -135,8 +134,8 @@ func (s *set) find(name, secret string) *entry {
 	return found
 }
 
-// lookup returns the name in an Authorization header, empty for a bearer token, and the
-// credential; nil: no known one.
+// lookup returns the name in an Authorization header, which is empty for a bearer token, and the
+// matching credential; nil: none matches.
 func (s *set) lookup(header string) (string, *entry) {
 	scheme, rest, _ := strings.Cut(header, " ")
 	rest = strings.TrimSpace(rest)

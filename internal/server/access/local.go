@@ -10,9 +10,9 @@ import (
 	"github.com/org/foreman-action/internal/address"
 )
 
-// CheckBind returns an error unless a server with these credentials may listen on the
-// address, "host:port" as net.Listen takes it. With credentials for agents it may listen
-// everywhere, else only on loopback addresses. Call it before listening.
+// CheckBind returns an error unless a server with these credentials may listen on addr, which is
+// "host:port" as for net.Listen. With credentials for agents it may listen everywhere, else only on
+// loopback addresses. Call it before listening.
 func CheckBind(addr string, c *Credentials) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -25,11 +25,11 @@ func CheckBind(addr string, c *Credentials) error {
 		"configure server.credentials, or listen on 127.0.0.1", addr)
 }
 
-// CheckLocal returns nil if a request may be answered without a credential: a program on
-// this machine sent it for itself. The error is for the client and contains the reason: the
-// request came from another machine, through a proxy, or for the name of another site. Such
-// a site can point its name at this machine and have its visitors' browsers read this
-// server's pages; browsers send the name as Host.
+// CheckLocal returns nil if a request needs no credential, because a program on this machine sent
+// it. Else the error contains the reason for the client: the request came from another machine,
+// through a proxy, or for another host name. A malicious site can point its host name at this
+// machine, so that its visitors' browsers read this server's pages. Browsers send the host name as
+// Host.
 func CheckLocal(r *http.Request) error {
 	if addr, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok && !addr.IP.IsLoopback() {
 		return errors.New("from other machines a credential is needed, and none are configured (server.credentials)")
@@ -48,8 +48,8 @@ func CheckLocal(r *http.Request) error {
 	return nil
 }
 
-// proxied returns the sign that a request came through a proxy, or "". Some proxies add no
-// header, but speak HTTP/1.0 by default, which clients no longer do.
+// proxied returns the sign that a request came through a proxy, or "". HTTP/1.0 is a sign: some
+// proxies add no header but use it by default, and clients no longer do.
 func proxied(r *http.Request) string {
 	for _, name := range []string{"Forwarded", "Via", "X-Real-Ip"} {
 		if _, ok := r.Header[name]; ok {

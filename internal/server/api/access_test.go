@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
-// TestAdd adds the credential of an agent that the server started: the agent is bound by
-// it, and others of this machine still need none.
+// TestAdd adds the credential of an agent that the server started. The credential is valid only for
+// that agent, and other programs on this machine still need no credential.
 func TestAdd(t *testing.T) {
 	t.Parallel()
 	c, err := access.NewCredentials(nil)

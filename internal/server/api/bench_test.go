@@ -31,9 +31,9 @@ func (e endless) ClaimNext(context.Context, string, queue.ClaimOptions) (queue.C
 	return e.claim, nil
 }
 
-// BenchmarkClaim has 64 clients that claim tasks of 2 kB, one beside the other from the
-// API and from a bare handler that decodes the same body and sends the same answer. Each
-// runs a share of the whole, so that the metric "requests/s" of the two can be compared.
+// BenchmarkClaim compares claims of 2 kB tasks by 64 clients: through the API, and through a bare
+// handler that decodes the same body and sends the same answer. They run side by side, so that
+// their "requests/s" can be compared.
 func BenchmarkClaim(b *testing.B) {
 	task := message(taskID(1), 7, 1700)
 	s, err := api.New(api.Options{Queue: endless{claim: queue.Claim{ID: taskID(1), Message: task, Attempt: 1}}, Log: slog.New(slog.NewJSONHandler(io.Discard, nil))})

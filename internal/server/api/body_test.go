@@ -24,8 +24,7 @@ import (
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
-// pipes is a listener on which connections are made in memory, so that their deadlines run
-// on the clock of a test.
+// pipes is a listener with connections in memory, so that their deadlines use a test's clock.
 type pipes struct {
 	made  chan net.Conn
 	ended chan struct{}
@@ -53,7 +52,7 @@ func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)
 // A client sends one request.
 type client struct {
 	conn   net.Conn
-	answer chan string // status, and how long it took
+	answer chan string // status and duration
 }
 
 // send sends a text, and reads the answer at the same time.
@@ -73,7 +72,7 @@ func (p *pipes) send(t *testing.T, text string) client {
 		s.answer <- fmt.Sprint(res.StatusCode, " after ", time.Since(began))
 		_, _ = io.Copy(io.Discard, here) // until the server closes
 	}()
-	go func() { _, _ = io.WriteString(here, text) }() // it ends when the connection does
+	go func() { _, _ = io.WriteString(here, text) }() // ends with the connection
 	synctest.Wait()
 	return s
 }
@@ -93,7 +92,7 @@ func TestBodyInTime(t *testing.T) {
 	)
 	tests := []struct {
 		name   string
-		before []string // that are sent first, and not finished either
+		before []string // unfinished requests that are sent before
 		text   string
 		want   string
 	}{
@@ -125,14 +124,14 @@ func TestBodyInTime(t *testing.T) {
 				if got := <-p.send(t, tt.text).answer; got != tt.want {
 					t.Errorf("got %s, want %s", got, tt.want)
 				}
-				time.Sleep(time.Minute) // the others are given up
+				time.Sleep(time.Minute) // the requests in before time out
 				stop()
 			})
 		})
 	}
 }
 
-// servePipes serves until stop is called, which waits for it.
+// servePipes serves until stop is called. stop waits until the server has ended.
 func servePipes(t *testing.T) (p *pipes, stop func()) {
 	t.Helper()
 	q := queuetest.New(queuetest.Options{})
@@ -178,7 +177,7 @@ func TestBodyAtStop(t *testing.T) {
 	}
 }
 
-// TestLargeBodyRefused has a client that reads the answer only when it has sent all.
+// TestLargeBodyRefused checks a client that reads the answer only after it has sent the whole body.
 func TestLargeBodyRefused(t *testing.T) {
 	t.Parallel()
 	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{})})
@@ -209,7 +208,7 @@ func TestLargeBodyRefused(t *testing.T) {
 	}
 }
 
-// TestManyValues has a body that is small, and would take much memory when it is decoded.
+// TestManyValues refuses a small body that would use much memory when decoded.
 func TestManyValues(t *testing.T) {
 	t.Parallel()
 	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{})})
@@ -226,7 +225,7 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// TestHalfClosed has a client that waits for a task, and closes its sending side.
+// TestHalfClosed checks a client that waits for a task after it closed its sending side.
 func TestHalfClosed(t *testing.T) {
 	t.Parallel()
 	began := make(chan struct{}, 1)
@@ -254,8 +253,8 @@ func TestHalfClosed(t *testing.T) {
 	}
 }
 
-// TestWrongCredentials has people, agents and a guesser behind one address. A right secret
-// passes whatever others tried; further wrong ones are slowed down.
+// TestWrongCredentials has people, agents and a guesser behind one address. A right secret is
+// accepted despite wrong ones by others. Further wrong secrets are slowed down.
 func TestWrongCredentials(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -308,7 +307,7 @@ func TestWrongCredentials(t *testing.T) {
 		tests := []struct {
 			path, remote, name, secret string
 			want                       int
-			turn                       bool // it waits for a turn: it never came from there before
+			turn                       bool // the secret is new from this address, so it waits
 		}{
 			{"/queue/status", "192.0.2.1", "ann", "wrong", 429, true},
 			{"/queue/status", "192.0.2.1", "ann", "s1", 200, true},
@@ -319,7 +318,7 @@ func TestWrongCredentials(t *testing.T) {
 			{"/queue/status", "192.0.2.2", "ann", "s1", 200, false},
 			{"/queue/status", "192.0.2.2", "ann", "wrong", 401, false},
 			{"/queue/next", "192.0.2.1", "ci", "wrong", 429, true},
-			{"/queue/next", "192.0.2.1", "", long, 204, false}, // never delayed, though new there
+			{"/queue/next", "192.0.2.1", "", long, 204, false}, // long secrets are never delayed
 			{"/queue/next", "192.0.2.1", "cd", long, 204, false},
 			{"/queue/next", "192.0.2.1", "cd", long[1:], 401, false},
 			{"/queue/next", "192.0.2.1", "ci", "s3", 204, true},
@@ -340,7 +339,7 @@ func TestWrongCredentials(t *testing.T) {
 				t.Errorf("%+v: got %d after %s", tt, got, took)
 			}
 		}
-		if n := strings.Count(log.String(), "level=WARN"); n != 5 { // one for each address
+		if n := strings.Count(log.String(), "level=WARN"); n != 5 { // one per address
 			t.Errorf("got %d warnings:\n%s", n, log.String())
 		}
 		time.Sleep(access.Window)

@@ -30,7 +30,7 @@ type claimHandler struct {
 	log   *slog.Logger
 }
 
-// next claims the next task of an agent, and waits for one if the client wants to.
+// next claims the next task of an agent. If there is none, it waits as long as the client requests.
 func (h *claimHandler) next(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
 	agent, err := readAgent(w, r)
 	if err != nil {
@@ -72,7 +72,7 @@ func readAgent(w http.ResponseWriter, r *http.Request) (string, error) {
 	}
 	agent, err := address.Canonical(url)
 	if err != nil {
-		// The address is not repeated, as it may contain a password.
+		// The error does not contain the address, because it may contain a password.
 		return "", request.InvalidValue(err.Error(), nil, "body", "agent_url")
 	}
 	return agent, nil
@@ -117,9 +117,9 @@ func (h *claimHandler) release(ctx context.Context, c queue.Claim, by string) {
 	}
 }
 
-// withClaim returns a task's message with the claim in it, protocol.TaskClaim, in two parts:
-// the JSON object without its closing brace, and its last member. The message is not
-// decoded.
+// withClaim returns a task's message with the claim, protocol.TaskClaim, as an additional member.
+// It returns the JSON object without its closing brace, and the member. It does not decode the
+// message.
 func withClaim(c queue.Claim, lease time.Duration) (object, member []byte) {
 	const space = " \t\r\n"
 	object = bytes.TrimRight(bytes.TrimSuffix(bytes.TrimRight(c.Message, space), []byte("}")), space)

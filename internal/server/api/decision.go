@@ -11,11 +11,11 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// maxSearched is the size in bytes up to which a body is searched for the values that its
-// problems are about. It is decoded again for each problem.
+// maxSearched is the maximum size, in bytes, of a body whose invalid values are included in its
+// problems. Including a value costs another decoding of the body for each problem.
 const maxSearched = 64 << 10
 
-// parseDecision returns the decision in a body, or an error with the problems in it.
+// parseDecision returns the decision in a body, or an error with the problems of the body.
 func parseDecision(body request.Object) (protocol.DecisionMessage, error) {
 	m, err := protocol.ParseDecision(body.Data)
 	if invalid, ok := errors.AsType[*protocol.ValidationError](err); ok {
@@ -28,8 +28,7 @@ func parseDecision(body request.Object) (protocol.DecisionMessage, error) {
 	return m, err
 }
 
-// decisionProblem returns a problem of package protocol in the form that published clients
-// know.
+// decisionProblem converts a problem of package protocol to the format that published clients know.
 func decisionProblem(p protocol.Problem, body request.Object) request.Problem {
 	got := request.Problem{Type: p.Code, Loc: []any{"body"}, Msg: p.Msg}
 	value := json.RawMessage(body.Data)
@@ -54,7 +53,7 @@ func decisionProblem(p protocol.Problem, body request.Object) request.Problem {
 	}
 	got.Input = request.Echo(value)
 	if p.Code == protocol.CodeString && slices.Equal(p.Path, []string{"decision"}) {
-		got.Type = protocol.CodeEnum // published clients know no other mistake in a decision
+		got.Type = protocol.CodeEnum // the only code that published clients know here
 	}
 	switch got.Type {
 	case protocol.CodeMissing:
@@ -72,7 +71,7 @@ func decisionProblem(p protocol.Problem, body request.Object) request.Problem {
 	return got
 }
 
-// decisions lists the decisions in the words of published clients.
+// decisions lists the valid decisions in the format of the published protocol.
 func decisions() string {
 	var names []string
 	for _, t := range protocol.DecisionTypes() {

@@ -15,8 +15,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// An errorWriter answers requests with errors. It logs those that are not the client's
-// fault, and warnings.
+// An errorWriter answers requests with errors. It logs warnings, and errors that the client did not
+// cause.
 type errorWriter struct {
 	log      *slog.Logger
 	warnings *loglimit.Limiter
@@ -28,7 +28,8 @@ func (e errorWriter) write(w http.ResponseWriter, r *http.Request, err error) {
 	case known:
 		e.warn(r, answer)
 	case r.Context().Err() != nil && errors.Is(err, context.Canceled):
-		// The client may have closed only its sending side. Without an answer it would get 200.
+		// The client may have closed only its sending side. Without this answer it would get status
+		// 200.
 		answer = &response.Error{Status: http.StatusServiceUnavailable, Detail: "the connection was closed before there was an answer"}
 	default:
 		answer = errorOf(err)
@@ -42,8 +43,8 @@ func (e errorWriter) write(w http.ResponseWriter, r *http.Request, err error) {
 	})
 }
 
-// warn logs a warning, once a minute for each address, or in all where any address can be
-// the cause.
+// warn logs a warning at most once a minute: per address, or overall for warnings that do not
+// depend on the address.
 func (e errorWriter) warn(r *http.Request, answer *response.Error) {
 	warning := answer.Warning
 	if warning == 0 {
@@ -63,8 +64,8 @@ func (e errorWriter) warn(r *http.Request, answer *response.Error) {
 	}
 }
 
-// errorOf returns the answer to an error of the queue. Only what the client can react to is
-// disclosed.
+// errorOf returns the answer to an error of the queue. It only discloses what the client can react
+// to.
 func errorOf(err error) *response.Error {
 	switch {
 	case errors.Is(err, queue.ErrUnavailable):
@@ -84,5 +85,5 @@ func errorOf(err error) *response.Error {
 	return &response.Error{Status: http.StatusInternalServerError, Detail: "Internal Server Error"}
 }
 
-// logText returns text of a client in a form that is safe in a log, cut to 80 bytes.
+// logText returns a client's text sanitized for a log, and shortened to 80 bytes.
 func logText(s string) string { return sanitize.Name(s[:min(len(s), 80)]) }

@@ -18,9 +18,9 @@ import (
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
-// FuzzRequest sends arbitrary bodies to each verb of agents. The status is one of the
-// wire's, a 422 contains the problem, and the queue stores an accepted decision as package
-// protocol parses it; a decision without a list of actions has an empty one.
+// FuzzRequest sends arbitrary bodies to each verb of agents. The status must be one of the wire's,
+// and a 422 must contain the problem. The queue must store an accepted decision as package protocol
+// parses it. A decision without a list of actions gets an empty one.
 func FuzzRequest(f *testing.F) {
 	for _, body := range []string{
 		"", "{", "[]", "null", `{"agent_url":"http://a:9001"}`, `{"agent_url":7}`, `{"task_id":"` + taskID(1) + `"}`, `{"task_id":null,"attempt":-1}`, "\xef\xbb\xbf{}", "{\"task_id\":\"\xff\"}",
@@ -93,8 +93,8 @@ func checkKept(t *testing.T, q queue.Queue, body string) {
 	}
 }
 
-// FuzzWebhook sends any delivery, signed and not. Without the signature it is refused;
-// with it, it is never a fault of the server's.
+// FuzzWebhook sends any delivery, signed and unsigned. An unsigned one must be refused, and a
+// signed one must not cause a server error.
 func FuzzWebhook(f *testing.F) {
 	f.Add("issues", "1", "", `{"action":"opened","issue":{"number":7,"title":"T","state":"open","user":{"login":"u"}},"repository":{"full_name":"o/r"}}`)
 	f.Add("issue_comment", "2", "application/x-www-form-urlencoded", `payload=%7B%22action%22%3A%22created%22%7D`)
@@ -115,7 +115,7 @@ func FuzzWebhook(f *testing.F) {
 			r.Header = http.Header{"X-Github-Event": {event}, "X-Github-Delivery": {delivery}, "Content-Type": {kind}, "X-Hub-Signature-256": {signature}}
 			w := httptest.NewRecorder()
 			s.ServeHTTP(w, r)
-			// Headers are checked before the body.
+			// Headers are checked first, so an unsigned delivery can also get 422.
 			if refused := w.Code == http.StatusUnauthorized || !signed && w.Code == http.StatusUnprocessableEntity; refused == signed || w.Code >= 500 {
 				t.Errorf("signed %v: got %d: %s", signed, w.Code, w.Body)
 			}

@@ -13,9 +13,9 @@ import (
 	"github.com/org/foreman-action/internal/server/response"
 )
 
-// healthCacheTime is how long the state of the dependencies is cached. Anyone may request
-// it, and checking whether a database accepts writes is a write: a flood of requests would
-// take all connections to the database from agents.
+// healthCacheTime is how long the state of the dependencies is cached. Anyone may request it, and
+// the check of a database includes a write. Without the cache, a flood of requests would use up the
+// database connections that agents need.
 const healthCacheTime = time.Second
 
 // A healthHandler answers whether the process lives and whether it is ready.
@@ -31,14 +31,14 @@ type healthHandler struct {
 	state   map[string]error
 }
 
-// alive answers as long as the process does.
+// alive always answers that the process is alive.
 func (h *healthHandler) alive(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
 	response.JSON(w, r, http.StatusOK, map[string]bool{"healthy": true})
 	return nil
 }
 
-// A DegradedError means that a dependency fails without which the server still accepts events
-// and serves agents: the server stays ready.
+// A DegradedError means that a dependency failed, but the server still accepts events and serves
+// agents. The server stays ready.
 type DegradedError struct{ Err error }
 
 // Error returns the text of the cause.
@@ -47,8 +47,8 @@ func (e *DegradedError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *DegradedError) Unwrap() error { return e.Err }
 
-// ready answers whether the dependencies work. The errors of those that are down go to the log,
-// once a minute.
+// ready answers whether the dependencies work. It logs the errors of failed dependencies once a
+// minute.
 func (h *healthHandler) ready(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
 	answer := struct {
 		Ready        bool              `json:"ready"`
@@ -62,7 +62,7 @@ func (h *healthHandler) ready(w http.ResponseWriter, r *http.Request, _ access.C
 	for name, err := range h.dependencies(r.Context()) {
 		answer.Dependencies[name] = "ok"
 		if _, degraded := errors.AsType[*DegradedError](err); degraded {
-			answer.Dependencies[name] = "degraded" // whoever finds that logs it
+			answer.Dependencies[name] = "degraded" // the check that found it has logged it
 		} else if err != nil {
 			answer.Dependencies[name] = "down"
 			answer.Ready, status = false, http.StatusServiceUnavailable
@@ -75,7 +75,8 @@ func (h *healthHandler) ready(w http.ResponseWriter, r *http.Request, _ access.C
 	return nil
 }
 
-// dependencies returns their errors by name. Of concurrent requests one checks them.
+// dependencies returns the errors of the dependencies by name. If several requests arrive at once,
+// only one of them runs the check.
 func (h *healthHandler) dependencies(ctx context.Context) map[string]error {
 	if h.check == nil {
 		return nil
@@ -83,7 +84,7 @@ func (h *healthHandler) dependencies(ctx context.Context) map[string]error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if age := h.now().Sub(h.checked); h.checked.IsZero() || age < 0 || age >= healthCacheTime {
-		// Other requests wait for the result, even if this one's client disconnects.
+		// Other requests wait for this result, so the check continues if this client disconnects.
 		h.state = h.check(context.WithoutCancel(ctx))
 		h.checked = h.now()
 	}

@@ -15,13 +15,12 @@ import (
 
 // A queueStatus is the answer to GET /queue/status.
 type queueStatus struct {
-	States map[queue.State]int `json:"states"` // number of tasks in each
-	// Held is the number of pending and completed tasks that are held back until a time, or
-	// behind another task.
+	States map[queue.State]int `json:"states"` // number of tasks by state
+	// Held is the number of pending and completed tasks that wait until a time, or for another task.
 	Held     int `json:"held"`
-	Draining int `json:"draining"` // completed ones that are being carried out
-	// Oldest is when the oldest pending task was enqueued, and OldestAge how many seconds
-	// ago that is; null and 0: there is none.
+	Draining int `json:"draining"` // completed tasks whose decision is being executed
+	// Oldest is when the oldest pending task was enqueued, and OldestAge its age in seconds. If there
+	// is none, they are null and 0.
 	Oldest    *time.Time    `json:"oldest_pending"`
 	OldestAge float64       `json:"oldest_pending_seconds"`
 	Agents    []agentStatus `json:"agents"` // those with pending or claimed tasks
@@ -31,7 +30,7 @@ type queueStatus struct {
 type agentStatus struct {
 	Agent   string `json:"agent"`
 	Pending int    `json:"pending"`
-	Held    int    `json:"held"` // of the pending ones
+	Held    int    `json:"held"` // part of the pending tasks
 	Claimed int    `json:"claimed"`
 }
 
@@ -65,7 +64,7 @@ func (h *operatorHandler) status(w http.ResponseWriter, r *http.Request, _ acces
 
 // A change is an operation by an operator on a task.
 type change struct {
-	verb string // for the log
+	verb string // name in the log
 	do   func(ctx context.Context, id, by string) (queue.State, error)
 }
 
@@ -73,7 +72,7 @@ func (h *operatorHandler) retry(w http.ResponseWriter, r *http.Request, caller a
 	return h.apply(w, r, caller, change{"retry", h.queue.Retry})
 }
 
-// askAgain takes an optional body with the reason.
+// askAgain queues a task for its agent again. The body, which may be empty, contains a reason.
 func (h *operatorHandler) askAgain(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
 	body, err := request.ReadOptionalObject(w, r, request.MaxSmall)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
-// TestReadyOften requests readiness many times, as anyone may: the dependencies are checked
-// once a second. A first client that disconnects does not spoil the answer for the others.
+// TestReadyOften requests readiness many times. The dependencies are checked once a second. If the
+// first client disconnects, the others still get the right answer.
 func TestReadyOften(t *testing.T) {
 	t.Parallel()
 	clock := queuetest.NewClock()

@@ -31,10 +31,10 @@ type rig struct {
 	url     string
 	secrets []string
 	log     bytes.Buffer
-	answer  string // the last one
+	answer  string // the last answer
 }
 
-// breakable is a queue of which what agents and events need can be made to fail.
+// breakable is a queue whose methods for agents and events can be made to fail.
 type breakable struct {
 	queue.Queue
 

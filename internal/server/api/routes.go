@@ -33,7 +33,7 @@ type handlers struct {
 // routes are the paths of the API, without a slash at the end.
 type routes map[string]*route
 
-// taskPath is where the paths begin that contain a task's id.
+// taskPath is the prefix of paths that contain a task's id.
 const taskPath = "/queue/tasks/"
 
 // newRoutes returns the table of all routes.
@@ -61,16 +61,16 @@ func newRoutes(h handlers) routes {
 	return t
 }
 
-// reserved reports whether a path can only be the API's: below it, unknown paths are not
-// looked for in the dashboard.
+// reserved reports whether a path belongs to the API. The dashboard does not get unknown paths
+// below it.
 func reserved(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return slices.Contains([]string{"queue", "harness", "healthcheck", "github", "metrics"}, first)
 }
 
-// find returns the route of a request, and sets its path value "id"; nil: there is none. One
-// slash at the end is ignored, because clients do not follow redirects of a POST; therefore
-// this is not an http.ServeMux.
+// find returns the route of a request, and sets its path value "id"; nil: no such route. It ignores
+// one slash at the end of the path, because clients do not follow redirects of a POST.
+// http.ServeMux would redirect, so it is not used.
 func (t routes) find(r *http.Request) *route {
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	rest, ok := strings.CutPrefix(path, taskPath)

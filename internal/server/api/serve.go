@@ -21,10 +21,9 @@ const (
 	stopTimeout = 20 * time.Second
 )
 
-// Serve answers requests on the listeners until ctx ends or a listener fails. Then it calls
-// Stop, finishes the requests in progress, and returns nil or the error of the listener. It
-// closes the listeners. For encrypted connections pass listeners of crypto/tls. Serve is
-// called once.
+// Serve answers requests on the listeners until ctx ends or a listener fails. Then it calls Stop,
+// finishes the requests in progress, and closes the listeners. It returns nil, or the error of the
+// listener. For TLS pass listeners of crypto/tls. Call Serve only once.
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	handler := http.Handler(s)
 	if s.middleware != nil {
@@ -55,7 +54,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	defer cancel()
 	if err := h.Shutdown(shutdown); err != nil {
 		s.log.Warn("requests cancelled: they did not end in time", "error", err)
-		_ = h.Close() // the server stops either way
+		_ = h.Close() // the server stops anyway
 	}
 	for range running {
 		if err := <-ended; failed == nil && !errors.Is(err, http.ErrServerClosed) {

@@ -23,7 +23,7 @@ import (
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
-// slow is a queue whose Complete reports that it began, and waits to go on.
+// slow is a queue whose Complete signals began, and then waits for word.
 type slow struct {
 	queue.Queue
 
@@ -176,7 +176,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestOtherMachines refuses a request that came in on an address which others reach.
+// TestOtherMachines refuses a request to an address that other machines can reach.
 func TestOtherMachines(t *testing.T) {
 	t.Parallel()
 	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{})})
@@ -193,7 +193,7 @@ func TestOtherMachines(t *testing.T) {
 	}
 }
 
-// TestWake announces a result.
+// TestWake checks that a result calls Wake.
 func TestWake(t *testing.T) {
 	t.Parallel()
 	woken := 0
@@ -207,7 +207,7 @@ func TestWake(t *testing.T) {
 	}
 }
 
-// TestLogIsOneLine logs what clients choose: an id, a path, a name of a delivery.
+// TestLogIsOneLine checks that untrusted ids, paths and delivery names cannot add lines to the log.
 func TestLogIsOneLine(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -225,8 +225,8 @@ func TestLogIsOneLine(t *testing.T) {
 	}
 }
 
-// TestClientGone has clients that disconnected: a decision that arrived is stored, and their
-// claims are released.
+// TestClientGone checks clients that disconnected: a received decision is stored, and claims are
+// released.
 func TestClientGone(t *testing.T) {
 	t.Parallel()
 	q := queuetest.New(queuetest.Options{})
@@ -247,7 +247,7 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
-// TestServeTLS waits for a task over an encrypted connection, with either HTTP.
+// TestServeTLS waits for a task over TLS, with HTTP/1.1 and HTTP/2.
 func TestServeTLS(t *testing.T) {
 	t.Parallel()
 	given := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate, and a client that trusts it
@@ -347,7 +347,7 @@ func TestMiddleware(t *testing.T) {
 	}
 }
 
-// TestPanic has a handler that panics: it is logged, and the next request is answered.
+// TestPanic checks that a panic in a handler is logged, and that the next request is answered.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder

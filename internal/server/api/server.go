@@ -1,13 +1,13 @@
-// Package api is the HTTP API of the server: agents claim tasks and send decisions, GitHub
-// sends events, operators see and change tasks, and the dashboard has all other paths.
+// Package api is the HTTP API of the server. Agents claim tasks and send decisions, GitHub sends
+// events, and operators see and change tasks. The dashboard serves all other paths.
 //
-// What agents send and receive is the published wire: status codes, bodies and problems are
-// those of the published protocol. In addition a client may wait for a task, and may send
-// the number of its claim; the response then reports a lost claim.
+// Agents use the published protocol, with its status codes, bodies and problems. In addition, a
+// client may wait for a task. It may also send the number of its claim; then the response reports a
+// lost claim.
 //
-// A request goes through Server.ServeHTTP: its body gets a deadline (package request), its
-// path is looked up in the table in routes.go, its sender is checked (package access), and its
-// handler is called. Handlers return errors, which errors.go writes and logs.
+// Server.ServeHTTP handles a request in these steps: it sets a deadline for the body (package
+// request), finds the route in the table in routes.go, checks the sender (package access), and
+// calls the handler. Handlers return errors, which errors.go writes and logs.
 package api
 
 import (
@@ -38,30 +38,30 @@ type Options struct {
 	// Credentials authenticate the senders of requests; nil: there are none, and only
 	// requests from this machine are answered.
 	Credentials *access.Credentials
-	// Attempts limits how fast secrets can be guessed; nil: a limit for this server alone.
+	// Attempts limits how fast secrets can be guessed; nil: this server uses its own limit.
 	Attempts *access.Attempts
-	// Proxies report the addresses of clients; none: a client's address is that of its
-	// connection.
+	// Proxies are the proxies that report the addresses of clients; empty: a client's address is that
+	// of its connection.
 	Proxies access.Proxies
 
 	Intake         *intake.Intake // of the webhook; nil: no webhook
 	WebhookSecrets []secret.Text  // see intake.NewWebhook
-	// SpoolDir is the folder for files with long deliveries of the webhook; empty: the system's
-	// for temporary files.
+	// SpoolDir is the folder for temporary files with long webhook deliveries; empty: the system's
+	// default.
 	SpoolDir string
 
-	// Wake is called when an agent reports that a decision is ready; nil: not called.
+	// Wake is called when an agent reports a decision; nil: no call.
 	Wake func()
-	// Note returns a public notice of present delays although the server is ready; empty:
-	// no delay. Nil: never a notice.
+	// Note returns a public notice about current delays of a server that is ready; empty: no delay.
+	// Nil: no notices.
 	Note func() string
-	// Health returns the server's dependencies by name, each with its error or nil. With a
-	// [DegradedError] the server stays ready. It returns soon. Nil: there are none.
+	// Health returns the server's dependencies by name, each with its error or nil. After a
+	// [DegradedError] the server stays ready. Health must return quickly. Nil: no dependencies.
 	Health func(ctx context.Context) map[string]error
 	// Metrics answers /metrics for operators; nil: not found.
 	Metrics http.Handler
-	// Dashboard answers every path that is not the API's, and checks access itself; nil: not
-	// found. The context of its requests ends when the server stops.
+	// Dashboard answers every path that does not belong to the API, and checks access itself; nil:
+	// 404. The context of its requests ends when the server stops.
 	Dashboard http.Handler
 	// Middleware wraps the handler of Serve, such as for metrics; nil: none.
 	Middleware func(http.Handler) http.Handler
@@ -132,9 +132,9 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Stop ends what would keep the server from stopping: long polls, now and later, get the
-// answer that there is no task, streams of the dashboard end, and bodies have two seconds
-// left to arrive. Serve calls it.
+// Stop ends all long requests, so that the server can stop. Current and later long polls get the
+// answer that there is no task, streams of the dashboard end, and bodies must arrive within two
+// seconds. Serve calls Stop.
 func (s *Server) Stop() {
 	s.stopOnce.Do(func() {
 		close(s.stopping)
@@ -174,8 +174,8 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, route *route) er
 	return route.handle(w, r, caller)
 }
 
-// recovered logs a panic with the request; net/http would log neither the request nor, at
-// the usual level, anything. The connection is closed.
+// recovered logs a panic with its request, and closes the connection. net/http would not log the
+// request, and would log the panic only at debug level.
 func (s *Server) recovered(r *http.Request) {
 	v := recover()
 	if v == nil {

@@ -18,7 +18,7 @@ import (
 type taskHandler struct {
 	queue  queue.Queue
 	lease  time.Duration
-	bodies *request.Limiter // of decisions
+	bodies *request.Limiter // limits the bodies of decisions
 	wake   func()           // nil: not called
 	log    *slog.Logger
 }
@@ -99,8 +99,8 @@ func (h *taskHandler) result(w http.ResponseWriter, r *http.Request, caller acce
 	return nil
 }
 
-// claimError returns the queue's error if the client receives it. An unknown task and a
-// lost claim are logged, and returned only to clients that sent an attempt.
+// claimError logs an unknown task or a lost claim. It returns that error only if the client sent an
+// attempt. It returns all other errors of the queue unchanged.
 func (h *taskHandler) claimError(r *http.Request, verb string, ref queue.Ref, err error) error {
 	var reason error
 	for _, target := range []error{queue.ErrLost, queue.ErrNotFound, queue.ErrNotYours} {
@@ -129,7 +129,7 @@ func readTask(w http.ResponseWriter, r *http.Request) (id string, body request.O
 	return id, body, err
 }
 
-// readRef returns which claim of a task the client means.
+// readRef returns the claim that the client refers to.
 func readRef(body request.Object, id string, caller access.Caller) (queue.Ref, error) {
 	attempt, err := body.PositiveInt("attempt")
 	return queue.Ref{ID: id, Attempt: attempt, By: caller.Name}, err

@@ -152,14 +152,14 @@ func TestWait(t *testing.T) {
 					t.Fatal(err)
 				}
 				tt.test(t, s, q)
-				synctest.Wait() // and the bubble sees whether a goroutine is left
+				synctest.Wait() // the bubble fails the test if a goroutine is left
 			})
 		})
 	}
 }
 
-// TestClaimOnce has two servers on one queue, and 50 agents who want the one task: in
-// memory, and with a handle for each server on one file.
+// TestClaimOnce has 50 agents that claim one task through two servers, which share a queue in
+// memory or a file. Only one agent must get the task.
 func TestClaimOnce(t *testing.T) {
 	t.Parallel()
 	memory := queuetest.New(queuetest.Options{})
@@ -224,7 +224,7 @@ func (l leaves) ClaimNext(ctx context.Context, agent string, o queue.ClaimOption
 	return l.Queue.ClaimNext(context.WithoutCancel(ctx), agent, o)
 }
 
-// TestGone has a client disconnect before it got the answer: its task is released.
+// TestGone checks that the task of a client that disconnected before the answer is released.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	q := queuetest.New(queuetest.Options{})

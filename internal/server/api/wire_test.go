@@ -31,10 +31,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the cases expect")
 
-// TestWire plays every file in testdata/wire against a server on a queue in memory, and on
-// one of SQLite, part by part: "options" configures it, "do" changes the queue, "request" is sent,
-// "want" is the response, "queue" the state of the queue then, and "log" the log so far.
-// "$1" is the id of the first task, and so on. No answer and no log repeats a secret.
+// TestWire plays every file in testdata/wire against a server with a queue in memory, and with one
+// in SQLite. The parts of a file: "options" configures the server, "do" changes the queue,
+// "request" is sent, "want" is the response, "queue" the resulting state of the queue, and "log"
+// the log so far. "$1" is the id of the first task, and so on. No answer and no log may contain a
+// secret.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/wire/*.txtar")
@@ -126,7 +127,7 @@ func check(t *testing.T, f *txtar.File, got string) {
 	}
 }
 
-// taskID is the id that "$n" stands for.
+// taskID returns the id that "$n" represents.
 func taskID(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
 func expand(s string) string {
@@ -159,12 +160,12 @@ func (r *rig) do(t *testing.T, f []string) {
 		}
 		issue, _ := strconv.Atoi(f[3])
 		_, err = r.queue.Enqueue(ctx, queue.Task{ID: f[1], Agent: f[2], Repo: "o/r", Issue: issue, Message: message(f[1], issue, size)})
-	case "claim": // agent, and the name of the credential
+	case "claim": // agent, and name of the credential
 		_, err = r.queue.ClaimNext(ctx, f[1], queue.ClaimOptions{By: strings.Join(f[2:], ""), Lease: time.Minute})
 	case "advance":
 		d, _ := time.ParseDuration(f[1])
 		r.clock.Advance(d)
-	case "sweep": // how often a task is handed out
+	case "sweep": // maximum number of claims of a task
 		n, _ := strconv.Atoi(f[1])
 		_, err = r.queue.RequeueStale(ctx, queue.Limits{Claims: n})
 	case "drain":
@@ -190,9 +191,9 @@ func message(id string, issue, size int) []byte {
 		`"context":{"llm_backend":{"provider":"anthropic","model":"m"},"memory_summary":null}}`, id, issue, strings.Repeat("x", size))
 }
 
-// send sends a request and returns the answer as text. Its first line is method and path,
-// then headers, an empty line and the body, without its last line break. The signature
-// "sign KEY" is made of the body.
+// send sends a request and returns the answer as text. The request's first line is method and path;
+// then follow headers, an empty line and the body, without its last line break. The header "sign
+// KEY" signs the body.
 func (r *rig) send(t *testing.T, text string) string {
 	t.Helper()
 	head, body, _ := strings.Cut(text, "\n\n")
@@ -213,7 +214,7 @@ func (r *rig) send(t *testing.T, text string) string {
 		switch name {
 		case "Host":
 			req.Host = value
-		case "Transfer-Encoding": // chunked: the length is not sent, also of an empty body
+		case "Transfer-Encoding": // chunked: no length is sent, even for an empty body
 			req.Body, req.ContentLength = io.NopCloser(strings.NewReader(body)), -1
 		}
 	}
@@ -253,7 +254,7 @@ func (r *rig) answerText(t *testing.T, res *http.Response) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, res.StatusCode)
 	for _, name := range slices.Sorted(maps.Keys(res.Header)) {
-		// What every answer has is asserted here, and left out of the files.
+		// These headers are in every answer. They are checked here, and left out of the files.
 		if v := res.Header[name]; name != "Date" && name != "X-Content-Type-Options" && name != "Cache-Control" && name != "Connection" {
 			fmt.Fprintf(&b, "%s: %s\n", name, strings.Join(v, " | "))
 		}

@@ -1,7 +1,7 @@
-// Package background runs the loops of the server: packages executor, dispatch and maintenance on
-// one queue. They wake each other, and changes of the queue wake them.
+// Package background runs the server's loops on one queue: packages executor, dispatch and
+// maintenance. The loops wake each other, and changes of the queue wake them.
 //
-// The tests here are those of all the services together, with a fake GitHub and agents.
+// The tests of this package test all loops together, with a fake GitHub and fake agents.
 package background
 
 import (
@@ -21,24 +21,24 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// Options configure the services. Fields of Executor, Dispatch and Maintenance that have the
-// name of a field of Options are set from that.
+// Options configure the services. A field of Executor, Dispatch or Maintenance is set from the
+// field of Options with the same name.
 type Options struct {
 	Queue queue.Queue // must be set
 	// Owner names this process in the queue's log; must be set.
 	Owner string
-	// Cursors keep when a server was last there, and since when agents have failed; all servers
-	// that work on one queue share them. Must be set.
+	// Cursors store when a server last ran, and since when agents have failed. All servers on one
+	// queue share them. Must be set.
 	Cursors      maintenance.Cursors
 	ClaimTimeout time.Duration // how long a claim lasts without a heartbeat; 0: queue.DefaultClaim
 	MaxClaims    int           // how often a task is handed out to agents; 0: 3
-	MaxTries     int           // how often a decision is tried; 0: 8
+	MaxTries     int           // maximum number of counted tries of a decision; 0: 8
 	Observe      observe.Func
 	Log          *slog.Logger // nil discards
 
 	Executor    executor.Options
-	Dispatch    dispatch.Options    // Requeue is set too
-	Maintenance maintenance.Options // Limits and Requeued are set too
+	Dispatch    dispatch.Options    // Requeue is set to wake Maintenance
+	Maintenance maintenance.Options // Lease is set from Executor; Limits and Requeued are set, too
 }
 
 // Services are the background services of a server. Their methods are safe for concurrent
@@ -84,8 +84,8 @@ func New(o Options) (*Services, error) {
 	return s, nil
 }
 
-// Run runs the services until ctx ends, and returns when their work in progress has ended:
-// see executor.Executor.Run and dispatch.Dispatcher.Run. It is called once.
+// Run runs the services until ctx ends, and returns after they have finished their work in
+// progress: see executor.Executor.Run and dispatch.Dispatcher.Run. Call Run only once.
 func (s *Services) Run(ctx context.Context) error {
 	if s.ran.Swap(true) {
 		return errors.New("background: the services ran before")
@@ -99,7 +99,7 @@ func (s *Services) Run(ctx context.Context) error {
 	return nil
 }
 
-// Wake makes the services look for decisions. It never blocks, and may be called too often.
+// Wake makes the services check for decisions. It never blocks, and superfluous calls do no harm.
 func (s *Services) Wake() { s.executor.Wake() }
 
 // Health returns the states of all loops.
@@ -107,8 +107,8 @@ func (s *Services) Health() []supervisor.Health {
 	return append(s.maintainer.Health(), s.changes.Health(), s.executor.Health(), s.dispatcher.Health())
 }
 
-// Unrenewed returns the leases of other servers that were not renewed in time: their decisions
-// go on when the leases end.
+// Unrenewed returns the leases of other servers that were not renewed in time. Their decisions are
+// executed after the leases end.
 func (s *Services) Unrenewed() []queue.ActiveLease { return s.maintainer.Unrenewed() }
 
 // watch wakes the services on changes of the queue, until ctx ends.
@@ -128,7 +128,7 @@ func (s *Services) watch(ctx context.Context) error {
 			if c.Agent == "" {
 				s.executor.Wake()
 			}
-			s.dispatcher.Wake() // also for a decision: its agent has room again
+			s.dispatcher.Wake() // also after a decision, because its agent can take another task
 		}
 	}
 }

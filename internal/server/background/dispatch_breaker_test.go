@@ -20,11 +20,11 @@ import (
 type patient struct {
 	mu     sync.Mutex
 	health int                   // status of GET /health; 0: 404
-	sick   func(task string) int // status of POST /task; 0: it decides
-	busy   int                   // tasks that it takes at a time, others get a 429; 0: any number
+	sick   func(task string) int // status of POST /task for a task; 0: a decision
+	busy   int                   // how many tasks it accepts at a time, others get 429; 0: any number
 	takes  time.Duration
-	now    int            // tasks that it decides on
-	asks   map[string]int // by task
+	now    int            // tasks in progress
+	asks   map[string]int // number of requests by task
 }
 
 func (p *patient) is(health int, sick func(task string) int) {
@@ -33,7 +33,7 @@ func (p *patient) is(health int, sick func(task string) int) {
 	p.health, p.sick = health, sick
 }
 
-// asked is how often it was asked about one of the tasks.
+// asked returns how many requests there were about tasks.
 func (p *patient) asked() (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,7 +110,7 @@ func (p *patient) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"task_id":%q,"decision":"skip","rationale":"so","actions":[]}`, task.TaskID)
 }
 
-// onPatient runs a test on a rig with such an agent.
+// onPatient runs a test on a rig with a patient as its agent.
 func onPatient(t *testing.T, test func(r *rig, p *patient)) {
 	t.Helper()
 	inBubble(t, func(r *rig) {
@@ -131,7 +131,7 @@ func (r *rig) enqueueTo(n int) {
 	}
 }
 
-// Answers with 200 that are not the agent's, in place of a status.
+// Negative values select an answer with status 200 that is not a decision by the agent.
 const (
 	page      = -1 // HTML
 	otherJSON = -2
@@ -149,8 +149,8 @@ func TestAgentOutage(t *testing.T) {
 		name   string
 		health int
 		status int
-		most   int           // times that it is asked meanwhile
-		late   time.Duration // that the last task may be
+		most   int           // maximum number of requests during the outage
+		late   time.Duration // maximum delay of the last task after the outage
 	}{
 		{"behind a proxy", 502, 502, 8, 6 * time.Minute},
 		{"being started", 503, 503, 8, 6 * time.Minute},
@@ -201,7 +201,7 @@ func TestAgentOutage(t *testing.T) {
 	}
 }
 
-// TestMaintenancePage logs what an agent answered in place of a decision, in one line.
+// TestMaintenancePage checks that an answer that is not a decision is logged in one line.
 func TestMaintenancePage(t *testing.T) {
 	t.Parallel()
 	onPatient(t, func(r *rig, p *patient) {
@@ -221,7 +221,7 @@ func TestMaintenancePage(t *testing.T) {
 	})
 }
 
-// TestAgentHangs takes a time-out as an outage.
+// TestAgentHangs checks that a time-out counts as an outage.
 func TestAgentHangs(t *testing.T) {
 	t.Parallel()
 	onPatient(t, func(r *rig, p *patient) {
@@ -235,14 +235,15 @@ func TestAgentHangs(t *testing.T) {
 	})
 }
 
-// TestPoison fails the tasks that an agent never decides on, and the others get through.
+// TestPoison checks that tasks on which the agent always fails end as failed, and that the agent
+// decides on the others.
 func TestPoison(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
-		tasks  int // that are poison, the oldest ones
+		tasks  int // number of failing tasks, which are the oldest
 		status int
-		most   int // times that it is asked about the first one
+		most   int // maximum number of requests about the first task
 		within time.Duration
 	}{
 		{"wrong for this task", 1, 400, 3, 5 * time.Minute},
@@ -266,7 +267,7 @@ func TestPoison(t *testing.T) {
 				for n := tt.tasks + 1; n <= 20; n++ {
 					r.is(n, queue.Done)
 				}
-				for n := 21; n <= 50; n++ { // others come
+				for n := 21; n <= 50; n++ { // more tasks arrive
 					r.enqueue(n)
 					time.Sleep(tt.within / 30)
 					r.is(n, queue.Done)
@@ -282,8 +283,8 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// TestManyPoison checks that tasks are decided behind more failing ones than an agent gets at
-// a time, and that the failing ones fail in the end.
+// TestManyPoison checks that tasks are decided even behind more failing tasks than an agent gets at
+// a time. The failing tasks must fail in the end.
 func TestManyPoison(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{500, 504, page} {
@@ -301,7 +302,7 @@ func TestManyPoison(t *testing.T) {
 				for n := 11; n <= 15; n++ {
 					r.is(n, queue.Done)
 				}
-				for n := 16; n <= 40; n++ { // others come
+				for n := 16; n <= 40; n++ { // more tasks arrive
 					r.enqueue(n)
 					time.Sleep(20 * time.Minute)
 					r.is(n, queue.Done)
@@ -342,8 +343,8 @@ func TestBusy(t *testing.T) {
 	})
 }
 
-// TestLoneTask checks that the only task of an agent fails in the end, with the agent's
-// last answer as its reason. An outage of the agent uses up no attempt until then.
+// TestLoneTask checks that the only task of a failing agent fails in the end, with the agent's last
+// answer as its reason. Until then, an outage of the agent uses up no attempt.
 func TestLoneTask(t *testing.T) {
 	t.Parallel()
 	refused := func(r *rig, _ *patient) { r.host.set("agent:9001", nil) }
@@ -353,8 +354,8 @@ func TestLoneTask(t *testing.T) {
 	tests := []struct {
 		name    string
 		set     func(*rig, *patient)
-		pending time.Duration // it is until then at least
-		failed  time.Duration // it has by then
+		pending time.Duration // the task is pending at least until this time
+		failed  time.Duration // the task has failed by this time
 		reason  string
 	}{
 		{"it falls over", says(200, 500), 50 * time.Minute, 2 * time.Hour, "given up: asked 3 times, and no decision came; the last time: status 500"},
@@ -381,7 +382,7 @@ func TestLoneTask(t *testing.T) {
 				if got := r.task(1).Reason; got != tt.reason {
 					t.Errorf("got reason %q, want %q\n%s", got, tt.reason, r.log())
 				}
-				// A younger task does not fail with it, and both are decided on after the outage.
+				// Task 2 is younger and must not fail. After the outage, tasks 1 and 2 are decided.
 				r.is(2, queue.Pending)
 				p.is(0, nil)
 				p.takes = 0

@@ -21,7 +21,7 @@ type listener struct {
 	mu     sync.Mutex
 	heard  []string // bodies
 	times  []time.Time
-	status int // it answers; 0: 202
+	status int // status of its answers; 0: 202
 }
 
 func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +54,7 @@ func (l *listener) answers(status int) {
 
 func nudge(issue int) string { return fmt.Sprintf(`POST /task {"task_id":%q}`, id(issue)) }
 
-// heard fails the test unless these are the requests to the agent since the last call.
+// heard fails the test unless the agent received exactly these requests since the last call.
 func (r *rig) heard(l *listener, want ...string) {
 	r.t.Helper()
 	synctest.Wait()
@@ -63,8 +63,8 @@ func (r *rig) heard(l *listener, want ...string) {
 	}
 }
 
-// TestNudges goes through what the wire's document asks of claims and nudges; each case
-// has the number of its check.
+// TestNudges checks the wire document's requirements for claims and nudges. Each case has the
+// number of its check.
 func TestNudges(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -113,7 +113,7 @@ func TestNudges(t *testing.T) {
 		}},
 		{"30 a requeued task is announced", func(r *rig, l *listener) {
 			r.start()
-			synctest.Wait() // claims from before the start last longer
+			synctest.Wait() // the start extends existing claims, so claim after it
 			r.enqueue(1)
 			r.claim(time.Minute)
 			r.heard(l)
@@ -135,7 +135,7 @@ func TestNudges(t *testing.T) {
 			}
 		}},
 		{"31 a task that is not fetched is announced in five seconds", func(r *rig, l *listener) {
-			r.enqueue(1) // first: a look just before it would postpone the nudge
+			r.enqueue(1) // before the start, because a check of an empty queue would delay the nudge
 			r.start()
 			r.heard(l, nudge(1))
 			time.Sleep(4999 * time.Millisecond)
@@ -145,7 +145,7 @@ func TestNudges(t *testing.T) {
 			r.heard(l)
 		}},
 		{"31 a nudge is repeated in five seconds, though something else happens meanwhile", func(r *rig, l *listener) {
-			r.enqueue(1) // first: a look just before it would postpone the nudge
+			r.enqueue(1) // before the start, because a check of an empty queue would delay the nudge
 			r.start()
 			r.heard(l, nudge(1))
 			time.Sleep(3 * time.Second)
@@ -270,7 +270,7 @@ func TestPassword(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		url  string
-		want string // the header; empty: nothing is sent
+		want string // the Authorization header; empty: no header
 	}{
 		{"http://bot:hunter2@agent:9001", "Basic Ym90Omh1bnRlcjI="},
 		{"http://bot:hunter2@agent:9001/task", "Basic Ym90Omh1bnRlcjI="},

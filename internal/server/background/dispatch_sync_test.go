@@ -55,7 +55,7 @@ func (d *decider) asked() int {
 	return len(d.tasks)
 }
 
-// TestSync is check 41: an agent that answers the task with the decision.
+// TestSync is check 41: an agent whose response to a task is the decision.
 func TestSync(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

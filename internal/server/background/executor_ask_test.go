@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// ask asks again about an issue, and decides as the agent does.
+// ask requests another decision on an issue's task, and sends the agent's new decision.
 func (r *rig) ask(issue int, actions ...string) {
 	r.t.Helper()
 	if _, err := r.q.AskAgain(r.t.Context(), id(issue), "ada", "the prompt was fixed"); err != nil {
@@ -26,9 +26,9 @@ func (r *rig) ask(issue int, actions ...string) {
 	time.Sleep(time.Minute)
 }
 
-// TestAskAgain asks again about a done task. The executor writes the changes of the second decision
-// once, although the first one had actions of the same kinds. It skips changes that the issue
-// already has.
+// TestAskAgain requests a second decision on a done task. The executor must write the changes of
+// the second decision once, even if the first one had actions of the same kinds. It must skip
+// changes that the issue already has.
 func TestAskAgain(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(r *rig) {
@@ -44,7 +44,7 @@ func TestAskAgain(t *testing.T) {
 		if rep := r.report(1); rep.Executed != 2 || len(rep.Actions) != 3 || rep.Actions[1].Reason != "already there" {
 			r.t.Errorf("got %+v", rep)
 		}
-		r.ask(1, comment, `{"type":"comment","body":"at last"}`) // hello was said by the first decision
+		r.ask(1, comment, `{"type":"comment","body":"at last"}`) // comment is already written
 		r.is(1, queue.Done)
 		r.wrote(on(1, talkPost, labelPost, talkPost, labelPost, talkPost)...)
 		if rep := r.report(1); rep.Executed != 1 || rep.Actions[0].Verdict != triage.Skip {
@@ -56,8 +56,8 @@ func TestAskAgain(t *testing.T) {
 	})
 }
 
-// TestAskAgainFailed asks again after a decision that failed half-way: the new one is carried
-// out as a whole, and only once, although the server is cut off after each write.
+// TestAskAgainFailed requests another decision after one that failed half-way. The new decision
+// must be executed completely and only once, even if the response to a write is lost.
 func TestAskAgainFailed(t *testing.T) {
 	t.Parallel()
 	for cut := range 4 {
@@ -71,7 +71,7 @@ func TestAskAgainFailed(t *testing.T) {
 				time.Sleep(time.Minute)
 				r.is(1, queue.Failed)
 				stop()
-				if cut > 0 { // the answers to some writes are lost, and those of look-ups
+				if cut > 0 { // lose the response to the write with this number
 					r.gh.Fault(githubtest.Fault{Method: http.MethodPost, Nth: cut, Times: 1, CutAfter: true})
 				}
 				r.start()
@@ -90,8 +90,8 @@ func TestAskAgainFailed(t *testing.T) {
 	}
 }
 
-// TestAskAgainCooldown leaves the policy as it is: the comment of the second decision comes
-// within the interval after that of the first.
+// TestAskAgainCooldown uses the default policy: the comment of the second decision is suppressed,
+// because it comes too soon after the first one.
 func TestAskAgainCooldown(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {

@@ -20,8 +20,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestTrouble is check 25: what goes wrong with one task leaves the others alone, is tried
-// again for a while, and then fails with its reason.
+// TestTrouble is check 25: a fault of one task does not affect other tasks. The task is retried for
+// a while, and then fails with its reason.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	const path = "/repos/octo/hello/issues/2/comments"
@@ -29,7 +29,7 @@ func TestTrouble(t *testing.T) {
 		name   string
 		fault  githubtest.Fault
 		state  queue.State // in the end
-		reason string      // in that of the task
+		reason string      // part of the task's reason
 		tries  int         // writes that GitHub got
 	}{
 		{"401", githubtest.Fault{Status: 401}, queue.Failed, "given up after 8 tries: comment on octo/hello#2: 401", 8},
@@ -91,7 +91,7 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// TestNoAnswer waits no longer for GitHub than a request may take.
+// TestNoAnswer checks that the server waits for GitHub only until the time limit of a request.
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -149,7 +149,8 @@ func TestGone(t *testing.T) {
 	})
 }
 
-// TestUnreadable is check 56: what cannot be read fails alone, at once, and for good.
+// TestUnreadable is check 56: a task that cannot be parsed fails at once and without retries, and
+// does not affect other tasks.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	other := func(task *queue.Task) { task.Issue = 9 }
@@ -202,7 +203,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestOldRow carries out a decision of a published queue, whose row names only the issue.
+// TestOldRow executes a decision from a queue of the published harness, which stores only the issue
+// and no event.
 func TestOldRow(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -249,7 +251,7 @@ func TestSettings(t *testing.T) {
 	})
 }
 
-// TestPanic: a panic fails one decision, and the executor carries out the others.
+// TestPanic checks that a panic fails only one decision, and that others are still executed.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -286,7 +288,7 @@ func (s faultyStore) Save(ctx context.Context, r memory.Record) error {
 	return s.Store.Save(ctx, r)
 }
 
-// TestDoneLast is check 23: a task is done when the actions and the memory are.
+// TestDoneLast is check 23: a task is done only after its actions and the memory are written.
 func TestDoneLast(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -352,8 +354,8 @@ func TestMemoryFails(t *testing.T) {
 	}
 }
 
-// TestJournalFirst is check 42: the decision is kept before the first write, also when that
-// fails.
+// TestJournalFirst is check 42: the journal stores the decision before the first write, even if
+// that write fails.
 func TestJournalFirst(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -372,7 +374,7 @@ func TestJournalFirst(t *testing.T) {
 	})
 }
 
-// early checks whether the log has the result of an attempt before the release is durable.
+// early records whether the log contains the result of an attempt before the release is durable.
 type early struct {
 	queue.Queue
 	r    *rig

@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestLateSlot checks that a write that missed its turn within the rate acquires another one.
+// TestLateSlot checks that a write that was too late for its slot takes another one.
 func TestLateSlot(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -44,7 +44,7 @@ func TestLateSlot(t *testing.T) {
 		time.Sleep(45 * time.Second)
 		add(2, agentURL)
 		synctest.Wait()
-		add(3, "http://other") // has the only place until long after it is the turn of 2
+		add(3, "http://other") // occupies the only place for longer than task 2 waits for its slot
 		time.Sleep(52 * time.Second)
 		stop()
 		r.start()
@@ -54,7 +54,8 @@ func TestLateSlot(t *testing.T) {
 	})
 }
 
-// TestOldDecision gives no decision up for an outage that begins when it is old.
+// TestOldDecision checks that an outage does not fail decisions that were already old when it
+// began.
 func TestOldDecision(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -77,7 +78,8 @@ func TestOldDecision(t *testing.T) {
 	})
 }
 
-// TestMovesMeanwhile writes nowhere else when the issue moves between the read and the write.
+// TestMovesMeanwhile checks that no other issue is written to if the issue moves between the read
+// and the write.
 func TestMovesMeanwhile(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -96,8 +98,8 @@ func TestMovesMeanwhile(t *testing.T) {
 	})
 }
 
-// TestWritesFail gives no decision up because GitHub, which can be read, takes no writes for
-// half an hour.
+// TestWritesFail checks that no decision fails while GitHub accepts reads but no writes for half an
+// hour.
 func TestWritesFail(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []githubtest.Fault{{Status: 503}, {Status: 500}, {CutBefore: true}, {Status: 403}, {Status: 404}} {

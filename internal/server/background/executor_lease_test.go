@@ -17,8 +17,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// TestSlowGitHub is check 32: 50 decisions are carried out on a GitHub that takes two
-// seconds for a call, and meanwhile the queue answers without waiting for any of them.
+// TestSlowGitHub is check 32: 50 decisions are executed while GitHub takes two seconds per call.
+// Meanwhile the queue must answer at once.
 func TestSlowGitHub(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -59,8 +59,8 @@ func TestSlowGitHub(t *testing.T) {
 	})
 }
 
-// TestOneOfAnIssue carries the decisions on one issue out one after the other, and holds
-// no other issue up for it.
+// TestOneOfAnIssue checks that the decisions on one issue are executed one after the other, and do
+// not delay other issues.
 func TestOneOfAnIssue(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -98,7 +98,7 @@ func TestOneOfAnIssue(t *testing.T) {
 	})
 }
 
-// TestRenewed keeps the lease of a decision that takes long.
+// TestRenewed checks that the lease of a slow decision is renewed.
 func TestRenewed(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -124,7 +124,8 @@ func TestRenewed(t *testing.T) {
 	})
 }
 
-// TestRenewedLate keeps the lease also once all is written, until all is kept.
+// TestRenewedLate checks that the lease is also renewed after the last write on GitHub, until the
+// memory is saved.
 func TestRenewedLate(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -228,7 +229,7 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestStopHangs does not wait for ever.
+// TestStopHangs checks that a stop does not wait for ever for a write.
 func TestStopHangs(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -284,8 +285,8 @@ func TestQueueBreaks(t *testing.T) {
 	})
 }
 
-// TestLimitAfterFirst gives a decision back that GitHub's limit stopped in the middle, and
-// counts no try for it.
+// TestLimitAfterFirst checks that a decision that GitHub's rate limit interrupts is released, and
+// that the try does not count.
 func TestLimitAfterFirst(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {

@@ -26,8 +26,8 @@ func TestOutage(t *testing.T) {
 		name  string
 		fault func(*rig)
 		tasks int
-		state queue.State // of task 1 after three hours of it, with others that come every ten minutes
-		most  int         // calls in these
+		state queue.State // of task 1 after three hours of outage, with a new task every ten minutes
+		most  int         // maximum number of calls in these three hours
 	}{
 		{"GitHub is down", fault(githubtest.Fault{Status: 503}), 10, queue.Completed, 2500},
 		{"GitHub is down for the only one", fault(githubtest.Fault{Status: 500, Path: every}), 1, queue.Completed, 2500},
@@ -85,7 +85,7 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestOutageEnds gives a decision up in the end whose issue can never be read.
+// TestOutageEnds checks that a decision whose issue can never be read fails in the end.
 func TestOutageEnds(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {

@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// A tally notes when GitHub got writes.
+// A tally records when GitHub received writes.
 type tally struct {
 	mu    sync.Mutex
 	times []time.Time
@@ -27,7 +27,7 @@ func (y *tally) note(*http.Request) error {
 	return nil
 }
 
-// within checks that no window had more writes than it may.
+// within checks the number of writes in every minute and every hour, and their total.
 func (y *tally) within(t *testing.T, perMinute, perHour, all int) {
 	t.Helper()
 	y.mu.Lock()
@@ -42,7 +42,7 @@ func (y *tally) within(t *testing.T, perMinute, perHour, all int) {
 	}
 }
 
-// TestRateShared has two servers share the writes of their account.
+// TestRateShared checks that two servers share the writes of their account.
 func TestRateShared(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(r *rig) {
@@ -85,7 +85,7 @@ func TestRateRestart(t *testing.T) {
 	})
 }
 
-// cutSlots are out of reach from time to time.
+// cutSlots are slots that are unavailable while cut returns true.
 type cutSlots struct {
 	queue.Slots
 	cut   func() bool
@@ -145,8 +145,8 @@ func TestRateCutOff(t *testing.T) {
 	})
 }
 
-// TestRateOfRequests counts what goes to GitHub as a write, once in one transaction each: no read, and no
-// note for later.
+// TestRateOfRequests checks that only writes to GitHub take a slot, one transaction each. Reads,
+// and actions that only write to the memory, take none.
 func TestRateOfRequests(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(r *rig) {
@@ -166,7 +166,7 @@ func TestRateOfRequests(t *testing.T) {
 		if rep := r.report(1); rep.Executed != 5 || slots.asked.Load() != 2 {
 			r.t.Errorf("executed %d, asked %d times\n%+v", rep.Executed, slots.asked.Load(), rep.Actions)
 		}
-		r.is(2, queue.Done) // there is no slot left
+		r.is(2, queue.Done) // needs no slot, and none is left
 		if slots.asked.Load() != 2 {
 			r.t.Errorf("asked %d times", slots.asked.Load())
 		}

@@ -34,7 +34,7 @@ func TestRestart(t *testing.T) {
 		nudges.Store(0)
 		r.start()
 		synctest.Wait()
-		r.is(1, queue.Claimed) // without a server to receive its heartbeats
+		r.is(1, queue.Claimed) // claims do not expire while no server can receive heartbeats
 		r.is(2, queue.Done)
 		r.is(3, queue.Pending)
 		if got := nudges.Load(); got != 1 {
@@ -80,15 +80,15 @@ func TestCrash(t *testing.T) {
 				r.complete(1, addLabel, comment, `{"type":"assign","assignees":["alice"]}`)
 				r.gh.Repo(repo).AddUser("alice")
 				r.gh.CutAt(n)
-				// A killed process reaches the queue no more.
+				// A killed process can no longer use the queue.
 				dying := &frozen{Queue: r.q}
 				whole := r.q
 				r.q = dying
 				r.slow = time.Millisecond
 				_, stop := r.start()
-				synctest.Wait() // it waits for its first call
+				synctest.Wait() // until it waits for its first call
 				dying.freeze()
-				dying.renews.Store(true) // until it is killed, at the call that is cut
+				dying.renews.Store(true) // until it is killed, which is simulated at the call that is cut
 				time.Sleep(time.Minute)
 				dying.renews.Store(false)
 				if got := len(r.gh.Log()); got < min(n+1, 6) {
@@ -119,7 +119,7 @@ type frozen struct {
 	queue.Queue
 	mu     sync.Mutex
 	thawed chan struct{} // nil: it is not frozen
-	renews atomic.Bool   // leases can be renewed all the same
+	renews atomic.Bool   // leases can be renewed while frozen
 }
 
 func (f *frozen) freeze() {
@@ -179,7 +179,7 @@ func (f *frozen) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Requ
 // pausing is a journal that suspends a process once, before a write.
 type pausing struct {
 	memory.Journal
-	at    int // action
+	at    int // index of the action
 	once  sync.Once
 	stand func()
 }

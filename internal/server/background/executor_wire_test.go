@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// asked fails the test if GitHub was asked for anything.
+// asked fails the test if GitHub received any request.
 func (r *rig) asked() {
 	r.t.Helper()
 	if calls := r.gh.Log(); len(calls) > 0 {
@@ -26,8 +26,8 @@ func on(issue int, calls ...string) []string {
 	return list
 }
 
-// TestDecisions goes through what the wire's document asks of decisions; each case has
-// the number of its check.
+// TestDecisions checks the wire document's requirements for decisions. Each case has the number of
+// its check.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

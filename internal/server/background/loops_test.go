@@ -15,10 +15,10 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// An odd queue does what tests want in some of its methods.
+// An odd queue lets a test replace or extend some of its methods.
 type odd struct {
 	queue.Queue
-	drain, stale, backlog func() error // run first; nil: nothing
+	drain, stale, backlog func() error // called first; nil: no call
 	purged                func(before time.Time, limit int) int
 	watch                 func() (<-chan queue.Change, func())
 }
@@ -65,7 +65,7 @@ func (o odd) Watch() (<-chan queue.Change, func()) {
 	return o.watch()
 }
 
-// unhealthy returns the loops that do not do well.
+// unhealthy lists the unhealthy loops and their reasons.
 func unhealthy(d *background.Services) string {
 	var list []string
 	for _, h := range d.Health() {
@@ -203,8 +203,8 @@ func TestPurge(t *testing.T) {
 	tests := []struct {
 		name      string
 		retention time.Duration
-		age       time.Duration // of the deleted tasks
-		calls     int           // in an hour and a half
+		age       time.Duration // minimum age of deleted tasks
+		calls     int           // number of calls in an hour and a half
 	}{
 		{"by default", 0, 30 * 24 * time.Hour, 14},
 		{"after a day", 24 * time.Hour, 24 * time.Hour, 14},
@@ -236,7 +236,7 @@ func TestPurge(t *testing.T) {
 	}
 }
 
-// TestPurgePauses leaves as much time to others as it took itself.
+// TestPurgePauses checks that after each batch, the purge pauses as long as the batch took.
 func TestPurgePauses(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {

@@ -25,12 +25,12 @@ func (s shared) RequeueLeases(ctx context.Context, drains int) (queue.LeaseCheck
 	return got, err
 }
 
-// TestUnrenewed reports the lease of another server that does not renew it, and no other one.
+// TestUnrenewed checks that only a lease of another server that is not renewed is reported.
 func TestUnrenewed(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
 		start := time.Now()
-		renewed := 20 * time.Second // then no more
+		renewed := 20 * time.Second // not renewed after this time
 		r.q = shared{r.q, func() time.Duration {
 			at := time.Since(start)
 			if at < renewed {
@@ -83,7 +83,7 @@ func TestLeaseLost(t *testing.T) {
 	})
 }
 
-// A stolen queue has given the lease of a decision to another server.
+// A stolen queue acts as if another server had leased the decision, once lost is set.
 type stolen struct {
 	queue.Queue
 	lost atomic.Bool

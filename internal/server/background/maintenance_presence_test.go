@@ -33,7 +33,7 @@ func TestStopsAsking(t *testing.T) {
 	})
 }
 
-// marks record when servers were last alive.
+// marks is a store of cursors, which record when servers were last alive.
 type marks struct {
 	mu   sync.Mutex
 	kept map[string]string
@@ -56,8 +56,8 @@ func (m *marks) SaveCursor(_ context.Context, name string, data []byte) error {
 	return m.err
 }
 
-// TestPresence checks that the claims of a dead agent expire although servers restart, and
-// that no claim expires for lack of a server to receive heartbeats.
+// TestPresence checks that the claims of a dead agent expire even if servers restart, and that no
+// claim expires while no server can receive heartbeats.
 func TestPresence(t *testing.T) {
 	t.Parallel()
 	again := func(r *rig) {
@@ -106,7 +106,7 @@ func TestPresence(t *testing.T) {
 	}
 }
 
-// ahead are the marks of a server whose clock is ahead of the others'.
+// ahead is the store of cursors as a server sees it whose clock is ahead of the others.
 type ahead struct {
 	maintenance.Cursors
 
@@ -130,8 +130,8 @@ func (ahead) shift(data []byte, by time.Duration) []byte {
 	return at.Add(by).AppendFormat(nil, time.RFC3339Nano)
 }
 
-// TestPresenceSkewed requeues the tasks of a dead agent, although the clocks of two servers differ
-// by more than the duration of a claim.
+// TestPresenceSkewed checks that the tasks of a dead agent are requeued, even if the clocks of two
+// servers differ by more than the duration of a claim.
 func TestPresenceSkewed(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{2 * time.Minute, -time.Hour} {

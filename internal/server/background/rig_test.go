@@ -47,16 +47,16 @@ const (
 	issueEdit = "PATCH /repos/octo/hello/issues/%d 200"
 )
 
-// A rig is the services over a queue in memory, a fake GitHub, and agents. All of it lives in
-// a bubble of package synctest, the fake's listener excepted: its calls come directly.
+// A rig is the services with a queue in memory, a fake GitHub, and agents. All run in a bubble of
+// package synctest. The fake's listener is outside the bubble, so calls reach the fake directly.
 type rig struct {
 	t       *testing.T
 	gh      *githubtest.Server
 	q       queue.Queue
 	config  string
 	host    *hosts
-	slow    time.Duration             // that GitHub takes for a call
-	onWrite func(*http.Request) error // before GitHub gets a write
+	slow    time.Duration             // how long GitHub takes for a call
+	onWrite func(*http.Request) error // called before GitHub receives a write
 	journal memory.Journal
 	store   memory.Store
 	o       background.Options
@@ -95,7 +95,7 @@ func onBoth(t *testing.T, test func(r *rig)) {
 	})
 }
 
-// onRig runs a test on a rig that change has altered.
+// onRig runs a test on a rig after applying change.
 func onRig(t *testing.T, test, change func(r *rig)) {
 	t.Helper()
 	gh := githubtest.New(t, githubtest.Config{Token: token})
@@ -135,7 +135,7 @@ func (r *rig) options() background.Options {
 	return o
 }
 
-// Write takes a line of the log.
+// Write adds a line to the log.
 func (r *rig) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,7 +148,7 @@ func (r *rig) log() string {
 	return r.logged.String()
 }
 
-// observed counts what happened with a status.
+// observed counts the observed events of a kind that have a status.
 func (r *rig) observed(event observe.Event, status string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,7 +196,7 @@ func (r *rig) start() (d *background.Services, stop func()) {
 // id returns the id of the task about an issue.
 func id(issue int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", issue) }
 
-// message is the task about an issue that was just opened.
+// message returns the message of a task for a newly opened issue.
 func (r *rig) message(issue int) []byte {
 	r.t.Helper()
 	payload := fmt.Sprintf(`{"action":"opened","repository":{"full_name":%q},"sender":{"login":"mona"},
@@ -217,7 +217,7 @@ func (r *rig) message(issue int) []byte {
 	return out
 }
 
-// enqueue adds a task about an issue, which change may alter.
+// enqueue adds a task for an issue, after applying change.
 func (r *rig) enqueue(issue int, change ...func(*queue.Task)) {
 	r.t.Helper()
 	t := queue.Task{ID: id(issue), Agent: agentURL, Repo: repo, Issue: issue, Message: r.message(issue), Origin: []byte(`{"event":"issues"}`)}
@@ -229,12 +229,12 @@ func (r *rig) enqueue(issue int, change ...func(*queue.Task)) {
 	}
 }
 
-// decision is one on the task about an issue.
+// decision returns a decision on an issue's task.
 func decision(issue int, d protocol.DecisionType, actions ...string) []byte {
 	return fmt.Appendf(nil, `{"task_id":%q,"decision":%q,"rationale":"because","actions":[%s]}`, id(issue), d, strings.Join(actions, ","))
 }
 
-// complete sends in that the agent wants those actions.
+// complete sends a decision with these actions, as the agent.
 func (r *rig) complete(issue int, actions ...string) {
 	r.t.Helper()
 	r.decide(issue, decision(issue, protocol.LabelAndRespond, actions...))
@@ -247,7 +247,7 @@ func (r *rig) decide(issue int, decision []byte) {
 	}
 }
 
-// claim takes a task as the agent does; empty: there is none.
+// claim claims a task as the agent. An empty task means that there is none.
 func (r *rig) claim(lease time.Duration) (task string, attempt int) {
 	r.t.Helper()
 	c, err := r.q.ClaimNext(r.t.Context(), agentURL, queue.ClaimOptions{Lease: lease})
@@ -266,7 +266,7 @@ func (r *rig) task(issue int) queue.Details {
 	return d
 }
 
-// is fails the test if the task about an issue is not in that state.
+// is fails the test unless the task for an issue is in that state.
 func (r *rig) is(issue int, want queue.State) {
 	r.t.Helper()
 	if got := r.task(issue); got.State != want {
@@ -283,7 +283,7 @@ func (r *rig) report(issue int) (rep executor.Report) {
 	return rep
 }
 
-// wrote fails the test if other writes got to GitHub than those, in their order.
+// wrote fails the test unless GitHub received exactly these writes, in this order.
 func (r *rig) wrote(want ...string) {
 	r.t.Helper()
 	if got := r.writes(); !slices.Equal(got, want) {
@@ -295,7 +295,7 @@ func (r *rig) writes() []string {
 	return slices.DeleteFunc(r.gh.Log(), func(line string) bool { return strings.HasPrefix(line, "GET ") })
 }
 
-// direct carries requests to the rig's GitHub, in the caller's goroutine.
+// direct is a transport that calls the rig's GitHub in the caller's goroutine.
 type direct struct{ r *rig }
 
 func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -315,7 +315,7 @@ func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
 	return handle(r.gh, req)
 }
 
-// handle lets a handler answer a request.
+// handle calls a handler with a request and returns its response.
 func handle(h http.Handler, req *http.Request) (resp *http.Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -334,7 +334,7 @@ func handle(h http.Handler, req *http.Request) (resp *http.Response, err error) 
 	return w.Result(), nil
 }
 
-// hosts carry requests to handlers by host.
+// hosts is a transport that calls a handler for each host.
 type hosts struct {
 	mu    sync.Mutex
 	known map[string]http.HandlerFunc

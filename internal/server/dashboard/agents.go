@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// times are the percentiles of a time, as text; empty: there is none.
+// times are the percentiles of a duration, as text; empty: no values.
 type times struct{ P50, P99 string }
 
 // A record is the recent results of an agent.
@@ -20,7 +20,7 @@ type record struct {
 	wait, decide []time.Duration
 }
 
-// add counts a task that ended. A cancelled one does not count for or against the agent.
+// add counts a task that ended. A cancelled task counts neither as done nor as failed.
 func (r *record) add(i queue.Info) {
 	switch {
 	case i.State == queue.Done:
@@ -39,7 +39,7 @@ func (r *record) add(i queue.Info) {
 	}
 }
 
-// success formats the share of the tasks that were done.
+// success formats the percentage of done tasks among those that are done or failed.
 func (r *record) success() string {
 	n := r.done + r.failed
 	if n == 0 {
@@ -48,7 +48,7 @@ func (r *record) success() string {
 	return fmt.Sprintf("%d %% of %d", 100*r.done/n, n)
 }
 
-// newTimes returns the percentiles of a list: half of it, and 99 of a hundred, are not longer.
+// newTimes returns the median and the 99th percentile of a list.
 func newTimes(list []time.Duration) times {
 	if len(list) == 0 {
 		return times{}
@@ -71,8 +71,8 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d h", int(d.Hours()))
 }
 
-// agentRows returns the sorted rows of the agents that have open tasks or ended tasks lately. Tasks
-// without an agent are the server's own.
+// agentRows returns the sorted rows of the agents that have open tasks or recently ended tasks.
+// Tasks without an agent are those of the server's own rules.
 func agentRows(open []queue.AgentStats, recent []queue.Info) []agentRow {
 	rows, records := map[string]agentRow{}, map[string]*record{}
 	for _, i := range recent {

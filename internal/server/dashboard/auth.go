@@ -22,7 +22,7 @@ const (
 	secureCookie = "__Host-foreman" // browsers accept the prefix only with Secure, and for one host
 )
 
-// auth finds out who sends a request: by Basic authentication, or by a session.
+// auth identifies the sender of a request by Basic authentication or by a session.
 type auth struct {
 	operators func(name, secret string) bool // nil: there are none
 	private   bool
@@ -51,8 +51,8 @@ func (a *auth) visitor(r *http.Request) visitor {
 	return visitor{operator: a.sessions.operator(c.Value), session: c.Value}
 }
 
-// check compares a secret. For one that does not count as right it returns how long the visitor
-// has to wait before the next one; 0: not at all.
+// check checks a secret. If it is not accepted, check returns how long the visitor must wait before
+// the next try; 0: no wait.
 func (a *auth) check(r *http.Request, name, pass string) (right bool, wait time.Duration) {
 	from := access.ClientAddr(r)
 	try := access.Try{Addr: from, Name: name, Long: len(pass) >= access.LongSecret}
@@ -71,8 +71,8 @@ func (a *auth) mayRead(v visitor) bool {
 	return v.operator != "" || a.operators == nil && !a.private
 }
 
-// local returns nil for a request from this machine. If there are credentials to ask for, or
-// if everybody is refused, the origin does not matter.
+// local returns nil for a request from this machine. It accepts any origin if credentials are
+// required, or if everybody is refused anyway.
 func (a *auth) local(r *http.Request) error {
 	if a.operators != nil || a.private {
 		return nil
@@ -80,9 +80,9 @@ func (a *auth) local(r *http.Request) error {
 	return access.CheckLocal(r)
 }
 
-// ownPage reports whether a browser sent the request from a page of the dashboard. It is
-// stricter than http.CrossOriginProtection, which has checked the request before: that
-// accepts requests that do not show their origin, and pages over HTTP on a host with HTTPS.
+// ownPage reports whether a browser sent the request from a page of the dashboard. It is stricter
+// than http.CrossOriginProtection, which already checked the request but accepts two more kinds:
+// requests without an origin, and requests from HTTP pages to the same host with HTTPS.
 func (a *auth) ownPage(r *http.Request) bool {
 	if r.Header.Get("Sec-Fetch-Site") != "" {
 		return true

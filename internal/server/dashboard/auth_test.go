@@ -22,7 +22,7 @@ func oneFailed() *still {
 // own is the origin of the dashboard in the tests.
 const own = "http://localhost:8000"
 
-// signIn sends the form for signing in, and returns the response with its cookie.
+// signIn submits the login form, and returns the response with its cookie.
 func signIn(t *testing.T, d http.Handler, secret string) *http.Response {
 	t.Helper()
 	v := url.Values{"name": {"ada"}, "secret": {secret}, "from": {"/tasks/id-1"}}
@@ -92,7 +92,7 @@ func TestSessionSecure(t *testing.T) {
 		if c := c.do(t, d).Cookies()[0]; !c.Secure || c.Name != "__Host-foreman" || c.Path != "/" || c.Domain != "" {
 			t.Errorf("got %v", c)
 		}
-		// The same host without encryption is another site, which anybody in between can write.
+		// HTTP on the same host is another site, because others on the network can forge its pages.
 		c.origin = "http://queue.example"
 		if r := c.do(t, d); r.StatusCode != 403 || len(r.Cookies()) != 0 {
 			t.Errorf("from a page without encryption: got %d, %v", r.StatusCode, r.Cookies())
@@ -170,7 +170,7 @@ func TestLoginRefused(t *testing.T) {
 			t.Errorf("%s: got %d, %v", name, r.StatusCode, r.Cookies())
 		}
 	}
-	// The form has no session, and an id that a visitor brings does not become one.
+	// The form sets no session cookie, and a session id supplied by the visitor is not used.
 	if r := (call{path: "/login"}).do(t, d); len(r.Cookies()) != 0 {
 		t.Errorf("the form has the cookies %v", r.Cookies())
 	}

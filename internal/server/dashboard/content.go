@@ -16,7 +16,7 @@ type content struct {
 	Task     *taskPage `json:",omitempty"`
 }
 
-// version is different for different contents; it is empty for none.
+// version returns a text that differs for different contents; empty: no content.
 func (c content) version() (string, error) {
 	if c.Overview == nil && c.Task == nil {
 		return "", nil
@@ -29,7 +29,7 @@ func (c content) version() (string, error) {
 	return hex.EncodeToString(sum[:12]), nil
 }
 
-// contents reads the queue and makes the contents of pages.
+// contents builds the contents of pages from the queue.
 type contents struct {
 	reader *reader
 	links  links

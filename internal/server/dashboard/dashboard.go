@@ -1,17 +1,16 @@
-// Package dashboard is the web page that shows the tasks in the queue and their results,
-// and on which operators retry and cancel tasks.
+// Package dashboard is the web page that shows the tasks in the queue and their results, and on
+// which operators retry and cancel tasks.
 //
-// It is part of the program: HTML rendered by html/template, with one style and one script,
-// both inline and allowed by their hashes. It loads nothing from elsewhere. It works without
+// It is part of the program: HTML rendered by html/template, with one style and one script. Both
+// are inline and allowed by their hashes. The page loads nothing from other hosts. It works without
 // the script, which only keeps it up to date.
 //
-// Text from an issue or an agent is shown as text, without control, bidirectional and
-// invisible characters, and truncated. Links lead only to the configured GitHub.
+// Text from an issue or an agent is escaped and shortened, and its control, bidirectional and
+// invisible characters are removed. Links lead only to the configured GitHub.
 //
-// A request is answered in three steps: the reader reads the queue, newOverview or newTask
-// makes a view model of it, which is a plain value, and the renderer executes the templates
-// in assets. A new column of the list is a field of row, its line in newRow, and its lines in
-// assets/overview.html.
+// A request is answered in three steps. The reader reads the queue. newOverview or newTask makes a
+// view model, which is a plain value. The renderer executes the templates in assets. A new column
+// of the list needs a field of row, a line in newRow, and the lines in assets/overview.html.
 package dashboard
 
 import (
@@ -37,19 +36,19 @@ type Options struct {
 	// must take the same time for a wrong one. If it is set, only operators see the page.
 	// Nil: there are no operators and no buttons.
 	Operators func(name, secret string) bool
-	// Attempts bounds how fast secrets can be guessed; nil: those of this page alone.
+	// Attempts bounds how fast secrets can be guessed; nil: this page uses its own limit.
 	Attempts *access.Attempts
 	// Private refuses everybody if there are no operators. Set it when the server can be
 	// reached from other machines, or has credentials of agents.
 	Private bool
-	// Secure restricts cookies to HTTPS also on connections without TLS: a proxy in front
-	// of the server ends the encryption.
+	// Secure restricts cookies to HTTPS even on connections without TLS. Set it if a proxy in front
+	// of the server terminates TLS.
 	Secure bool
 
 	// Health returns the state of the server's loops and of the database. Nil: none is shown.
 	Health func(ctx context.Context) []Health
-	// GitHub is the address of GitHub's pages; empty: https://github.com. Without https
-	// there are no links to issues.
+	// GitHub is the address of GitHub's web pages; empty: https://github.com. If it does not begin
+	// with https, the page has no links to issues.
 	GitHub string
 
 	Every  time.Duration    // between two checks for changes by an open page; 0: 2 s
@@ -129,14 +128,15 @@ func New(o Options) (*Dashboard, error) {
 	return d, nil
 }
 
-// ServeHTTP serves the page. Its responses 404 and 405 are those of the harness's API.
-// Streams last until the request's context ends: end it when the server stops.
+// ServeHTTP serves the page. Its responses with 404 and 405 have the same form as those of the API.
+// A stream lasts until the context of its request ends, so cancel the context when the server
+// stops.
 func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", d.renderer.policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
-	// Not no-referrer: with that, browsers send "Origin: null" with our own forms.
+	// With no-referrer, browsers would send "Origin: null" with our own forms.
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -160,8 +160,7 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.mux.ServeHTTP(w, r)
 }
 
-// notFound sends 404 or 405 in JSON: h is the handler of the mux for a path or a method
-// without a pattern.
+// notFound sends 404 or 405 as JSON. h is the mux's handler for a request that matches no pattern.
 func notFound(w http.ResponseWriter, r *http.Request, h http.Handler) {
 	recorded := &recorder{header: http.Header{}}
 	h.ServeHTTP(recorded, r)

@@ -14,10 +14,10 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// noon is when the tests happen.
+// noon is the time of the tests.
 func noon() time.Time { return time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC) }
 
-// A still is a queue with the tasks of a test case, which do not change.
+// A still is a queue with the constant tasks of a test case.
 type still struct {
 	queue.Queue // nil: only the methods below are called
 
@@ -26,10 +26,10 @@ type still struct {
 	Fails  bool         `json:"fails"`
 	filter queue.Filter // of the last List
 	err    error        // of Retry, AskAgain and Cancel
-	did    []string     // Retry, AskAgain and Cancel, as "retry id by"
+	did    []string     // calls of Retry, AskAgain and Cancel, as "retry id by"
 }
 
-// A stillTask is a task whose texts are easy to write.
+// A stillTask is a task whose texts can be written as JSON in a test case.
 type stillTask struct {
 	queue.Info
 
@@ -100,7 +100,7 @@ func (s *still) Watch() (<-chan queue.Change, func()) { return nil, func() {} }
 // ada is the only operator.
 func ada(name, secret string) bool { return name == "ada" && secret == "correct horse" }
 
-// serve returns a dashboard with the options that the test did not set.
+// serve returns a dashboard. It fills in options that the test did not set.
 func serve(t *testing.T, o Options) *Dashboard {
 	t.Helper()
 	if o.Now == nil {
@@ -120,7 +120,7 @@ func serve(t *testing.T, o Options) *Dashboard {
 type call struct {
 	method, path, body string
 	host, origin, site string // site is Sec-Fetch-Site
-	auth               bool   // as ada, by Basic authentication
+	auth               bool   // sends ada's credentials by Basic authentication
 	cookies            []*http.Cookie
 	tls                bool
 }
@@ -161,7 +161,7 @@ func text(t *testing.T, r *http.Response) string {
 	return string(b)
 }
 
-// between returns what stands between two texts in s.
+// between returns the part of s between two texts.
 func between(s, before, after string) string {
 	_, s, _ = strings.Cut(s, before)
 	s, _, _ = strings.Cut(s, after)

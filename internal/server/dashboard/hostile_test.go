@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// hostileQueue is a queue in which every text that others write is the given one.
+// hostileQueue is a queue in which s replaces every untrusted text.
 func hostileQueue(t *testing.T, s string, state queue.State) *still {
 	t.Helper()
 	enc := func(v any) json.RawMessage {
@@ -28,7 +28,7 @@ func hostileQueue(t *testing.T, s string, state queue.State) *still {
 		return b
 	}
 	action := map[string]any{"type": s, "label": s, "list": []string{s}}
-	name := s[:min(len(s), queue.MaxText)] // the queue takes no longer ones
+	name := s[:min(len(s), queue.MaxText)] // the queue rejects longer names
 	task := stillTask{
 		Info: queue.Info{
 			Seq: 1, ID: "id-1", Agent: name, Repo: name, Issue: 7, State: state, Owner: s, Reason: s, Attempt: 2, Tries: 1,
@@ -53,9 +53,9 @@ func hostileQueue(t *testing.T, s string, state queue.State) *still {
 	}
 }
 
-// TestHostile shows each text of testdata/hostile.json wherever a text is shown: the
-// page has the same elements and attributes as with a harmless one, leads nowhere else,
-// and holds nothing that hides.
+// TestHostile shows each text of testdata/hostile.json in every place for untrusted text. The page
+// must have the same elements and attributes as with a harmless text, no link to other sites, and
+// no hidden characters.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/hostile.json")
@@ -115,8 +115,8 @@ var (
 	ourPaths = regexp.MustCompile(`^/(login|logout|tasks/id-1(/retry|/cancel)?|\?[a-z=&;#%+A-Z0-9._*~-]*)?$`)
 )
 
-// shape lists the elements of a page with their attributes, and where links lead that
-// are not ours.
+// shape lists the elements of a page with their attributes, and the targets of links to other
+// sites.
 func shape(page string) []string {
 	page = page[strings.Index(page, "<body>"):strings.LastIndex(page, "<script>")]
 	var out []string
@@ -187,7 +187,7 @@ func TestAgo(t *testing.T) {
 	}
 }
 
-// FuzzTask shows tasks whose parts are anything.
+// FuzzTask renders tasks with arbitrary parts.
 func FuzzTask(f *testing.F) {
 	f.Add([]byte(`{"payload":{"title":"x"}}`), []byte(`{"event":"issues"}`), []byte(`{"decision":"skip","actions":[{"type":"a","b":[1]}]}`), []byte(`{"actions":[{"action":{"type":"x"}}]}`), "reason")
 	f.Add([]byte(`{"payload":[]}`), []byte(`[]`), []byte(`{"actions":null}`), []byte(`{"actions":[{"action":null}]}`), "\u202e")

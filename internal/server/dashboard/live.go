@@ -17,9 +17,9 @@ const (
 	maxStreams = 64
 	debounce   = 250 * time.Millisecond // changes within it are sent as one
 	heartbeat  = 15 * time.Second       // between messages, so that the end of a connection is noticed
-	streamLife = 10 * time.Minute       // then the browser connects again, and is authenticated again
+	streamLife = 10 * time.Minute       // then the browser reconnects, and is authenticated again
 	sendTime   = 10 * time.Second       // for one message
-	maxRest    = 10 * time.Second       // between two checks, however long one takes
+	maxRest    = 10 * time.Second       // maximum pause between two checks, even if a check is slow
 )
 
 // live sends open pages a message whenever their content changes (Server-Sent Events). The
@@ -55,7 +55,7 @@ func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := &stream{w: w, rc: http.NewResponseController(w), seen: r.URL.Query().Get("seen")}
-	// After a reconnect, the last message is newer than the version in the address.
+	// After a reconnect, Last-Event-ID is newer than the version in the address.
 	if id := r.Header.Get("Last-Event-ID"); id != "" {
 		s.seen = id
 	}
@@ -96,8 +96,9 @@ func (l *live) loader(r *http.Request) (func(ctx context.Context) (content, erro
 	return func(ctx context.Context) (content, error) { return l.contents.overview(ctx, f) }, nil
 }
 
-// follow sends each new version until the context ends or the browser is gone. It checks
-// after the queue's hints, and periodically because hints can be missed.
+// follow sends each new version until the context ends or the browser disconnects. It checks after
+// each change notification of the queue, and also periodically, because notifications can be
+// missed.
 func (l *live) follow(ctx context.Context, s *stream, version func(ctx context.Context) (string, error)) {
 	changes, stop := l.queue.Watch()
 	defer stop()
@@ -134,14 +135,16 @@ func (l *live) follow(ctx context.Context, s *stream, version func(ctx context.C
 				return
 			}
 		}
-		// An open page takes little of the server's time, also where reading is slow.
+		// Pause in proportion to the duration of the check, so that open pages use little server time
+		// even if reading is slow.
 		if rest := min(costFactor*end.Sub(begin), maxRest); wait.For(ctx, rest-time.Since(end)) != nil {
 			return
 		}
 	}
 }
 
-// waitForBurst discards the changes that follow within a moment. false: the context ended.
+// waitForBurst discards the changes that follow within the debounce time. It returns false if the
+// context ended.
 func waitForBurst(ctx context.Context, changes <-chan queue.Change) bool {
 	t := time.NewTimer(debounce)
 	defer t.Stop()
@@ -167,8 +170,8 @@ type stream struct {
 	sent time.Time
 }
 
-// send writes and flushes a message. It extends the deadlines of the server, which are for
-// responses that end.
+// send writes and flushes a message. It extends the server's deadlines, which are meant for short
+// responses.
 func (s *stream) send(message string) error {
 	s.sent = time.Now()
 	for _, err := range []error{

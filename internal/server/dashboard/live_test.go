@@ -49,11 +49,11 @@ func (m *moving) set(s queue.State) {
 
 func (m *moving) Watch() (<-chan queue.Change, func()) { return m.changes, func() {} }
 
-// A listener is an open stream. What the dashboard writes goes over a pipe.
+// A listener is an open stream. It receives the dashboard's messages over a pipe.
 type listener struct {
 	in   *bufio.Reader
 	stop context.CancelFunc
-	done chan int // the status, when the stream ended
+	done chan int // receives the status when the stream ends
 }
 
 // piped is a response that is read while it is written.
@@ -112,7 +112,8 @@ func (l *listener) next(t *testing.T) string {
 	}
 }
 
-// TestStream follows a task: by hints, by looking now and then, and when nothing happens.
+// TestStream follows a task: by change notifications, by periodic checks, and by heartbeats without
+// a change.
 func TestStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -141,7 +142,7 @@ func TestStream(t *testing.T) {
 		q.set(queue.Done)
 		at(change, 5*time.Second)
 		at(":", 20*time.Second)
-		close(q.changes) // the queue is closed; looking goes on
+		close(q.changes) // the queue is closed; periodic checks continue
 		q.set(queue.Failed)
 		at(change, 20*time.Second)
 		l.stop()
@@ -178,7 +179,8 @@ func TestStreamResumed(t *testing.T) {
 	})
 }
 
-// TestStreamEnds ends streams that must not go on.
+// TestStreamEnds checks that streams end after a logout, after streamLife, and if the browser does
+// not read.
 func TestStreamEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -197,7 +199,7 @@ func TestStreamEnds(t *testing.T) {
 		d = serve(t, Options{Queue: newMoving(), Now: time.Now})
 		begin := time.Now()
 		l = listen(t, d, "/events", nil)
-		go func(in *bufio.Reader) { // a browser that only reads
+		go func(in *bufio.Reader) { // simulates a browser that only reads
 			for {
 				if _, err := in.ReadByte(); err != nil {
 					return
@@ -208,7 +210,7 @@ func TestStreamEnds(t *testing.T) {
 		if got := time.Since(begin); got != streamLife {
 			t.Errorf("it ended after %v, want %v", got, streamLife)
 		}
-		// A browser that reads nothing is let go.
+		// A browser that does not read is disconnected.
 		l = listen(t, d, "/events", nil)
 		begin = time.Now()
 		<-l.done
@@ -251,7 +253,7 @@ func TestStreamRefused(t *testing.T) {
 	}
 }
 
-// TestCounts sees that many open pages count once.
+// TestCounts checks that many open pages share one count of the tasks.
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	now := noon()

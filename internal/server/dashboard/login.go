@@ -10,7 +10,8 @@ import (
 
 const notOwnPage = "The request did not come from this page. Go back, reload the page and try again."
 
-// admit returns the visitor if they may see the page; if not, it has sent the response.
+// admit returns the visitor and true if they may see the page. Otherwise it sends the response and
+// returns false.
 func (d *Dashboard) admit(w http.ResponseWriter, r *http.Request) (visitor, bool) {
 	v := d.auth.visitor(r)
 	switch {
@@ -34,7 +35,7 @@ func (d *Dashboard) loginForm(w http.ResponseWriter, r *http.Request) {
 	d.signIn(w, r, http.StatusOK, "")
 }
 
-// signIn shows the form for signing in, which leads back to the page of the request.
+// signIn shows the login form. After the login, the browser returns to the page of the request.
 func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request, status int, problem string) {
 	from := r.FormValue("from")
 	switch {
@@ -68,7 +69,8 @@ func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 		d.signIn(w, r, http.StatusUnauthorized, "There is no operator of that name with that secret.")
 		return
 	}
-	// Always a new id: one that an attacker knows or has set must not become signed in.
+	// Always use a new id, so that an id which an attacker knows or has set never belongs to a
+	// session.
 	id, err := d.auth.sessions.begin(name)
 	if err != nil {
 		d.renderer.fail(w, r, err)
@@ -96,7 +98,8 @@ func redirect(w http.ResponseWriter, to string) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// local returns the address if it is one of the dashboard's pages; otherwise the first page.
+// local returns from if it is the address of one of the dashboard's pages, or else that of the
+// first page.
 func local(from string) string {
 	u, err := url.Parse(from)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" ||

@@ -12,11 +12,11 @@ import (
 // An overview is the view model of the first page.
 type overview struct {
 	Summary string // the counts in a sentence
-	Tiles   []tile // each task is counted in one of them
+	Tiles   []tile // each task is counted in exactly one tile
 	Total   string // the number of all tasks
 	Oldest  time.Time
 	Agents  []agentRow
-	Sample  string // the tasks that the rates and times of agents are of
+	Sample  string // describes the tasks from which the agents' rates and times are computed
 	Held    []heldRow
 	Health  healthSection
 	Form    filterForm
@@ -31,23 +31,23 @@ type tile struct {
 	Count           int
 }
 
-// An agentRow counts the tasks of one agent, and shows how it did lately.
+// An agentRow shows the number of an agent's tasks, and its recent results.
 type agentRow struct {
 	Name, URL              string
 	Waiting, Held, Claimed int
-	Success                string // share of the tasks that were done; empty: none ended
+	Success                string // percentage of done tasks; empty: no task ended
 	Wait, Decide           times
 }
 
-// A heldRow counts the tasks of one repository that are held back.
+// A heldRow shows the number of a repository's tasks that are held back.
 type heldRow struct {
 	Repo, URL   string
 	Count       int
-	First, Last time.Time // when they are handed out
-	More        bool      // there may be more
+	First, Last time.Time // when the first and the last of these tasks are handed out
+	More        bool      // there may be further tasks
 }
 
-// A healthSection is the Health of all parts. Those that work are folded.
+// A healthSection is the Health of all parts. The working parts, Good, are folded.
 type healthSection struct {
 	Text      string // in a sentence; empty: nothing is known
 	Bad, Good []healthRow
@@ -57,7 +57,7 @@ type healthSection struct {
 type healthRow struct {
 	Name, Detail string
 	OK           bool
-	Since        time.Time `json:"-"` // not part of the version: for some parts it changes with every check
+	Since        time.Time `json:"-"` // not part of the version: some parts change it at each check
 }
 
 // A filterForm is the state of the form for filtering.
@@ -127,13 +127,13 @@ func newHealthSection(list []Health) healthSection {
 	return s
 }
 
-// tiles count each task once.
+// tiles returns the tiles. Each task is counted once.
 func tiles(s queue.Stats) []tile {
 	list := make([]tile, 0, 7)
 	add := func(name string, n int, note string, state queue.State) {
 		list = append(list, tile{Name: name, Count: n, Note: note, URL: filterURL(queue.Filter{State: state})})
 	}
-	heldPending := 0 // the others that are held back have a decision
+	heldPending := 0 // held tasks that are pending; the other held tasks are completed
 	for _, a := range s.Agents {
 		heldPending += a.Held
 	}
@@ -155,7 +155,7 @@ func summary(s queue.Stats) string {
 	return strings.Join(parts, ", ")
 }
 
-// heldRows groups those of the newest pending tasks that are held back.
+// heldRows groups the held tasks in list by repository.
 func heldRows(list []queue.Info) []heldRow {
 	byRepo := map[string]*heldRow{}
 	for _, i := range list {

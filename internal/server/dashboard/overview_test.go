@@ -10,12 +10,12 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// TestTiles counts each task in one tile.
+// TestTiles checks that each task is counted in exactly one tile.
 func TestTiles(t *testing.T) {
 	t.Parallel()
 	s := queue.Stats{
 		States: map[queue.State]int{queue.Pending: 9, queue.Claimed: 3, queue.Completed: 8, queue.Done: 40, queue.Failed: 2},
-		Held:   6, Draining: 1, // 4 pending ones are held back, and 2 completed ones
+		Held:   6, Draining: 1, // 4 pending tasks and 2 completed tasks are held back
 		Agents: []queue.AgentStats{{Agent: "a", Pending: 5, Held: 1}, {Agent: "b", Pending: 4, Held: 3, Claimed: 3}},
 	}
 	o := newOverview(queue.Filter{}, snapshot{counts: counts{stats: s}}, links{})
@@ -27,7 +27,7 @@ func TestTiles(t *testing.T) {
 	}
 }
 
-// TestHealthSection folds what works into one line.
+// TestHealthSection checks that working parts are summarized in one line.
 func TestHealthSection(t *testing.T) {
 	t.Parallel()
 	parts := make([]Health, 8)
@@ -47,11 +47,11 @@ func TestHealthSection(t *testing.T) {
 	}
 }
 
-// TestAgentRows has the share of tasks that were done, and how long they took.
+// TestAgentRows checks the percentage of done tasks, and the percentiles of the durations.
 func TestAgentRows(t *testing.T) {
 	t.Parallel()
 	var recent []queue.Info
-	for n := range 100 { // each waited n seconds and was decided on in 2n; each tenth failed afterwards
+	for n := range 100 { // task n waits n s, and takes 2n s to decide; each tenth fails
 		at := noon().Add(time.Duration(n) * time.Hour)
 		i := queue.Info{
 			Agent: "a", State: queue.Done, Enqueued: at, Claimed: at.Add(time.Duration(n) * time.Second), Completed: at.Add(time.Duration(3*n) * time.Second),
@@ -76,7 +76,7 @@ func TestAgentRows(t *testing.T) {
 	}
 }
 
-// TestButtons has the buttons of each state.
+// TestButtons checks the buttons for each state.
 func TestButtons(t *testing.T) {
 	t.Parallel()
 	for want, i := range map[string]queue.Info{
@@ -101,7 +101,7 @@ func TestButtons(t *testing.T) {
 	}
 }
 
-// TestButtonsInList presses buttons: those in the list lead back to it.
+// TestButtonsInList checks that the buttons in the list lead back to the list.
 func TestButtonsInList(t *testing.T) {
 	t.Parallel()
 	q := oneFailed()

@@ -34,7 +34,7 @@ func (d *Dashboard) task(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// showTask completes a response with the task of the request.
+// showTask adds the task of the request to a response and sends it.
 func (d *Dashboard) showTask(w http.ResponseWriter, r *http.Request, res response) {
 	var err error
 	res.content, err = d.contents.task(r.Context(), r.PathValue("id"))
@@ -66,8 +66,8 @@ func (d *Dashboard) cancel(r *http.Request, id, by string) error {
 	return d.queue.Cancel(r.Context(), id, by)
 }
 
-// change serves a button with which operators change a task. did is the name of the notice
-// on the page that follows.
+// change handles a button with which operators change a task. did is the name of the notice that
+// the next page shows.
 func (d *Dashboard) change(did string, apply func(r *http.Request, id, by string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if d.auth.operators == nil {
@@ -103,7 +103,7 @@ func (d *Dashboard) change(did string, apply func(r *http.Request, id, by string
 	}
 }
 
-// withNotice returns the address of a page with the name of a notice.
+// withNotice adds the name of a notice to the address of a page.
 func withNotice(page, did string) string {
 	sep := "?"
 	if strings.Contains(page, "?") {
@@ -112,7 +112,7 @@ func withNotice(page, did string) string {
 	return page + sep + "did=" + did
 }
 
-// notice returns the text for the name in the address of the page after a change.
+// notice returns the text of the notice that the address of a page names.
 func notice(did string) string {
 	switch did {
 	case "retried":

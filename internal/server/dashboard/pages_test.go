@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // A pageCase is a file of testdata/pages: the queue, and the visitor.
 type pageCase struct {
 	Path     string
-	Operator bool // looks; without, there are none
+	Operator bool // an operator views the page; false: there are no operators
 	Queue    still
 	Health   []Health
 	GitHub   string
@@ -67,7 +67,7 @@ func readCase(t *testing.T, file string) pageCase {
 	return c
 }
 
-// body is the page without the parts that are always the same, or always different.
+// body returns the page without the parts that are constant or that differ each time.
 func body(page string) string {
 	page = "<header>" + between(page, "<header>", "<script>")
 	return regexp.MustCompile(`seen=[0-9a-f]+`).ReplaceAllString(page, "seen=VERSION")
@@ -90,7 +90,7 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// TestPagesPaging goes down a list that is longer than a page.
+// TestPagesPaging follows the links of a list that is longer than a page.
 func TestPagesPaging(t *testing.T) {
 	t.Parallel()
 	var q still

@@ -25,14 +25,14 @@ type reader struct {
 	now    func() time.Time
 
 	mu    sync.Mutex
-	until time.Time // the counts below are used until then
+	until time.Time // until then, the counts below are up to date
 	last  counts
 
 	briefMu sync.Mutex
 	briefs  map[briefKey]brief
 }
 
-// briefKey changes whenever the brief may.
+// briefKey changes whenever the brief of a task may change.
 type briefKey struct {
 	id      string
 	state   queue.State
@@ -45,8 +45,8 @@ const (
 	maxHeld   = 1000
 	maxRecent = 500
 	pageSize  = 50
-	// freshFor is how long counts are used, at least: many pages may be open. They are also
-	// used for costFactor times what counting took, so that open pages stay cheap.
+	// freshFor is how long counts are reused at least, because many pages may be open. If counting is
+	// slow, they are reused for costFactor times its duration, so that open pages cost little.
 	freshFor   = 500 * time.Millisecond
 	costFactor = 20
 )
@@ -68,14 +68,14 @@ type snapshot struct {
 	health []Health
 }
 
-// counts are the numbers that every page shows.
+// counts are the numbers on every page.
 type counts struct {
 	stats  queue.Stats
 	held   []queue.Info // the newest pending tasks, if some are held back; at most maxHeld
 	recent []queue.Info // the newest tasks that ended; at most maxRecent
 }
 
-// snapshot reads the tasks that match a filter and the state of the whole.
+// snapshot reads the tasks that match a filter, and the state of the queue and the server.
 func (r *reader) snapshot(ctx context.Context, f queue.Filter) (s snapshot, err error) {
 	if s.counts, err = r.counts(ctx); err != nil {
 		return snapshot{}, err
@@ -94,7 +94,7 @@ func (r *reader) snapshot(ctx context.Context, f queue.Filter) (s snapshot, err 
 	return s, nil
 }
 
-// counts returns the counts, anew if they are old.
+// counts returns the counts, and counts again if they are too old.
 func (r *reader) counts(ctx context.Context) (counts, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,8 +120,8 @@ func (r *reader) count(ctx context.Context) (c counts, err error) {
 			return counts{}, err
 		}
 	}
-	// The newest ones of both lists: those after the end of a shorter list would count for one
-	// state alone.
+	// Keep only the newest maxRecent tasks of both states together. Among older tasks, one state
+	// could be missing because its list ended.
 	for _, state := range []queue.State{queue.Done, queue.Failed} {
 		if c.stats.States[state] == 0 {
 			continue
@@ -144,8 +144,8 @@ func (r *reader) changed() {
 	r.until = time.Time{}
 }
 
-// brief returns the texts of a task in a list. Unreadable ones are empty: the page of the
-// task shows them.
+// brief returns the texts of a task for the list. A text that cannot be decoded is empty, and the
+// page of the task shows it.
 func (r *reader) brief(ctx context.Context, i queue.Info) brief {
 	key := briefKey{i.ID, i.State, i.Attempt, i.Ended}
 	r.briefMu.Lock()

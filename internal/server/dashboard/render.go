@@ -36,7 +36,7 @@ func newRenderer(readOnly bool, now func() time.Time, log *slog.Logger) *rendere
 		"ago":   func(t time.Time) string { return ago(now(), t) },
 		"utc":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
 		"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		// Both are our own files, and allowed by their hashes.
+		// Style and script are our own files, and the policy allows their hashes.
 		"style":  func() template.CSS { return template.CSS(styleCSS) }, //nolint:gosec // not from outside
 		"script": func() template.JS { return template.JS(liveJS) },     //nolint:gosec // not from outside
 	})
@@ -53,7 +53,7 @@ func newRenderer(readOnly bool, now func() time.Time, log *slog.Logger) *rendere
 	}
 }
 
-// hash is the source expression that allows an inline text.
+// hash returns the source expression of the Content-Security-Policy that allows an inline text.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -68,11 +68,11 @@ type response struct {
 	Status  int
 	Visitor visitor
 	Problem string // empty: none
-	Notice  string // of the change that led to the page; empty: none
+	Notice  string // about the change that led to the page; empty: none
 	Login   *login // nil: no form
 }
 
-// frame is the value for the templates.
+// frame is the data of the templates.
 type frame struct {
 	response
 	Title    string
@@ -145,7 +145,7 @@ func liveURL(r *http.Request, version string) string {
 	return "/events?" + q.Encode()
 }
 
-// ago formats the time since t, or until t.
+// ago formats the time since t, or the time until t if t is in the future.
 func ago(now, t time.Time) string {
 	d := now.Sub(t)
 	text := func(d time.Duration) string {

@@ -20,22 +20,22 @@ type row struct {
 	Agent     string
 	Text      string // about its state
 	Held      bool
-	Until     time.Time // the end of Held
-	Behind    string    // address of the task that it waits for; empty: none
+	Until     time.Time // when Held ends
+	Behind    string    // address of the task that must end first; empty: none
 	Draining  bool
-	LastTime  time.Time // of LastEvent
+	LastTime  time.Time // time of LastEvent
 	LastEvent string    // such as "taken"
 	Buttons   []button  // for operators
-	From      string    // the page to which the buttons lead back; empty: that of the task
+	From      string    // address to return to after a button; empty: the task's page
 }
 
 // A button changes the task.
 type button struct {
 	Verb   string // the end of its address
 	Text   string
-	First  bool // it is the one that is mostly meant
+	First  bool // it is the recommended button
 	Danger bool
-	Asks   bool // it takes a reason
+	Asks   bool // it has a field for a reason
 }
 
 // buttons returns the buttons for a task in its state.
@@ -61,7 +61,8 @@ func buttons(i queue.Info) []button {
 	return []button{cancel}
 }
 
-// The names of parts of states: of pending and completed tasks.
+// Names of two conditions within a state: tasks that are held back, and completed tasks whose
+// decision is being executed.
 const (
 	nameHeld     = "held back"
 	nameDraining = "being carried out"

@@ -10,11 +10,11 @@ import (
 
 const (
 	sessionAge  = 12 * time.Hour
-	maxSessions = 1000 // beyond it, the oldest one is ended
+	maxSessions = 1000 // if there are more, the oldest one is ended
 )
 
-// sessions are the sessions of operators who signed in by the form. They are only in memory: a
-// restart signs everybody out. It is safe for concurrent use.
+// sessions are the sessions of operators who used the login form. They are kept only in memory, so
+// a restart ends them. It is safe for concurrent use.
 type sessions struct {
 	now    func() time.Time
 	random io.Reader

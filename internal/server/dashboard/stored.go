@@ -11,7 +11,7 @@ import (
 type message struct {
 	Title   string
 	Author  string
-	Summary string // of the memory
+	Summary string // memory summary
 }
 
 // parseMessage decodes what it can.
@@ -65,7 +65,7 @@ type report struct {
 	Reason    string         `json:"reason"`
 	DryRun    bool           `json:"dry_run"`
 	Actions   []reportAction `json:"actions"`
-	Fired     []string       `json:"fired"` // rules
+	Fired     []string       `json:"fired"` // ids of the rules that fired
 	Warnings  []string       `json:"warnings"`
 	Missing   []string       `json:"missing"`
 }
@@ -100,7 +100,7 @@ func parseDecision(data []byte) (decision, error) {
 	return d, err
 }
 
-// decode returns the zero value for nil, and with an error.
+// decode decodes JSON. It returns the zero value for nil, and after an error.
 func decode[T any](data []byte) (T, error) {
 	var v, zero T
 	if data == nil {

@@ -110,7 +110,7 @@ func facts(t queue.Details, msg message, from origin, rep report) []fact {
 	return list
 }
 
-// setOutcome fills in the decision and the report on carrying it out.
+// setOutcome fills in the decision and the report on its execution.
 func (p *taskPage) setOutcome(dec decision, rep report, l links) {
 	p.Decision = word(cmp.Or(rep.Decision, dec.Decision))
 	p.Rationale = block(cmp.Or(rep.Rationale, dec.Rationale), maxBlock)
@@ -212,7 +212,7 @@ func journey(t queue.Details, from origin) []step {
 	switch t.State {
 	case queue.Done:
 		add(t.Ended, "carried out", "", "done")
-	case queue.Pending, queue.Claimed, queue.Completed: // not ended
+	case queue.Pending, queue.Claimed, queue.Completed: // the task has not ended
 	case queue.Failed:
 		add(t.Ended, "failed", "", block(t.Reason, maxLine))
 	}
@@ -220,8 +220,8 @@ func journey(t queue.Details, from origin) []step {
 	return append(list, expected(t)...)
 }
 
-// claimant returns the credential under which a task is claimed. In later states the owner
-// is the process that carries the decision out.
+// claimant returns the credential with which a task is claimed, and is empty in later states. There
+// the owner is the process that executes the decision.
 func claimant(t queue.Details) string {
 	if t.State == queue.Claimed {
 		return by(t.Owner)
@@ -229,7 +229,7 @@ func claimant(t queue.Details) string {
 	return ""
 }
 
-// expected returns the next event if there is no action by an agent or a person.
+// expected returns the event that happens next if no agent or person acts.
 func expected(t queue.Details) []step {
 	switch {
 	case t.Behind != "":

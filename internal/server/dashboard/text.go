@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// Limits of texts that others wrote, in characters.
+// Limits of untrusted texts, in characters.
 const (
 	maxWord  = 80
 	maxTitle = 200
@@ -22,7 +22,7 @@ const (
 // block returns text of several lines for the page, without invisible characters, and
 // truncated. The template escapes it.
 func block(s string, most int) string {
-	// Sanitizing reads all of a text, which may have 32 MiB.
+	// Sanitizing reads the whole text, which may have 32 MiB, so shorten it first.
 	if rough := 16 * most; len(s) > rough {
 		s = s[:rough]
 	}
@@ -63,7 +63,7 @@ func join(parts ...string) string {
 	return strings.Join(kept, "; ")
 }
 
-// plural formats a count: the name of one, and that of many if it is not one with an s.
+// plural formats a count with a noun. The plural is many, or if that is missing, one with an "s".
 func plural(n int, one string, many ...string) string {
 	switch {
 	case n == 1:

@@ -28,13 +28,15 @@ type Store interface {
 	Lead(ctx context.Context, name string, f func(context.Context) error) error
 	// Healthy returns why the database cannot be written now; nil when it can.
 	Healthy(ctx context.Context) error
-	// Guard waits until the database can never be written again, and returns why, after what it
-	// holds was saved as far as possible; nil when ctx ends before. log receives what happens.
+	// Guard waits until the database can never be written to again. Then it saves as much of the
+	// content as possible, and returns the reason. It returns nil if ctx ends first. It logs these
+	// steps to log.
 	Guard(ctx context.Context, log *slog.Logger) error
 	Close() error
 }
 
-// A postgresStore is a Store in PostgreSQL, which is not lost: its server may come back.
+// A postgresStore is a Store in PostgreSQL. It never counts as lost, because its server may
+// recover.
 type postgresStore struct{ *postgres.Store }
 
 // Guard implements [Store].
@@ -63,8 +65,8 @@ func (s sqliteStore) Guard(ctx context.Context, log *slog.Logger) error {
 	return fmt.Errorf("%w; its content was saved to %s. To restore it, stop the server, move the copy to the name of the database, remove -wal and -shm beside it, and start. Otherwise the next start uses the file in its place, or an empty database", err, saved)
 }
 
-// Open opens the database at a location. log receives problems of the connection; nil
-// discards. A wrong URL is an error as it is, any other one a [command.FailedError].
+// Open opens the database at a location. log receives problems of the connection; nil discards
+// them. An invalid URL is returned as a plain error, any other failure as a [command.FailedError].
 func Open(ctx context.Context, location string, log *slog.Logger) (Store, error) {
 	s, err := open(ctx, location, log)
 	switch {
@@ -93,11 +95,11 @@ type Stores struct {
 	Queue  Store // tasks
 	Memory Store // records of issues; may be the same as Queue
 
-	copies []savedCopy // that lay beside them when they were opened
+	copies []savedCopy // copies that existed beside the databases when they were opened
 }
 
-// OpenAll opens the databases of a server, as [Open] does. Where both have the same
-// location, they are one. log receives problems of the connections, and copies that were saved
+// OpenAll opens the databases of a server, as [Open] does. If both locations are the same, the same
+// Store is used for both. log receives problems of the connections, and the names of saved copies
 // of lost databases.
 func OpenAll(ctx context.Context, at Locations, log *slog.Logger) (Stores, error) {
 	copies := keepCopies(ctx, at, log)
@@ -115,8 +117,8 @@ func OpenAll(ctx context.Context, at Locations, log *slog.Logger) (Stores, error
 	return Stores{q, m, copies}, nil
 }
 
-// Guard waits until one of the databases can never be written again, and returns why; nil when
-// ctx ends before.
+// Guard waits until one of the databases can never be written to again, and returns the reason. It
+// returns nil if ctx ends first.
 func (s Stores) Guard(ctx context.Context, log *slog.Logger) error {
 	if s.Memory == s.Queue {
 		return s.Queue.Guard(ctx, log)
@@ -131,7 +133,7 @@ func (s Stores) Guard(ctx context.Context, log *slog.Logger) error {
 	return errors.Join(first, <-ended)
 }
 
-// wrap adds to an error which database it is about.
+// wrap adds the name of the database to an error.
 func wrap(which string, err error) error {
 	if err == nil {
 		return nil

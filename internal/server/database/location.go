@@ -8,14 +8,14 @@ import (
 	"github.com/org/foreman-action/config/serverconfig"
 )
 
-// Locations are where the databases of a server are: each the path of a SQLite file, with
-// or without "file:", or the URL of a PostgreSQL database, which may hold a password.
+// Locations are the locations of a server's databases. Each is the path of a SQLite file, with or
+// without "file:", or the URL of a PostgreSQL database, which may contain a password.
 type Locations struct {
 	Queue, Memory string
 }
 
-// Folder returns the folder of the SQLite file with the tasks, or else of that with the memory;
-// empty: there is none.
+// Folder returns the folder of the SQLite file with the tasks, or else with the memory; empty:
+// neither is in SQLite.
 func (l Locations) Folder() string {
 	for _, location := range []string{l.Queue, l.Memory} {
 		if path, ok := File(location); ok {
@@ -25,12 +25,12 @@ func (l Locations) Folder() string {
 	return ""
 }
 
-// File returns the path of the SQLite file at a location; false: it is PostgreSQL.
+// File returns the path of the SQLite file at a location. ok is false for PostgreSQL.
 func File(location string) (path string, ok bool) {
 	return strings.TrimPrefix(location, "file:"), !serverconfig.Postgres(location)
 }
 
-// Redacted returns a location as logs may show it: without a password.
+// Redacted returns a location for logs, without a password.
 func Redacted(location string) string {
 	if !serverconfig.Postgres(location) {
 		return location
@@ -42,8 +42,8 @@ func Redacted(location string) string {
 	return "PostgreSQL at " + u.Host + u.Path
 }
 
-// Key returns a text that is the same for every spelling of a location, whatever user and
-// password it has, and different for any other database that this machine can reach.
+// Key returns a text that identifies the database at a location on this machine. It does not depend
+// on the spelling, the user or the password.
 func Key(location string) string {
 	path, ok := File(location)
 	if !ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/org/foreman-action/store/sqlite"
 )
 
-// How many copies of each kind are kept of a database that is lost again and again, such as by a
-// job that overwrites it: the first ones, which hold the earlier tasks, and the last ones.
+// How many copies of each kind are kept if a database is lost repeatedly, for example because a job
+// overwrites it. The oldest copies contain the earlier tasks.
 const (
 	oldestCopies = 2
 	newestCopies = 3
@@ -22,7 +22,7 @@ const (
 // A savedCopy is a file that a server saved when it lost a database.
 type savedCopy struct {
 	path string
-	log  bool // it is the log of a database that was overwritten; else a whole database
+	log  bool // the file is the log of an overwritten database; false: a whole database
 }
 
 // advice returns what an operator should do.
@@ -41,7 +41,7 @@ func keepCopies(ctx context.Context, at Locations, log *slog.Logger) (all []save
 		if !ok {
 			continue
 		}
-		path = target(path) // where they are saved
+		path = target(path) // copies are beside the target of a link
 		for _, kind := range []string{sqlite.Rescued, sqlite.SavedLog} {
 			list := findCopies(path, kind)
 			tooMany := surplus(list)
@@ -60,7 +60,7 @@ func keepCopies(ctx context.Context, at Locations, log *slog.Logger) (all []save
 	return all
 }
 
-// target returns the file that a path leads to, also where a link leads to a file that is lost.
+// target resolves symbolic links in a path, even if the target does not exist.
 func target(path string) string {
 	if file, err := filepath.EvalSymlinks(path); err == nil {
 		return file
@@ -75,8 +75,9 @@ func target(path string) string {
 	return link
 }
 
-// surplus returns the copies to delete, given those of one kind from the oldest to the newest. It
-// keeps every copy that a person has opened, which has left files beside it.
+// surplus returns the copies to delete. The argument contains the copies of one kind from the
+// oldest to the newest. surplus keeps copies that a person has opened, which have other files
+// beside them.
 func surplus(copies []string) []string {
 	untouched := slices.DeleteFunc(slices.Clone(copies), func(path string) bool {
 		_, err := os.Lstat(path + "-wal")
@@ -102,7 +103,7 @@ func deleteCopy(ctx context.Context, path string, log *slog.Logger) bool {
 // findCopies returns the copies of one kind of the database at a path, the oldest first. It skips
 // renamed copies, because a person keeps them.
 func findCopies(path, kind string) (copies []string) {
-	entries, _ := os.ReadDir(filepath.Dir(path)) // opening the database reports an error; sorted by name
+	entries, _ := os.ReadDir(filepath.Dir(path)) // sorted; opening the database reports an error
 	for _, e := range entries {
 		when, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+kind)
 		if ok && e.Type().IsRegular() && sqlite.IsSaveTime(when) {
@@ -112,8 +113,8 @@ func findCopies(path, kind string) (copies []string) {
 	return copies
 }
 
-// Rescued returns an error that names a copy of a lost database that lay beside the databases when
-// they were opened, and still does; nil: there is none.
+// Rescued returns an error that names a copy of a lost database. It considers copies that were
+// beside the databases when they were opened and still exist; nil: there is none.
 func (s Stores) Rescued() error {
 	for _, c := range s.copies {
 		if _, err := os.Stat(c.path); err == nil {

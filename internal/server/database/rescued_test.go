@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// saved makes files beside a database, as a server saves them when it loses the database.
+// saved creates files beside a database, like those that a server saves when it loses the database.
 func saved(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -79,8 +79,8 @@ func TestCopiesAreBounded(t *testing.T) {
 	}
 }
 
-// TestCopiesBesideTheTarget: if the database is a symbolic link, the copies are beside the file
-// that it leads to.
+// TestCopiesBesideTheTarget checks that if the database is a symbolic link, the copies are beside
+// the target of the link.
 func TestCopiesBesideTheTarget(t *testing.T) {
 	t.Parallel()
 	dir, links := t.TempDir(), t.TempDir()

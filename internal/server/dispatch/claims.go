@@ -12,8 +12,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// claims are the claims that the server makes for synchronous agents. A claim that cannot be
-// ended runs out.
+// claims makes and ends the server's claims for synchronous agents. A claim that cannot be ended
+// expires by itself.
 type claims struct {
 	queue   Queue
 	owner   string
@@ -27,7 +27,7 @@ func (c claims) next(ctx context.Context, agent string) (claim queue.Claim, ok b
 	if ctx.Err() != nil {
 		return claim, false
 	}
-	// Without cancellation: it would leave open whether the task was claimed.
+	// If the call were cancelled, it would be unknown whether the task was claimed.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), supervisor.CallTimeout)
 	defer cancel()
 	claim, err := c.queue.ClaimNext(bounded, agent, queue.ClaimOptions{By: c.owner, Lease: c.timeout})
@@ -41,7 +41,7 @@ func (c claims) ref(claim queue.Claim) queue.Ref {
 	return queue.Ref{ID: claim.ID, Attempt: claim.Attempt, By: c.owner}
 }
 
-// renew sends heartbeats until ctx ends, or until the claim is lost, which calls lost.
+// renew sends heartbeats until ctx ends or the claim is lost. In the latter case it calls lost.
 func (c claims) renew(ctx context.Context, claim queue.Claim, lost func(error)) {
 	for wait.For(ctx, c.timeout/3) == nil {
 		err := c.queue.Heartbeat(ctx, c.ref(claim), c.timeout)
@@ -72,8 +72,8 @@ func (c claims) release(ctx context.Context, claim queue.Claim, after time.Durat
 	}
 }
 
-// expire lets the claim run out after some time, and then calls expired. The claim counts
-// as an attempt, over restarts too.
+// expire makes the claim expire after a delay, and then calls expired. The claim counts as an
+// attempt, even over restarts.
 func (c claims) expire(ctx context.Context, claim queue.Claim, after time.Duration, expired func()) {
 	err := supervisor.Commit(ctx, func(ctx context.Context) error { return c.queue.Heartbeat(ctx, c.ref(claim), after) })
 	if err == nil {

@@ -54,8 +54,8 @@ func (c client) notify(ctx context.Context, a Agent, task string) string {
 	return status
 }
 
-// health checks whether a synchronous agent is there. It is healthy too when it does not
-// have the path.
+// health checks whether a synchronous agent is available. An agent without the path /health is also
+// healthy.
 func (c client) health(ctx context.Context, a Agent) (status string, healthy bool) {
 	code, status := c.send(ctx, a, http.MethodGet, "/health", nil)
 	return status, code != 0 && !unavailable(code)
@@ -78,7 +78,8 @@ func (c client) decide(ctx context.Context, a Agent, claim queue.Claim) ([]byte,
 	return protocol.Encode(m)
 }
 
-// send sends a request and returns the code of the response, 0 without one, and the status.
+// send sends a request. It returns the status code of the response, or 0 without a response, and
+// the status.
 func (c client) send(ctx context.Context, a Agent, method, path string, body []byte) (code int, status string) {
 	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
@@ -86,7 +87,7 @@ func (c client) send(ctx context.Context, a Agent, method, path string, body []b
 	if err != nil {
 		return 0, "its address cannot be used: " + err.Error()
 	}
-	// Not through http.Client: it follows redirects, and its errors contain addresses.
+	// http.Client is not used, because it follows redirects and its errors contain addresses.
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
 		return 0, unreachable(ctx, err)
@@ -162,7 +163,7 @@ func causeOf(err error) breaker.Cause {
 	case agent.ReasonLost, agent.ReasonInvalid:
 		return breaker.Unusable
 	case agent.ReasonNotJSON, agent.ReasonNotDecision, agent.ReasonTooLarge, agent.ReasonWrongTask:
-		// As far as one can tell, not the agent's: a maintenance page, or a cache.
+		// The answer is probably not the agent's, but a maintenance page or a cached one.
 		return breaker.Unavailable
 	case agent.ReasonStatus:
 		if refused(e.Status) {
@@ -179,8 +180,8 @@ func causeOf(err error) breaker.Cause {
 	return breaker.Unavailable
 }
 
-// refused reports whether a status code is about the task that was sent. Others below 500,
-// such as 401 and 404, would be the answer to any task.
+// refused reports whether a status code is a reaction to the particular task. Other codes below
+// 500, such as 401 and 404, would be the response to any task.
 func refused(code int) bool {
 	switch code {
 	case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:

@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/internal/server/supervisor"
 )
 
-// A Dispatcher notifies agents of tasks, or asks them. Its methods are safe for concurrent
-// use.
+// A Dispatcher notifies agents of tasks, or sends whole tasks to synchronous agents. Its methods
+// are safe for concurrent use.
 type Dispatcher struct {
 	o        Options
 	client   client
@@ -38,7 +38,7 @@ func New(o Options) (*Dispatcher, error) {
 		claims: claims{queue: o.Queue, owner: o.Owner, timeout: o.ClaimTimeout, observe: o.Observe, log: o.Log},
 		loop:   supervisor.NewLoop(supervisor.LoopOptions{Name: "nudges", Interval: interval, Gap: gap, Observe: o.Observe, Log: o.Log}),
 	}
-	if o.Transport == nil { // the default of package agent serves synchronous agents
+	if o.Transport == nil { // synchronous agents keep the default of package agent
 		t := roundtrip.New()
 		t.MaxResponseHeaderBytes = 64 << 10
 		d.client.transport = t
@@ -46,8 +46,8 @@ func New(o Options) (*Dispatcher, error) {
 	return d, nil
 }
 
-// Run dispatches tasks until ctx ends. Then it returns the claims of synchronous agents that
-// have not answered to the queue.
+// Run dispatches tasks until ctx ends. Then it releases the claims for synchronous agents that have
+// not answered.
 func (d *Dispatcher) Run(ctx context.Context) {
 	d.loop.Run(ctx, d.dispatch)
 	d.rounds.Wait()
@@ -99,8 +99,8 @@ func (d *Dispatcher) dispatch(ctx context.Context) error {
 func (d *Dispatcher) notify(ctx context.Context, p *peer, a Agent, tasks []string) {
 	due := p.due(tasks)
 	if len(due) > 0 {
-		// The loop may look too early for a repetition because of another event, and then not
-		// again for a while.
+		// Wake the loop when the repetition is due: another event may have made it check too early, and
+		// its next check may be late.
 		time.AfterFunc(renotify, d.loop.Wake)
 	}
 	for _, id := range due {
@@ -130,7 +130,7 @@ func (d *Dispatcher) report(ctx context.Context, p *peer, status string) {
 	if !p.changed(status) {
 		return
 	}
-	switch { // of failures the circuit breaker warns
+	switch { // reportBreaker warns of failures
 	case status == notConfigured:
 		d.o.Log.WarnContext(ctx, "a task waits for an agent that is not configured", "agent", p.address)
 	case p.sync:
@@ -157,7 +157,7 @@ func (d *Dispatcher) reportBreaker(ctx context.Context, p *peer, cause string) {
 	d.o.Observe.Report(observe.Observation{Event: event, Agent: p.address, N: 1, Took: lasted})
 }
 
-// peer returns that of an address.
+// peer returns the state of the agent with an address.
 func (d *Dispatcher) peer(address string, sync bool) *peer {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,11 +1,11 @@
-// Package dispatch gets tasks to agents. It notifies those that claim their tasks, and sends
-// the whole task to those that answer it with the decision (synchronous agents).
+// Package dispatch delivers tasks to agents. It notifies agents that claim their tasks. Synchronous
+// agents answer a task with the decision, so it sends them the whole task.
 //
-// One loop looks at the queue's backlog when it is woken and every few seconds, and gives
-// each agent that has pending tasks a round in a goroutine of its own, so that a slow agent
-// delays no other. A notification is lost with no harm: it is repeated until the task is
-// claimed. A task for a synchronous agent is claimed in the name of the server, and the claim
-// is renewed until the agent answers.
+// One loop checks the queue's backlog when it is woken and every few seconds. It starts a round for
+// each agent with pending tasks. Each round runs in its own goroutine, so that a slow agent does
+// not delay others. A lost notification does no harm, because it is repeated until the task is
+// claimed. For a synchronous agent, the server claims the task, and renews the claim until the
+// agent answers.
 //
-// A circuit breaker (package breaker) stands before each agent.
+// A circuit breaker (package breaker) limits the requests to each agent.
 package dispatch

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	interval   = 4 * time.Second         // between checks of the backlog: a lost notification is repeated in less than five
+	interval   = 4 * time.Second         // between backlog checks: nudges are repeated within 5 s
 	gap        = 50 * time.Millisecond   // between checks after wake-ups
-	renotify   = 3700 * time.Millisecond // before the same notification is repeated, or a failing agent is notified again
+	renotify   = 3700 * time.Millisecond // between two notifications of a task, or to a failing agent
 	defaultCap = 8
 	maxCap     = breaker.MaxConcurrency
 )
@@ -32,9 +32,9 @@ type Queue interface {
 
 // An Agent is an agent as it is configured.
 type Agent struct {
-	URL  string // base address as it is configured; userinfo becomes Basic auth
-	Sync bool   // the whole task is sent to it, and it answers with the decision
-	// Cap is the most tasks that it has at a time; 0: 8. It may claim more.
+	URL  string // base address as configured; its userinfo is sent as Basic authentication
+	Sync bool   // it receives the whole task, and answers with the decision
+	// Cap is the maximum number of tasks that the agent receives at a time; 0: 8. It may claim more.
 	Cap     int
 	Timeout time.Duration // for the answer of a Sync agent; 0: a minute
 }
@@ -42,15 +42,14 @@ type Agent struct {
 // Options configure a Dispatcher.
 type Options struct {
 	Queue Queue  // must be set
-	Owner string // who claims tasks for synchronous agents, for the queue's log
+	Owner string // claims tasks for synchronous agents, in the queue's log
 	// Agents returns the agent of a canonical address; must be set.
 	Agents func(address string) (a Agent, ok bool)
-	// Cursors keep since when a synchronous agent has failed; nil: it is forgotten with the
-	// process.
+	// Cursors store since when a synchronous agent has failed; nil: a restart forgets it.
 	Cursors      breaker.Cursors
 	ClaimTimeout time.Duration // of claims for synchronous agents; must be set
-	MaxClaims    int           // how often such an agent is asked about one task; must be set
-	// Requeue is called when a claim that counts as an attempt has run out; must be set.
+	MaxClaims    int           // maximum attempts of a synchronous agent at one task; must be set
+	// Requeue is called after a claim that counts as an attempt has expired; must be set.
 	Requeue   func()
 	Transport http.RoundTripper // to agents; nil: a copy of http.DefaultTransport
 	Observe   observe.Func

@@ -10,14 +10,14 @@ import (
 // A peer is the state of one agent.
 type peer struct {
 	address string
-	sync    bool // it is asked, and not notified
+	sync    bool // it receives whole tasks, not notifications
 	breaker *breaker.Breaker
 
 	mu       sync.Mutex           // guards the fields below
-	busy     bool                 // a round is under way
-	missed   bool                 // another one was due meanwhile
-	notified map[string]time.Time // when, by task
-	status   string               // that was logged last
+	busy     bool                 // a round is in progress
+	missed   bool                 // another round was requested in the meantime
+	notified map[string]time.Time // time of the last notification, by task
+	status   string               // last logged status
 	opened   time.Time            // when its breaker opened; zero: it is closed
 }
 
@@ -33,7 +33,7 @@ func (p *peer) begin() bool {
 	return true
 }
 
-// end ends a round, and reports whether another one was due meanwhile.
+// end ends a round, and reports whether another one was requested in the meantime.
 func (p *peer) end() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,8 +42,8 @@ func (p *peer) end() bool {
 	return missed
 }
 
-// due returns those of the pending tasks whose notification is due, and counts them as
-// notified now. All tasks that are not pending are forgotten.
+// due returns the pending tasks whose notification is due, and marks them as notified now. It
+// forgets all tasks that are not in pending.
 func (p *peer) due(pending []string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

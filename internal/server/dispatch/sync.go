@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// ask sends a synchronous agent at most n of its tasks, each in a goroutine of its own.
-// One whose breaker is half-open must first be healthy.
+// ask sends at most n tasks to a synchronous agent, each in its own goroutine. If the agent's
+// breaker is half-open, it first checks the agent's health.
 func (d *Dispatcher) ask(ctx context.Context, p *peer, a Agent, n int) {
 	permit, n := p.breaker.Allow(n)
 	if permit.Probe && n > 0 {
@@ -65,7 +65,7 @@ func (d *Dispatcher) request(ctx context.Context, p *peer, a Agent, permit break
 		d.report(ctx, p, statusOK)
 		d.reportBreaker(ctx, p, statusOK)
 		d.claims.complete(ctx, claim, decision)
-	case ctx.Err() != nil: // the server stops: another one may have it at once
+	case ctx.Err() != nil: // the server stops, so release the task for another server
 		d.claims.release(ctx, claim, 0)
 	case lost:
 		d.o.Log.InfoContext(ctx, "claim lost while an agent decided on its task", "agent", p.address, "task", claim.ID)
@@ -74,8 +74,8 @@ func (d *Dispatcher) request(ctx context.Context, p *peer, a Agent, permit break
 	}
 }
 
-// undecided retries a task that an agent gave no decision on, or fails it: at once when
-// MaxClaims failures counted, and after breaker.GiveUpAfter when the agent was to blame.
+// undecided retries or fails a task that an agent did not decide on. It fails the task after
+// MaxClaims counted failures, or after the agent has failed for breaker.GiveUpAfter.
 func (d *Dispatcher) undecided(ctx context.Context, p *peer, permit breaker.Permit, claim queue.Claim, err error) {
 	status, cause := statusOf(err), causeOf(err)
 	d.report(ctx, p, status)
@@ -94,7 +94,8 @@ func (d *Dispatcher) undecided(ctx context.Context, p *peer, permit breaker.Perm
 		d.claims.expire(ctx, claim, v.Wait, d.o.Requeue)
 		return
 	}
-	// The wait may be long, and a claim would keep other tasks from the agent.
+	// Release the claim during the wait, which may be long, because it would keep other tasks from
+	// the agent.
 	d.claims.release(ctx, claim, v.Wait)
 	time.AfterFunc(v.Wait, d.loop.Wake)
 }
@@ -117,7 +118,7 @@ func (d *Dispatcher) failExpired(ctx context.Context, p *peer, status string) {
 	}
 }
 
-// fail fails a task, about which the agent is not asked again.
+// fail fails a task, which the agent will not receive again.
 func (d *Dispatcher) fail(ctx context.Context, p *peer, claim queue.Claim, reason string) {
 	p.breaker.Forget(claim.ID)
 	d.claims.fail(ctx, p.address, claim, reason)

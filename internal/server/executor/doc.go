@@ -1,27 +1,27 @@
-// Package executor carries out decisions: the outbox between the queue and GitHub.
+// Package executor executes decisions: it is the outbox between the queue and GitHub.
 //
-// The life of a decision, from top to bottom in executor.go:
+// A decision passes these functions, from top to bottom in executor.go:
 //
 //	fetch    the loop leases as many decisions as there are free slots
-//	execute  the lease is kept while an attempt runs
-//	attempt  a decision is parsed and given to package runner, which plans and writes
-//	settle   the result is recorded: done, failed, or released to be retried
+//	execute  the lease is renewed while an attempt runs
+//	attempt  a decision is parsed and passed to package runner, which plans and writes
+//	settle   the result is recorded: done, failed, or released for a retry
 //
-// A lease lasts for Options.Lease, some seconds, and is renewed while the attempt runs
-// (lease.go). So when a process is killed, the next one continues soon. A write waits for its
-// turn within the rate of its account (gate.go, package ratelimit). The journal lists what was
-// written, so that the next process that leases the decision continues from there.
+// A lease lasts for Options.Lease, some seconds, and is renewed while the attempt runs (lease.go).
+// So when a process is killed, the next one continues soon. Each write waits for a slot within the
+// rate of its account (gate.go, package ratelimit). The journal lists the writes, so that the next
+// process that leases the decision can continue after them.
 //
-// No write is made twice, whatever happens to a process meanwhile:
+// These steps ensure that no write is made twice, even if a process is suspended or killed:
 //
-//  1. The lease is renewed, and the journal gets the write as begun.
-//  2. The lease is renewed again, which fails once another process has leased the decision.
-//  3. The write is sent. If the lease is lost while it is under way, it is cancelled.
+//  1. The lease is renewed, and the journal records the write as begun.
+//  2. The lease is renewed again, which fails if another process has leased the decision.
+//  3. The write is sent. If the lease is lost in the meantime, the write is cancelled.
 //
-// A process that leases the decision after step 2 finds the write in the journal as begun. It
-// looks for it on the issue during Options.Settle, until the write has taken effect or cannot any
-// more, before it repeats it.
+// A process that leases the decision after step 2 finds the write in the journal as begun. For up
+// to Options.Settle, while the write may still take effect, it searches the issue for the write. If
+// the write is still missing after that, it repeats it.
 //
-// When an attempt is retried, and when its try counts, is decided by makeRetryDecision
-// (retry.go). An outage of GitHub counts as no try (outage.go).
+// makeRetryDecision (retry.go) decides when an attempt is retried, and whether it counts as a try.
+// During an outage of GitHub no try counts (outage.go).
 package executor

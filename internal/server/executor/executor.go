@@ -73,7 +73,7 @@ func (e *Executor) fetch(ctx context.Context, execute func(queue.Decision, time.
 	for {
 		free := e.takeSlots()
 		if free == 0 {
-			return nil // each execution that ends wakes the loop
+			return nil // no free slots; the end of an execution wakes the loop
 		}
 		leased, err := e.fetchUpTo(ctx, free, execute)
 		if err != nil || leased < free {
@@ -93,9 +93,10 @@ func (e *Executor) takeSlots() int {
 	}
 }
 
-// fetchUpTo leases at most n decisions, for which slots are taken, and returns how many.
+// fetchUpTo leases at most n decisions, for which the caller has taken slots. It returns their
+// number.
 func (e *Executor) fetchUpTo(ctx context.Context, n int, execute func(queue.Decision, time.Time)) (leased int, err error) {
-	defer func() { // also after a panic
+	defer func() { // release unused slots, even after a panic
 		for range n - leased {
 			<-e.slots
 		}
@@ -108,7 +109,7 @@ func (e *Executor) fetchUpTo(ctx context.Context, n int, execute func(queue.Deci
 	for _, dec := range list {
 		leased++
 		e.running.Go(func() {
-			defer e.loop.Wake() // the issue may have another decision
+			defer e.loop.Wake() // the same issue may have another decision
 			defer func() { <-e.slots }()
 			execute(dec, start)
 		})
@@ -116,8 +117,8 @@ func (e *Executor) fetchUpTo(ctx context.Context, n int, execute func(queue.Deci
 	return leased, nil
 }
 
-// execute makes one attempt at a decision that was leased not before a time, and settles it.
-// After stopping is closed no write begins.
+// execute makes one attempt at a decision, and records the result. leased is a time before the
+// lease began. After stopping is closed, no new write begins.
 func (e *Executor) execute(ctx context.Context, stopping <-chan struct{}, dec queue.Decision, leased time.Time) {
 	l := newLease(e.o.Queue, dec.Lease, e.o.Lease, leased)
 	g := &gate{lease: l, limiter: e.limiter, stopping: stopping, slots: e.slots, freed: e.loop.Wake}
@@ -139,7 +140,7 @@ func (e *Executor) execute(ctx context.Context, stopping <-chan struct{}, dec qu
 	<-kept
 }
 
-// attempt carries out a decision. A panic is an error of this decision alone.
+// attempt executes a decision. A panic becomes an error of this decision only.
 func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (rep runner.Report, err error) {
 	rep = runner.Report{Status: runner.StatusFailed}
 	defer func() {
@@ -154,7 +155,7 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 	}
 	id := identity(dec)
 	id.Settled = time.Now().Add(e.o.Settle)
-	if j.message != nil && j.message.TaskID == dec.ID { // otherwise it is refused
+	if j.message != nil && j.message.TaskID == dec.ID { // else it is rejected
 		j.message.TaskID = id.ID
 	}
 	ctx, end := e.o.Span(ctx, j.trace, dec.ID)
@@ -176,8 +177,8 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 	set.Host.Login, set.Host.Guard = set.Bot, g.check
 	r, err := runner.New(runner.Options{
 		Config: set.Config, Host: set.Host, Task: id,
-		// An agent is asked only about events that its route takes; policy.comment_interval
-		// keeps it from answering each of them.
+		// The agent only receives events that its route accepts, so it may answer all of them.
+		// policy.comment_interval limits its comments.
 		Agent:  runner.AgentOptions{Name: dec.Agent, AnswersAll: true},
 		Memory: runner.Memory{Store: e.o.Memory, Journal: fence(e.o.Journal, g.lease), Required: true, Unscheduled: true},
 		Log: func(format string, args ...any) {
@@ -190,8 +191,8 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 	e.outages.succeeded("settings of "+dec.Repo, dec.ID)
 	rep, err = r.Apply(effect.WithGate(ctx, g.admit(set.Identity)), j.event, j.message)
 	if err == nil && rep.Reason == triage.ErrGone.Error() && j.writes() {
-		// A run of the action ends here. But a token may have lost its access for a while, and
-		// a decision must not vanish as if it had been carried out.
+		// A run of the action would end here. But the token may have lost its access only for a while,
+		// so the decision must be retried.
 		rep.Status, err = runner.StatusFailed, triage.ErrGone
 	}
 	err = e.outages.judge(set.Identity, dec.ID, rep, err)
@@ -224,7 +225,7 @@ func (e *Executor) settle(ctx context.Context, dec queue.Decision, rep runner.Re
 	}
 }
 
-// record ends the lease of a decision.
+// record ends the lease of a decision and stores the result.
 func (e *Executor) record(ctx context.Context, l queue.Lease, d retryDecision, report []byte) error {
 	switch d.status {
 	case statusDone:

@@ -9,14 +9,14 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// Parse parses a decision as an attempt does.
+// Parse parses a decision like an attempt.
 func Parse(dec queue.Decision) error {
 	_, err := parse(dec)
 	return err
 }
 
-// Retry returns the retry decision on an attempt, with the longest jitter, and the message that
-// is logged.
+// Retry returns the retry decision after an attempt, with the maximum jitter, and the logged
+// message.
 func Retry(err error, tries, maxTries int) (status string, wait time.Duration, reason, message string) {
 	d := makeRetryDecision(err, tries, maxTries, func() float64 { return 1 })
 	var line strings.Builder
@@ -26,5 +26,5 @@ func Retry(err error, tries, maxTries int) (status string, wait time.Duration, r
 	return d.status, d.wait, d.reason, message
 }
 
-// InOutage returns err as the error of an attempt during an outage of GitHub.
+// InOutage wraps err like an error of an attempt during an outage of GitHub.
 func InOutage(err error, wait time.Duration) error { return &outageError{err, wait} }

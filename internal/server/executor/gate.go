@@ -11,21 +11,21 @@ import (
 
 const (
 	maxRateWait = 20 * time.Second // for a write's turn; if it takes longer, the decision is released
-	maxLate     = time.Second      // behind its turn; if a write is later, it takes a new one
+	maxLate     = time.Second      // after the slot's time; a later write takes a new slot
 )
 
 // errStopping is the cause of all that ends early because the server stops.
 var errStopping = errors.New("the server is being stopped")
 
-// A gate stands before the writes of one decision.
+// A gate delays or refuses the writes of one decision.
 type gate struct {
 	lease    *lease
 	limiter  *ratelimit.Limiter
 	stopping <-chan struct{} // closed when no more writes may begin
-	slots    chan struct{}   // the decision holds one
-	freed    func()          // a slot is free
+	slots    chan struct{}   // contains an element for this decision
+	freed    func()          // called when an element of slots was freed
 
-	mu sync.Mutex // held by the request that waits for its turn
+	mu sync.Mutex // held by the request that waits for its slot
 }
 
 // check must pass before each step of a decision that writes, scheduled ones included.
@@ -38,8 +38,8 @@ func (g *gate) check(ctx context.Context) error {
 	}
 }
 
-// admit returns a check that must pass before each request that may change something: GitHub
-// limits their rate for an identity.
+// admit returns a check that must succeed before each request that may change something. It limits
+// the rate of an identity's writes, because GitHub limits it, too.
 func (g *gate) admit(identity string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		g.mu.Lock() // one at a time, as the decision holds but one slot
@@ -61,8 +61,8 @@ func (g *gate) admit(identity string) func(context.Context) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			// The journal has the write by now. If another process leases the decision after this,
-			// it finds the write there, and waits until it has taken effect, or cannot any more.
+			// The journal already contains the write. If another process leases the decision after this,
+			// it finds the write there, and waits as long as the write may still take effect.
 			if err := g.lease.confirm(ctx); err != nil || time.Since(turn) <= maxLate {
 				return err
 			}
@@ -70,7 +70,8 @@ func (g *gate) admit(identity string) func(context.Context) error {
 	}
 }
 
-// wait waits for a turn, and lends the slot to another decision meanwhile.
+// wait waits for a write's time. Meanwhile another decision may use this decision's element in
+// slots.
 func (g *gate) wait(ctx context.Context, d time.Duration) error {
 	<-g.slots
 	g.freed()

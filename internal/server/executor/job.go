@@ -16,7 +16,7 @@ import (
 // A job is a parsed decision.
 type job struct {
 	event   triage.Delivery
-	message *protocol.DecisionMessage // nil: no agent was asked
+	message *protocol.DecisionMessage // nil: decided without an agent
 	trace   string
 }
 
@@ -30,9 +30,9 @@ func (j job) sends() bool {
 		slices.ContainsFunc(j.message.Actions, func(a protocol.ActionItem) bool { return a.Type != protocol.ActionNeverAgain })
 }
 
-// identity returns the identity of a decision, by which the journal and the markers of
-// comments recognize its writes. The first decision on a task has the id of the
-// task; each one after the task was asked again has an id of its own, which is made of it.
+// identity returns the identity of a decision, by which the journal and the markers in comments
+// recognize its writes. The first decision on a task has the task's id. Each later one, after the
+// agent was asked again, has an id that is derived from the task's id.
 func identity(dec queue.Decision) runner.TaskIdentity {
 	id := runner.TaskIdentity{ID: dec.ID, Resumed: dec.Tries > 0 || dec.Leases > 1}
 	for n := range dec.Asks {
@@ -59,7 +59,7 @@ func parse(dec queue.Decision) (job, error) {
 			return j, fmt.Errorf("the origin of the task cannot be read: %w", err)
 		}
 	}
-	if origin.Event == "" { // of a published queue: only the issue is known
+	if origin.Event == "" { // the queue of the published harness stores only the issue
 		origin.Event = triage.EventRepositoryDispatch
 	}
 	j.trace = origin.Trace

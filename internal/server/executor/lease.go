@@ -14,14 +14,14 @@ import (
 // errNotRenewed means that it is unknown whether the lease was lost.
 var errNotRenewed = errors.New("the lease could not be renewed in time")
 
-// A lease is the lease of a decision that is being executed. The epoch of its token is a
-// fencing token: once another process has leased the decision, no renewal succeeds any more.
+// A lease is the lease of a decision that is being executed. The epoch in its token is a fencing
+// token: after another process has leased the decision, every renewal fails.
 type lease struct {
 	queue    Queue
 	token    queue.Lease
 	duration time.Duration // from each renewal on
 
-	turn chan struct{} // holds an element while the fields below are used: renewals are made one after the other
+	turn chan struct{} // semaphore for the fields below, so that renewals are sequential
 	from time.Time     // when the last renewal began
 	lost error         // why the lease was lost; nil: it was not
 }
@@ -30,7 +30,7 @@ func newLease(q Queue, token queue.Lease, duration time.Duration, begun time.Tim
 	return &lease{queue: q, token: token, duration: duration, turn: make(chan struct{}, 1), from: begun}
 }
 
-// take waits for the turn of the caller, who calls done in the end.
+// take acquires turn. The caller calls done to release it.
 func (l *lease) take(ctx context.Context) (done func(), err error) {
 	select {
 	case l.turn <- struct{}{}:
@@ -40,19 +40,18 @@ func (l *lease) take(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// left is how long the lease lasts. The monotonic clock stands still while the machine
-// sleeps, and the wall clock may be set back: the later one counts. It is the turn of the caller.
+// left returns how long the lease lasts. The monotonic clock may stop while the machine sleeps, and
+// the wall clock may be set back, so the longer elapsed time counts. The caller holds turn.
 func (l *lease) left() time.Duration {
 	now := time.Now()
 	return l.duration - max(now.Sub(l.from), now.Round(0).Sub(l.from.Round(0)))
 }
 
-// need is how long the lease must last when a write begins. It is renewed while the write is
-// under way.
+// need returns how long the lease must still last when a write begins. During the write, the lease
+// is renewed.
 func (l *lease) need() time.Duration { return l.duration / 2 }
 
-// ensure makes sure that the lease has been renewed lately. After an error nothing may be
-// written.
+// ensure renews the lease unless that happened recently. After an error no write is permitted.
 func (l *lease) ensure(ctx context.Context) error {
 	done, err := l.take(ctx)
 	if err != nil {
@@ -68,9 +67,9 @@ func (l *lease) ensure(ctx context.Context) error {
 	return l.renew(ctx)
 }
 
-// confirm renews the lease, and so makes sure that no other process has leased the decision:
-// one may have, before the lease ended, if it took this process for dead. After an error
-// nothing may be written.
+// confirm renews the lease, which fails if another process has leased the decision. That can happen
+// before the lease ends, if the other process believed this one dead. After an error no write is
+// permitted.
 func (l *lease) confirm(ctx context.Context) error {
 	done, err := l.take(ctx)
 	if err != nil {
@@ -83,8 +82,8 @@ func (l *lease) confirm(ctx context.Context) error {
 	return l.renew(ctx)
 }
 
-// renew renews the lease. A call that hangs must leave time for two more. It is the
-// turn of the caller.
+// renew renews the lease. The call's time limit is short enough for two more calls before the lease
+// ends. The caller holds turn.
 func (l *lease) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, min(l.duration/3, supervisor.CallTimeout))
 	defer cancel()
@@ -105,8 +104,8 @@ func (l *lease) renew(ctx context.Context) error {
 	return nil
 }
 
-// keep renews the lease three times as often as necessary, until ctx ends. When the lease
-// is lost or has run out, it calls lost and ends.
+// keep renews the lease every third of its duration, until ctx ends. When the lease is lost or has
+// expired, it calls lost and returns.
 func (l *lease) keep(ctx context.Context, lost func(error)) {
 	t := time.NewTicker(l.duration / 3)
 	defer t.Stop()
@@ -127,7 +126,7 @@ func (l *lease) keep(ctx context.Context, lost func(error)) {
 func (l *lease) refresh(ctx context.Context) error {
 	done, err := l.take(ctx)
 	if err != nil {
-		return nil // the caller ends
+		return nil // ctx ended, so the caller ends as well
 	}
 	defer done()
 	err = l.renew(ctx)
@@ -152,7 +151,7 @@ func fence(j memory.Journal, l *lease) memory.Journal {
 	return fencedJournal{j, l}
 }
 
-// confirm confirms the lease. Entries are written also when the run is asked to stop.
+// confirm confirms the lease. Entries are also written after the run was asked to stop.
 func (j fencedJournal) confirm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, j.lease.duration)
 	defer cancel()

@@ -25,10 +25,10 @@ type Settings struct {
 	// Config has the policy, and the rules if there are any. AllowClose of its policy is that
 	// of the agent that decided.
 	Config *config.Config
-	Host   runner.Host // without Issues only for a Config in mode shadow: then nothing is read either
+	Host   runner.Host // without Issues only in mode shadow, where nothing is read
 	Bot    string      // our login; empty: runner.DefaultBot
-	// Identity names the account that writes: GitHub limits the writes of each. All writes
-	// under one name share one rate.
+	// Identity names the account that writes. All writes under one name share one rate, because
+	// GitHub limits the writes of each account.
 	Identity string
 }
 
@@ -47,25 +47,25 @@ type Options struct {
 	Queue Queue // must be set
 	// Owner names this process in the queue's log; must be set.
 	Owner string
-	// Settings returns those of a repository, for the decision of an agent; must be set. agent
-	// is empty when none was asked. The error is ErrUnknownRepo, or temporary.
+	// Settings returns the settings of a repository for the decision of an agent; must be set. agent
+	// is empty if the server's rules decided. The error is ErrUnknownRepo or a temporary one.
 	Settings func(ctx context.Context, repo, agent string) (Settings, error)
 	Memory   memory.Store   // as in runner.Options
 	Journal  memory.Journal // as in runner.Options
-	// Slots count the writes of each identity; all servers that work on one queue share them.
-	// Nil: each process counts its own, and forgets them.
+	// Slots count the writes of each identity for all servers on one queue. Nil: each process counts
+	// its own writes, and loses the count at its end.
 	Slots queue.Slots
 
 	Concurrency int           // decisions that are executed at a time; 0: 16
 	Interval    time.Duration // between checks of the queue without a wake-up; 0: 10 s
 	Lease       time.Duration // of a decision, from each renewal on; 0: queue.DefaultLease
-	MaxTries    int           // that count, of a decision; 0: 8
+	MaxTries    int           // maximum number of counted tries of a decision; 0: 8
 	PerMinute   int           // writes of one identity; 0: 80
 	PerHour     int           // 0: 500
-	// Settle is how long a write of an earlier attempt may still take effect when a decision is
-	// leased again: the process that began it was killed, or was cut off from the queue and
-	// cancelled it. Only then is such a write repeated, if it is not on the issue. 0: 11 s,
-	// which is more than the 10 s after which GitHub ends a request.
+	// Settle is how long a write of an earlier attempt may still take effect after the decision is
+	// leased again. The earlier process was killed, or lost its connection to the queue and cancelled
+	// the write. After this time, a write that is not on the issue is repeated. 0: 11 s, which is
+	// more than the 10 s after which GitHub ends a request.
 	// https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api#timeouts
 	Settle time.Duration
 	// StopTime is how long a stop waits for the writes in progress; 0: 10 s.

@@ -13,15 +13,15 @@ import (
 
 const (
 	maxOutageWait = 5 * time.Minute // between two tries of a decision during an outage
-	// maxOutage is how long the tries of a decision do not count during an outage: the decision
-	// may be the only one there is, and its issue may never be readable.
+	// maxOutage is how long tries during an outage do not count for a decision. It is limited,
+	// because the decision may be the only one, and its issue may never become readable.
 	maxOutage      = 24 * time.Hour
-	forgetFailures = time.Hour // after the last one of a task
+	forgetFailures = time.Hour // after the last failure of a task
 )
 
-// outages distinguish an outage of GitHub, or of a token, from a problem of one decision. In an
-// outage all decisions of an identity fail, and no try counts. This is not a circuit breaker: no
-// decision is held back, but retries become rarer.
+// outages distinguishes an outage of GitHub, or of a token, from a problem of one decision. In an
+// outage all decisions of an identity fail, and no try counts. This is not a circuit breaker: all
+// decisions are still tried, but less often.
 type outages struct {
 	mu    sync.Mutex
 	known map[string]*outage // by identity
@@ -29,16 +29,16 @@ type outages struct {
 
 // An outage is the state of one identity.
 type outage struct {
-	success time.Time // the last one
-	since   time.Time // the first failure after it; zero: there was none
+	success time.Time // time of the last success
+	since   time.Time // time of the first failure after success; zero: none
 	tasks   map[string]failures
 }
 
-// failures are the first and the last failure of a task that never succeeded.
+// failures are the times of the first and the last failure of a task without a success.
 type failures struct{ first, last time.Time }
 
-// judge records the result of an attempt. It returns err, or an *outageError if every
-// decision would have failed.
+// judge records the result of an attempt. It returns err, or an *outageError if the failure seems
+// to be an outage.
 func (o *outages) judge(identity, task string, rep runner.Report, err error) error {
 	if !unreachable(rep, err) {
 		o.succeeded(identity, task)
@@ -64,8 +64,8 @@ func (o *outages) succeeded(identity, task string) {
 	}
 }
 
-// failed records that GitHub gave no answer. It reports whether that may be an outage, and
-// how long to wait: the longer the outage lasts, the longer.
+// failed records that GitHub did not answer. It reports whether this may be an outage, and how long
+// to wait. The wait grows with the duration of the outage.
 func (o *outages) failed(identity, task string) (wait time.Duration, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,8 +95,8 @@ func (o *outages) of(identity string) *outage {
 	return s
 }
 
-// unreachable reports whether an attempt failed before it read the issue, for a reason that
-// every issue would have met.
+// unreachable reports whether an attempt failed before it read the issue, for a reason that does
+// not depend on the issue.
 func unreachable(rep runner.Report, err error) bool {
 	status := rest.StatusOf(err)
 	if errors.Is(err, triage.ErrGone) {

@@ -18,11 +18,11 @@ const (
 	maxReport  = 512 << 10 // bytes of all
 )
 
-// A Report is the result of an attempt to carry out a decision: the queue keeps it as JSON with
-// the task. Texts are cut; they may be hostile.
+// A Report is the result of an attempt to execute a decision. The queue stores it as JSON with the
+// task. Its texts are shortened, and may be hostile.
 type Report struct {
 	Status     runner.Status         `json:"status"`
-	Reason     string                `json:"reason,omitempty"` // why it failed, or nothing was done
+	Reason     string                `json:"reason,omitempty"` // why it failed or did nothing
 	Event      string                `json:"event,omitempty"`
 	IssueURL   string                `json:"issue_url,omitempty"`
 	Title      string                `json:"title,omitempty"`
@@ -30,15 +30,15 @@ type Report struct {
 	Rationale  string                `json:"rationale,omitempty"`
 	By         string                `json:"by,omitempty"` // who decided
 	DryRun     bool                  `json:"dry_run,omitempty"`
-	Executed   int                   `json:"executed"` // number of actions
+	Executed   int                   `json:"executed"` // number of executed actions
 	CommentURL string                `json:"comment_url,omitempty"`
 	Actions    []ActionReport        `json:"actions,omitempty"`
-	Fired      []string              `json:"fired,omitempty"`    // rules
+	Fired      []string              `json:"fired,omitempty"`    // ids of rules
 	Warnings   []string              `json:"warnings,omitempty"` // for maintainers
 	Missing    []string              `json:"missing,omitempty"`  // permissions that the token lacks
 }
 
-// An ActionReport is one action with its verdict and what became of it.
+// An ActionReport is one action with its verdict and its result.
 type ActionReport struct {
 	Index   int             `json:"index"`
 	Type    string          `json:"type"`
@@ -76,8 +76,8 @@ func NewReport(rep runner.Report) Report {
 	return r
 }
 
-// Encode returns the report as JSON. If it is too large, Encode leaves out the details of the
-// actions, and then more.
+// Encode returns the report as JSON. If it is too large, Encode first leaves out the details of the
+// actions, and then further parts.
 func (r Report) Encode() ([]byte, error) {
 	for _, shorten := range []func(){
 		func() {},

@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestReportBounds keeps a report within its bounds, whatever a decision holds.
+// TestReportBounds checks that a report stays within its bounds for every decision.
 func TestReportBounds(t *testing.T) {
 	t.Parallel()
 	huge := strings.Repeat("ä", 1<<20)
@@ -33,8 +33,8 @@ func TestReportBounds(t *testing.T) {
 	tests := []struct {
 		name    string
 		rep     runner.Report
-		actions int  // that are left
-		whole   bool // the first action is kept as it was
+		actions int  // number of remaining actions
+		whole   bool // the first action is unchanged
 	}{
 		{"small", runner.Report{Status: runner.StatusApplied, Actions: many(2, "hello")}, 2, true},
 		{"large texts", runner.Report{Rationale: huge, Title: huge, Reason: huge, By: huge, Actions: many(1, huge)}, 1, false},
@@ -62,8 +62,8 @@ func TestReportBounds(t *testing.T) {
 	}
 }
 
-// FuzzParse reads what may stand in a row of the queue: it is an error, or a decision on
-// the issue of the row.
+// FuzzParse parses arbitrary content of a row in the queue. The result is an error, or a decision
+// on the issue in the row.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"task_id":"x","type":"issue.triage","repo":"o/r","payload":{"number":7},"context":{}}`), []byte(`{"event":"issues"}`), []byte(`{"task_id":"x","decision":"skip","rationale":""}`))
 	f.Add([]byte(`{"payload":{"issue":{"number":7}}}`), []byte(nil), []byte(nil))

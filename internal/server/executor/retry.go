@@ -20,22 +20,22 @@ const (
 	statusDone      = "done"      // executed; there may have been nothing to do
 	statusFailed    = "failed"    // it cannot succeed
 	statusRetry     = "again"     // it is tried again, and this try counts
-	statusExhausted = "given_up"  // it failed, and there are no tries left
+	statusExhausted = "given_up"  // it failed in its last try
 	statusReleased  = "given_off" // it is tried again, and this try does not count
 	statusLost      = "lost"      // another process has the lease
 )
 
 const (
 	maxBackoff   = 15 * time.Minute // between two tries: 1 s, 4 s, 16 s …
-	maxLimitWait = time.Hour        // that the wait of a rate limit is believed
+	maxLimitWait = time.Hour        // maximum wait for a rate limit; GitHub may ask for more
 )
 
 // A retryDecision is the next step for a decision after an attempt.
 type retryDecision struct {
 	status string
-	wait   time.Duration // before it is tried again
+	wait   time.Duration // until the next try
 	reason string        // of the error
-	failed bool          // the attempt failed; else it succeeded, or was put off or cut short
+	failed bool          // false: the attempt succeeded, was postponed or was interrupted
 }
 
 // log logs the attempt.
@@ -49,15 +49,15 @@ func (d retryDecision) log(ctx context.Context, log *slog.Logger, args ...any) {
 		log.WarnContext(ctx, "decision not carried out; its task failed", args...)
 	case d.status == statusRetry:
 		log.WarnContext(ctx, "attempt to carry out a decision failed; it is retried", args...)
-	case d.failed: // in an outage, of which there is a warning
+	case d.failed: // during an outage, which has its own warning
 		log.InfoContext(ctx, "attempt to carry out a decision failed; it is retried", args...)
 	default:
 		log.InfoContext(ctx, "decision released; it is retried", args...)
 	}
 }
 
-// makeRetryDecision decides on an attempt that returned err, behind a number of tries that
-// counted. random returns numbers from 0 up to 1.
+// makeRetryDecision decides what happens after an attempt that returned err. tries is the number of
+// earlier counted tries. random returns numbers in [0, 1).
 func makeRetryDecision(err error, tries, maxTries int, random func() float64) retryDecision {
 	if err == nil {
 		return retryDecision{status: statusDone}
@@ -89,12 +89,12 @@ func makeRetryDecision(err error, tries, maxTries int, random func() float64) re
 	return d
 }
 
-// jitter returns a time between half of wait and all of it.
+// jitter returns a random duration between wait/2 and wait.
 func jitter(wait time.Duration, random func() float64) time.Duration {
 	return wait/2 + time.Duration(random()*float64(wait/2))
 }
 
-// permanent reports whether an error stays, however often the decision is tried.
+// permanent reports whether every retry would fail with the same error.
 func permanent(err error) bool {
 	_, undecodable := errors.AsType[*permanentError](err)
 	_, unknown := errors.AsType[*triage.UnknownActionError](err)
@@ -102,13 +102,13 @@ func permanent(err error) bool {
 	return undecodable || unknown || unusable
 }
 
-// A permanentError cannot be cured by a retry.
+// A permanentError is an error that no retry can resolve.
 type permanentError struct{ err error }
 
 func (e *permanentError) Error() string { return e.err.Error() }
 func (e *permanentError) Unwrap() error { return e.err }
 
-// A rateError means that there were too many writes lately.
+// A rateError means that the account has reached its limit of writes.
 type rateError struct{ wait time.Duration }
 
 func (e *rateError) Error() string {

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestRetry has when a decision is tried again, of eight tries.
+// TestRetry checks whether and when a decision is tried again, with a maximum of eight tries.
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	boom := errors.New("boom\nstack")

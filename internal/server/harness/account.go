@@ -19,28 +19,28 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An account is the identity of the server on GitHub, with its clients: one for all
-// repositories with a token, one for each with an App. It is safe for concurrent use.
+// An account is the identity of the server on GitHub, with its clients. With a token there is one
+// client for all repositories, with an App one for each repository. It is safe for concurrent use.
 type account struct {
-	login string // under which its writes appear
+	login string // author of its writes
 	// id is the same in all servers with this account, whose writes share one rate.
 	id      string
 	offline bool // GitHub is never called; there are no clients then
 
 	shared *github.Client // nil: an App is used
-	app    *app.App       // in its own name; nil: a token is used
+	app    *app.App       // authenticates as the App itself; nil: a token is used
 	// appFor returns the App for the requests about one repository.
 	appFor func(repo string) (*app.App, error)
 	mu     sync.Mutex
 	byRepo map[string]*github.Client // of the App
 }
 
-// A transports returns the transport for requests about a repository, "owner/name"; for an empty
-// one, that of all other requests.
+// A transports function returns the transport for requests about a repository, "owner/name". For an
+// empty repository it returns the transport for all other requests.
 type transports func(repo string) http.RoundTripper
 
-// newAccount returns the account of a configuration. It calls GitHub only for the login of
-// an App, where none is configured.
+// newAccount returns the account of a configuration. It calls GitHub only to find the login of an
+// App that has no configured login.
 func newAccount(ctx context.Context, o Options, via transports) (*account, error) {
 	identity := o.Settings.Identity
 	if o.Settings.Offline() {
@@ -58,7 +58,7 @@ func newAccount(ctx context.Context, o Options, via transports) (*account, error
 	return a, nil
 }
 
-// newClients returns an account with the clients of an identity. It calls nothing.
+// newClients returns an account with the clients of an identity. It makes no calls.
 func newClients(i serverconfig.Identity, o github.Options, via transports) (*account, error) {
 	if i.App == nil {
 		o.Token, o.Transport = string(i.Token), via("")
@@ -88,7 +88,7 @@ func newClients(i serverconfig.Identity, o github.Options, via transports) (*acc
 	return &account{login: i.User, id: id, app: a, appFor: appFor, byRepo: map[string]*github.Client{}}, nil
 }
 
-// host returns the host on which decisions for a repository are carried out; zero offline.
+// host returns the host on which decisions on a repository's issues are executed; zero if offline.
 func (a *account) host(repo string) (runner.Host, error) {
 	if a.offline {
 		return runner.Host{}, nil
@@ -123,7 +123,7 @@ func (a *account) client(repo string) (*github.Client, error) {
 	return c, nil
 }
 
-// ask asks GitHub for the login of the account.
+// ask requests the login of the account from GitHub.
 func (a *account) ask(ctx context.Context) (string, error) {
 	if a.app != nil {
 		return a.app.Login(ctx)
@@ -131,7 +131,7 @@ func (a *account) ask(ctx context.Context) (string, error) {
 	return a.shared.Viewer(ctx)
 }
 
-// probe sends a request that GitHub answers to whoever may read a repository.
+// probe sends a request that succeeds for everyone who can read the repository.
 func (a *account) probe(ctx context.Context, repo string) error {
 	c, err := a.client(repo)
 	if err != nil {
@@ -142,7 +142,7 @@ func (a *account) probe(ctx context.Context, repo string) error {
 	return err
 }
 
-// checkLogin warns when the configured login is not the one under which writes appear: the server
+// checkLogin warns if writes appear under another login than the configured one, because the server
 // would treat its own writes as those of another user. It accepts a token that cannot read its own
 // login, such as the token of a workflow.
 func (a *account) checkLogin(ctx context.Context, log *slog.Logger) {

@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/server/intake"
 )
 
-// routes returns which agent is asked about which events, and the repositories.
+// routes returns the agents with the events that each of them receives, and the repositories.
 func routes(s *serverconfig.Config) (list []intake.Route, repos []string) {
 	for _, r := range s.Repos {
 		repos = append(repos, r.Full())
@@ -38,8 +38,8 @@ func MayClose(s *serverconfig.Config, a serverconfig.Agent) bool {
 	return s.Runner.Policy.AllowClose
 }
 
-// agents returns the agents by canonical address: of several entries with one address, the
-// first.
+// agents returns the agents by canonical address. If several entries have the same address, the
+// first one is used.
 func agents(s *serverconfig.Config) map[string]dispatch.Agent {
 	all := map[string]dispatch.Agent{}
 	for _, r := range s.Repos {
@@ -54,15 +54,15 @@ func agents(s *serverconfig.Config) map[string]dispatch.Agent {
 	return all
 }
 
-// decisionSettings are the settings for carrying out decisions.
+// decisionSettings returns the settings for executing decisions.
 type decisionSettings struct {
 	s       *serverconfig.Config
 	account *account
 }
 
-// of returns the settings for the decision of an agent on an issue of a repository. Whether
-// it may close issues is taken from the agent as it is configured now; all entries of a
-// repository with one address agree in that.
+// of returns the settings for the decision of an agent on an issue of a repository. The current
+// configuration of the agent decides whether it may close issues. All entries of a repository with
+// the same address have the same value for that.
 func (d decisionSettings) of(_ context.Context, repo, agent string) (executor.Settings, error) {
 	for _, r := range d.s.Repos {
 		if !strings.EqualFold(r.Full(), repo) {

@@ -17,10 +17,10 @@ type connections struct {
 	github  *outage.Monitor // nil: GitHub is never called
 	account *account
 	stores  database.Stores
-	queue   queue.Queue // that of stores, measured
+	queue   queue.Queue // the queue in stores, wrapped for metrics
 }
 
-// connect opens what the parts of a server use. polls reports how polling goes.
+// connect opens the services that the parts of a server use. polls returns the state of polling.
 func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *closers) (connections, error) {
 	meter, err := telemetry.New(ctx, telemetry.Options{
 		Version: o.Version, Endpoint: o.Settings.Telemetry.Endpoint, Polls: polls, Log: o.Log,

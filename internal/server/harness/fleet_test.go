@@ -7,8 +7,8 @@ import (
 	"github.com/org/foreman-action/config/serverconfig"
 )
 
-// Two servers of a machine have different containers, a server has the same ones at each
-// start, and whether a password changes makes no difference.
+// TestOwnerOf checks that two servers on a machine have different owners, and that a server has the
+// same owner at each start, even after a change of a password.
 func TestOwnerOf(t *testing.T) {
 	t.Parallel()
 	abs, err := filepath.Abs("queue.db")
@@ -17,8 +17,8 @@ func TestOwnerOf(t *testing.T) {
 	}
 	tests := []struct {
 		name string
-		a, b string // places
-		port int    // of b; that of a is 8000
+		a, b string // locations of the queues
+		port int    // port of server b; server a has 8000
 		same bool
 	}{
 		{"same", "queue.db", "queue.db", 8000, true},

@@ -21,7 +21,7 @@ type Harness struct {
 	closers closers
 }
 
-// Open makes a server. Nothing runs yet, but the listeners are open. The caller closes the
+// Open creates a server. It opens the listeners, but runs nothing. The caller must close the
 // Harness. An error that is not a mistake in the configuration is a [command.FailedError].
 func Open(ctx context.Context, o Options) (h *Harness, err error) {
 	// Mistakes are reported before anything is opened.

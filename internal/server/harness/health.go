@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// A health reports how the parts of a server are.
+// A health reports the state of a server's parts.
 type health struct {
 	stores     database.Stores
 	background *background.Services
@@ -26,9 +26,9 @@ type health struct {
 	github     *outage.Monitor // nil: GitHub is never called
 }
 
-// check returns the dependencies of the server by name, with an error for each that does not
-// work. An outage of GitHub is an [api.DegradedError]: events and agents are served meanwhile,
-// and a restart of the server would not help.
+// check returns the dependencies of the server by name, each with its error or nil. An outage of
+// GitHub is an [api.DegradedError], because events and agents are still served, and a restart of
+// the server would not help.
 func (h health) check(ctx context.Context) map[string]error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -62,7 +62,7 @@ func (h health) check(ctx context.Context) map[string]error {
 	return all
 }
 
-// report returns the results of check for the dashboard, and how polling goes.
+// report returns the results of check and the state of polling for the dashboard.
 func (h health) report(ctx context.Context) []dashboard.Health {
 	var list []dashboard.Health
 	for name, err := range h.check(ctx) {

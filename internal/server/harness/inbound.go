@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/internal/server/managed"
 )
 
-// An inbound holds the listeners of requests and the permissions of their senders.
+// An inbound contains the listeners for requests, and the checks of their senders.
 type inbound struct {
 	credentials *access.Credentials
 	listeners   []net.Listener      // the first one is the server's own
@@ -25,8 +25,8 @@ type inbound struct {
 	agents      *managed.Supervisor // nil: the server starts no agents
 }
 
-// openInbound opens the listeners, and makes the agents that the server starts itself: they
-// need an address for it.
+// openInbound opens the listeners, and prepares the agents that the server starts, because these
+// need the address of a listener.
 func openInbound(ctx context.Context, o Options, credentials *access.Credentials, c *closers) (inbound, error) {
 	l, err := listen(ctx, o.Settings.Server, credentials)
 	if err != nil {
@@ -63,8 +63,7 @@ func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) 
 	})
 }
 
-// newDashboard returns the page for operators. Who may see it is taken from the
-// configuration.
+// newDashboard returns the page for operators. The configuration determines who may see it.
 func newDashboard(s *serverconfig.Config, in inbound, o dashboard.Options) (http.Handler, error) {
 	agents, operators := in.credentials.Configured()
 	o.Private, o.Secure, o.GitHub = agents || in.agents != nil, s.Server.BehindTLS, webURL(s.Identity.APIURL)
@@ -74,8 +73,8 @@ func newDashboard(s *serverconfig.Config, in inbound, o dashboard.Options) (http
 	return dashboard.New(o)
 }
 
-// webURL returns the address of the web pages of GitHub at an API's address; empty: those
-// of github.com. An Enterprise Server has both on one host.
+// webURL returns the address of GitHub's web pages for the address of its API; empty: github.com.
+// An Enterprise Server has web pages and API on the same host.
 func webURL(api string) string {
 	u, err := url.Parse(api)
 	if api == "" || err != nil || u.Host == "api.github.com" {

@@ -11,8 +11,8 @@ import (
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
-// Behind something that encrypts, the dashboard's cookies are for HTTPS alone, though the
-// server itself receives plain HTTP.
+// TestDashboardBehindTLS checks that the dashboard's cookies are restricted to HTTPS behind a proxy
+// that terminates TLS, although the server itself receives plain HTTP.
 func TestDashboardBehindTLS(t *testing.T) {
 	t.Parallel()
 	for _, behind := range []bool{false, true} {

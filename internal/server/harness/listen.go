@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/internal/server/access"
 )
 
-// Credentials returns the credentials of a configuration, if a server may listen with them
-// where it is to.
+// Credentials returns the credentials of a configuration. It returns an error if a server with
+// these credentials may not listen on the configured address.
 func Credentials(s *serverconfig.Config) (*access.Credentials, error) {
 	var list []access.Credential
 	for _, c := range s.Server.Credentials {
@@ -33,8 +33,8 @@ func Credentials(s *serverconfig.Config) (*access.Credentials, error) {
 // hostPort returns the configured address of the server.
 func hostPort(s serverconfig.Server) string { return net.JoinHostPort(s.Host, strconv.Itoa(s.Port)) }
 
-// listen opens the server's own address, encrypted where a certificate is configured. An
-// address that others can reach needs credentials.
+// listen opens the server's own address, with TLS if a certificate is configured. An address that
+// other machines can reach needs credentials.
 func listen(ctx context.Context, s serverconfig.Server, c *access.Credentials) (net.Listener, error) {
 	at := hostPort(s)
 	if err := access.CheckBind(at, c); err != nil {
@@ -58,7 +58,8 @@ func listen(ctx context.Context, s serverconfig.Server, c *access.Credentials) (
 	return l, nil
 }
 
-// closer returns a function that closes a listener, unless the server has closed it already.
+// closer returns a function that closes a listener. It is no error if the server has already closed
+// it.
 func closer(l net.Listener) func() error {
 	return func() error {
 		if err := l.Close(); !errors.Is(err, net.ErrClosed) {

@@ -15,7 +15,8 @@ import (
 	"github.com/org/foreman-action/internal/server/access"
 )
 
-// certificate writes the files of a certificate, and returns who trusts it.
+// certificate writes the files of a certificate. It also returns a pool that trusts the
+// certificate.
 func certificate(t *testing.T) (serverconfig.TLS, *x509.CertPool) {
 	t.Helper()
 	srv := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
@@ -38,7 +39,7 @@ func certificate(t *testing.T) (serverconfig.TLS, *x509.CertPool) {
 	return files, roots
 }
 
-// TestListenTLS checks that both versions of HTTP are served with a certificate, and that
+// TestListenTLS checks that a server with a certificate supports HTTP/1.1 and HTTP/2, and that
 // errors name an unreadable file.
 func TestListenTLS(t *testing.T) {
 	t.Parallel()

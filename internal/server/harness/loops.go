@@ -13,10 +13,10 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// loops are the parts between an event and a write.
+// loops are the parts that process an event, from the intake to the writes on GitHub.
 type loops struct {
 	intake     *intake.Intake
-	claims     queue.Queue // for claims: its tasks come with a summary of earlier ones
+	claims     queue.Queue // the queue whose claims contain a current summary of earlier tasks
 	background *background.Services
 	poller     *poller // nil: GitHub is not polled
 	active     *activePoller
@@ -35,7 +35,7 @@ func newLoops(o Options, c connections, active *activePoller) (l loops, err erro
 		return loops{}, err
 	}
 	l.claims = l.intake.RefreshSummaries(c.queue)
-	host, _ := os.Hostname() // only a name for the log
+	host, _ := os.Hostname() // only used in logs
 	agents := agents(s)
 	q := s.Queue
 	l.background, err = background.New(background.Options{
@@ -59,8 +59,8 @@ func newLoops(o Options, c connections, active *activePoller) (l loops, err erro
 	return l, err
 }
 
-// listens returns a function that reports whether the server's own rules are about an event; nil:
-// it has no rules.
+// listens returns a function that reports whether the server's own rules listen to an event; nil:
+// there are no rules.
 func listens(s *serverconfig.Config) func(name, action string) bool {
 	if s.Runner.Rules.Len() == 0 {
 		return nil

@@ -36,12 +36,12 @@ func containers(s *serverconfig.Config) []managed.Agent {
 	return list
 }
 
-// unsafe matches what a container's name must not contain.
+// unsafe matches characters that a container's name must not contain.
 var unsafe = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// newSupervisor returns the supervisor of the managed agents, with a credential for each, and
-// the listener on Docker's bridge by which they reach the server. Both are nil without such
-// agents. The caller closes the listener, also after an error.
+// newSupervisor returns the supervisor of the managed agents, and the listener on Docker's bridge
+// by which the agents reach the server. It adds a credential for each agent. Without managed
+// agents, supervisor and listener are nil. The caller closes the listener, even after an error.
 func newSupervisor(ctx context.Context, o Options, c *access.Credentials) (*managed.Supervisor, net.Listener, error) {
 	list := containers(o.Settings)
 	if len(list) == 0 {
@@ -74,9 +74,9 @@ func newSupervisor(ctx context.Context, o Options, c *access.Credentials) (*mana
 	return f, l, err
 }
 
-// ownerOf returns the name by which a server finds its containers: the same in every run, and
-// different from that of other servers on the machine. It uses the configured port, because a
-// free port differs at each start.
+// ownerOf returns the name by which a server recognizes its containers. It is the same in every
+// run, and differs from that of other servers on the machine. It depends on the configured port,
+// because a free port differs at each start.
 func ownerOf(queue string, s serverconfig.Server) string {
 	sum := sha256.Sum256([]byte(database.Key(queue) + "\n" + hostPort(s)))
 	return hex.EncodeToString(sum[:6])

@@ -14,7 +14,7 @@ import (
 // reserve is how many calls of an hour polling leaves to writes.
 const reserve = 500
 
-// A poller asks GitHub for issues while this process leads those that share the queue.
+// A poller polls GitHub for issues while this process is the leader of those that share the queue.
 type poller struct {
 	lead   func(ctx context.Context, name string, f func(context.Context) error) error
 	poll   *poll.Poller
@@ -46,7 +46,7 @@ func newPoller(o Options, c connections, in *intake.Intake, active *activePoller
 	return &poller{c.stores.Queue.Lead, p, active}, nil
 }
 
-// run polls, whenever this process leads, until ctx ends.
+// run polls until ctx ends, while this process is the leader.
 func (p *poller) run(ctx context.Context) error {
 	err := p.lead(ctx, "poll", func(ctx context.Context) error {
 		p.active.current.Store(p.poll)
@@ -59,12 +59,12 @@ func (p *poller) run(ctx context.Context) error {
 	return err
 }
 
-// An activePoller reports how polling goes. It is safe for concurrent use.
+// An activePoller reports the state of polling. It is safe for concurrent use.
 type activePoller struct {
 	current atomic.Pointer[poll.Poller] // nil: this process does not poll now
 }
 
-// health returns how polling of each repository goes; nil where this process does not poll.
+// health returns the state of polling for each repository; nil: this process does not poll.
 func (a *activePoller) health() []poll.Health {
 	if p := a.current.Load(); p != nil {
 		return p.Health()

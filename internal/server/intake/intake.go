@@ -1,8 +1,8 @@
-// Package intake makes tasks of events: it chooses the agent, adds a summary of earlier actions
+// Package intake turns events into tasks: it chooses the agent, adds a summary of earlier actions
 // on the issue, and enqueues the task.
 //
-// A Webhook receives events over HTTP; the poller finds them by itself. Both call Take and
-// get an Outcome. This package does not call GitHub.
+// A Webhook receives events over HTTP. The poller of package poll finds events by itself. Both call
+// Take and get an Outcome. This package does not call GitHub.
 package intake
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Where events come from, for Origin.Source.
+// The values of Origin.Source.
 const (
 	SourceWebhook = "webhook"
 	SourcePoll    = "poll"
@@ -32,8 +32,8 @@ const (
 // An Origin is the data of an event that the server stores beside the task: queue.Task.Origin is
 // its JSON. It is not sent to agents.
 type Origin struct {
-	// Event is the event's name, such as "issues": with it, the payload of the task's
-	// message can be read as a triage.Delivery again.
+	// Event is the event's name, such as "issues". It is needed to parse the payload in the task's
+	// message as a triage.Delivery again.
 	Event    string `json:"event"`
 	Delivery string `json:"delivery,omitempty"` // id of the webhook's delivery; empty: none
 	Trace    string `json:"trace,omitempty"`    // a W3C traceparent; empty: none
@@ -45,7 +45,7 @@ type Arrival struct {
 	Event triage.Delivery
 	// Origin is stored with the task. Its Event is set by Take.
 	Origin Origin
-	// Dedup is a key that no other event has, such as "webhook:<hash>"; empty: the event is
+	// Dedup is a key that is unique for the event, such as "webhook:<hash>"; empty: the event is
 	// never repeated.
 	Dedup string
 }
@@ -53,10 +53,10 @@ type Arrival struct {
 // An Outcome is the result of taking an event.
 type Outcome struct {
 	Task   string        // id of the event's task; empty: there is none
-	Result queue.Outcome // what the queue did; empty: there is no task
+	Result queue.Outcome // the queue's result; empty: no task
 	Agent  string        // address of the agent that decides; empty: none
-	Ready  time.Time     // when the task may first be claimed; the zero time: now, or when Behind has ended
-	// Behind is the task of the same issue whose end it waits for; empty: none.
+	Ready  time.Time     // when the task may first be claimed; zero: now, or after Behind has ended
+	// Behind is a task of the same issue that must end before; empty: none.
 	Behind string
 	// Reason is why there is no task; empty if there is one. It may contain hostile text.
 	Reason string
@@ -76,22 +76,23 @@ type Memory interface {
 type Options struct {
 	Queue  Queue // required
 	Routes []Route
-	// Repos are repositories without an agent, for which only rules decide. Those of routes
-	// need not be among them.
+	// Repos are repositories without an agent, for which only rules decide. Repositories in Routes
+	// need not be listed.
 	Repos []string
-	// Rules reports whether rules of the server apply to events of that name and action; nil:
-	// there are none.
+	// Rules reports whether the server's rules apply to events with that name and action; nil: there
+	// are no rules.
 	Rules func(name, action string) bool
 	// Memory has the history of issues; nil: tasks have no summary.
 	Memory Memory
-	// Summarize renders a record for agents, after memory.Record.Faded; nil: memory.Summary.
+	// Summarize renders a record for agents. The record has passed memory.Record.Faded; nil:
+	// memory.Summary.
 	Summarize func(ctx context.Context, r memory.Record) (text string, ok bool)
 	LLM       protocol.LLMBackendRef // for tasks; empty fields become "none"
 	Bot       string                 // our own login, whose events are ignored; empty: not known
-	// Maintainers also takes the issues of maintainers: owners, members and collaborators.
+	// Maintainers means that issues of owners, members and collaborators are included.
 	Maintainers bool
-	// HourlyLimit is how many tasks of a repository become ready within an hour; further ones
-	// are held back. 0: no limit.
+	// HourlyLimit is how many tasks of a repository may become ready per hour. Further tasks are held
+	// back. 0: no limit.
 	HourlyLimit int
 	// Trace returns the W3C traceparent of ctx, or "", for an Origin without one; nil: no
 	// traces.
@@ -129,9 +130,9 @@ func New(o Options) (*Intake, error) {
 	return &Intake{o: o, repos: repos}, nil
 }
 
-// Take enqueues the task of an event. A task that it returns is stored durably. If there is
-// nothing to do, the Outcome contains the reason, and there is no error. Errors are those of
-// the queue, or that the event cannot be made a task.
+// Take enqueues the task of an event. The returned task is stored durably. If the event needs no
+// task, the Outcome contains the reason, and the error is nil. An error is from the queue, or means
+// that no task can be made of the event.
 func (t *Intake) Take(ctx context.Context, a Arrival) (Outcome, error) {
 	route, reason := t.route(a.Event)
 	if reason != "" {
@@ -199,7 +200,7 @@ func (t *Intake) task(ctx context.Context, a Arrival, route Route) (queue.Task, 
 	if a.Origin.Source == SourceWebhook && joinable(a.Event) {
 		task.Coalesce, task.Join = true, join(a.Event, spec)
 		if t.o.Rules != nil {
-			task.Join = neverJoin // rules need every event, agents only the issue
+			task.Join = neverJoin // rules need each event, while agents only need the current issue
 		}
 	}
 	return task, nil

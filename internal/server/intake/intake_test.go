@@ -44,7 +44,7 @@ func (r *recorder) Enqueue(ctx context.Context, t queue.Task) (queue.Enqueued, e
 	return r.Queue.Enqueue(ctx, t)
 }
 
-// records is a memory of one record, or of an error.
+// records is a memory with one record, or one that returns an error.
 type records struct {
 	record memory.Record
 	err    error
@@ -57,10 +57,10 @@ func (r records) Load(_ context.Context, repo string, issue int) (memory.Record,
 	return r.record, r.err
 }
 
-// TestTake takes the events of every file in testdata: "options" configures the intake,
-// "record" is the content of the memory, "event" is an event, with its name, source, dedup
-// key and delivery in the first line, "claim" is an agent that claims a task, and "want" is
-// the outcome of the event.
+// TestTake passes the events of every file in testdata to Take. The parts of a file: "options"
+// configures the intake, "record" is the content of the memory, "event" is an event with its name,
+// source, dedup key and delivery in the first line, "claim" is an agent that claims a task, and
+// "want" is the outcome of the event.
 func TestTake(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/*.txtar")
@@ -226,7 +226,7 @@ func take(t *testing.T, in *intake.Intake, q *recorder, text string) string {
 	return b.String()
 }
 
-// checkOrigin reads the event again as the one who carries the decision out does.
+// checkOrigin parses the event again, as the executor does.
 func checkOrigin(t *testing.T, task queue.Task) {
 	t.Helper()
 	var o intake.Origin
@@ -264,7 +264,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestTakeErrors checks that a fault enqueues no task, and that the error contains it.
+// TestTakeErrors checks that a failure enqueues no task, and that the error contains the cause.
 func TestTakeErrors(t *testing.T) {
 	t.Parallel()
 	e, err := triage.ParseEvent(triage.EventSource{Name: "issues", Payload: []byte(`{"action":"opened","issue":{"number":7},"repository":{"full_name":"o/r"}}`)})
@@ -290,8 +290,8 @@ func TestTakeErrors(t *testing.T) {
 	}
 }
 
-// TestTakeMeanwhile takes an issue's events, in no order, while an agent claims: whatever
-// is joined, nothing is lost.
+// TestTakeMeanwhile takes an issue's events in random order while an agent claims tasks. No change
+// may be lost, whichever tasks are joined.
 func TestTakeMeanwhile(t *testing.T) {
 	t.Parallel()
 	file, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "foreman.db"), sqlite.Options{})
@@ -336,7 +336,7 @@ func takeMeanwhile(t *testing.T, q queue.Queue) {
 	claim := func() error {
 		c, err := q.ClaimNext(t.Context(), "http://a", queue.ClaimOptions{Lease: time.Hour})
 		if told.Write(c.Message); err == nil {
-			err = q.Cancel(t.Context(), c.ID, "agent") // others may wait for its end
+			err = q.Cancel(t.Context(), c.ID, "agent") // other tasks may wait for it
 		}
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// joinable reports whether the event and another one may share a task. Such events lead to
-// the issue as it is; each of the others has something of its own, such as a comment.
+// joinable reports whether the event may share a task with another one. Joinable events only need a
+// decision on the current state of the issue. Other events contain more, such as a comment.
 func joinable(e triage.Delivery) bool { return priority(e) >= 0 }
 
 // priority orders the joinable events; -1: not joinable.
@@ -22,9 +22,9 @@ func priority(e triage.Delivery) int {
 // neverJoin is a queue.Task.Join that keeps both tasks; the new one waits for the old one.
 func neverJoin(_, _ queue.Body) (queue.Body, bool) { return queue.Body{}, false }
 
-// join returns a queue.Task.Join that makes one task of two: with the event of the higher
-// priority, the later of equal ones, and with the newer state of the issue. It keeps both if
-// the event of the old task is not joinable.
+// join returns a queue.Task.Join that merges two tasks. The merged task has the event with the
+// higher priority, or the later one if they are equal, and the newer state of the issue. If the
+// event of the old task is not joinable, both tasks are kept.
 func join(e triage.Delivery, spec runner.TaskSpec) func(old, new queue.Body) (queue.Body, bool) {
 	return func(old, new queue.Body) (queue.Body, bool) {
 		task, err := protocol.ParseTask(old.Message)

@@ -23,8 +23,7 @@ import (
 	"github.com/org/foreman-action/store/sqlite"
 )
 
-// peak is the most memory that the Go runtime had from the system while f ran, beyond what it
-// had before.
+// peak returns the maximum additional memory that the Go runtime got from the system while f ran.
 func peak(f func()) int {
 	debug.FreeOSMemory()
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
@@ -53,12 +52,12 @@ func peak(f func()) int {
 	return most - base
 }
 
-// repeated is a text that is not in memory: a head, many times the same byte, and a tail.
+// repeated returns a reader of a head, n equal bytes and a tail, without keeping them in memory.
 func repeated(head string, n int64, tail string) io.Reader {
 	return io.MultiReader(strings.NewReader(head), io.LimitReader(same('x'), n), strings.NewReader(tail))
 }
 
-// same is an endless text of one byte.
+// same is an endless reader of one byte value.
 type same byte
 
 func (s same) Read(p []byte) (int, error) {
@@ -72,8 +71,7 @@ func (s same) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestWebhookMemory receives many large deliveries at once: all of them are taken, with
-// bounded memory.
+// TestWebhookMemory checks that many large concurrent deliveries are accepted with bounded memory.
 func TestWebhookMemory(t *testing.T) { //nolint:paralleltest // measures memory
 	const deliveries, size, most = 16, 10 << 20, 64 << 20
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "foreman.db"), sqlite.Options{})

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	freshFor      = time.Second // after its enqueuing, a task's summary counts as current
+	freshFor      = time.Second // how long a summary counts as current after its task was enqueued
 	memoryTimeout = time.Second // how long a claim may wait for the memory
 )
 
-// RefreshSummaries returns a queue that works as q does, but claims tasks with a current
-// summary of the issue's history, in place of the one from when they were enqueued. It reads
-// the memory only where the summary may differ: for tasks that waited behind another one,
-// were claimed before, or are older than a second. A claim succeeds without the memory.
+// RefreshSummaries wraps q so that claimed tasks contain a current summary of the issue's history,
+// instead of the one from when they were enqueued. It reads the memory only if the summary may have
+// changed: for tasks that waited for another one, were claimed before, or are older than a second.
+// A claim also succeeds if the memory is unavailable.
 func (t *Intake) RefreshSummaries(q queue.Queue) queue.Queue {
 	if t.o.Memory == nil {
 		return q
@@ -42,15 +42,15 @@ func (q refreshingQueue) ClaimNext(ctx context.Context, agent string, o queue.Cl
 	if err != nil {
 		return c, err
 	}
-	claimed := c.Until.Add(-o.Lease) // by the queue's clock, like Enqueued
+	claimed := c.Until.Add(-o.Lease) // by the queue's clock, as Enqueued is
 	if c.Waited || c.Attempt > 1 || claimed.Sub(c.Enqueued) > freshFor {
 		c.Message = q.intake.refresh(ctx, c)
 	}
 	return c, nil
 }
 
-// refresh returns the message of a claimed task with the current summary, or unchanged if
-// there is none.
+// refresh returns the message of a claimed task with a current summary. If there is none, it
+// returns the message unchanged.
 func (t *Intake) refresh(ctx context.Context, c queue.Claim) []byte {
 	var m struct {
 		Repo    string `json:"repo"`
@@ -62,7 +62,7 @@ func (t *Intake) refresh(ctx context.Context, c queue.Claim) []byte {
 		} `json:"context"`
 	}
 	if err := json.Unmarshal(c.Message, &m); err != nil || m.Payload.Number < 1 {
-		return c.Message // written by another program, whose queue this was
+		return c.Message // written by another program that used this queue before
 	}
 	ctx, cancel := context.WithTimeout(ctx, memoryTimeout)
 	defer cancel()
@@ -86,8 +86,7 @@ func (t *Intake) refresh(ctx context.Context, c queue.Claim) []byte {
 	return message
 }
 
-// withSummary returns the message of a task with another summary. The other bytes stay the
-// same.
+// withSummary replaces the summary in a task's message. It does not change the other bytes.
 func withSummary(message []byte, summary *string) ([]byte, error) {
 	from, to, err := member(message, "context")
 	if err != nil {
@@ -104,8 +103,8 @@ func withSummary(message []byte, summary *string) ([]byte, error) {
 	return slices.Concat(message[:from+start], text, message[from+end:]), nil
 }
 
-// member returns where the value of a key in a JSON object begins and ends. Of repeated keys
-// the last one counts, as in decoders.
+// member returns where the value of a key in a JSON object begins and ends. If a key is repeated,
+// the last one counts, as for decoders.
 func member(object []byte, key string) (from, to int, err error) {
 	d := json.NewDecoder(bytes.NewReader(object))
 	if _, err := d.Token(); err != nil {

@@ -23,7 +23,7 @@ const (
 	is  = `"Issue #7: labelled 'bug' on 2026-04-10 (agent). No further actions."`
 )
 
-// labelled is a record of a label.
+// labelled returns a record of an added label.
 func labelled() memory.Record {
 	return memory.Record{Repo: "o/r", Issue: 7, Tasks: []memory.Task{{
 		ID: "0a0a0a0a-0000-4000-8000-000000000001", At: time.Date(2026, 4, 10, 8, 0, 0, 0, time.UTC), Event: "issues.opened",
@@ -52,7 +52,7 @@ func TestRefresh(t *testing.T) {
 		name    string
 		message string // "": was
 		memory  intake.Memory
-		then    func(t *testing.T, q queue.Queue, c *queuetest.Clock) // before the claim
+		then    func(t *testing.T, q queue.Queue, c *queuetest.Clock) // called before the claim
 		want    string
 		reads   int
 		log     string
@@ -134,7 +134,7 @@ func lost(t *testing.T, q queue.Queue, _ *queuetest.Clock) {
 	}
 }
 
-// waited has another task wait for the end of the first one, which comes at once.
+// waited enqueues a task that waits for the first one, and then ends the first one.
 func waited(t *testing.T, q queue.Queue, _ *queuetest.Clock) {
 	t.Helper()
 	c := claimed(t, q)
@@ -172,7 +172,7 @@ func TestRefreshSilent(t *testing.T) {
 	})
 }
 
-// TestRefreshWithout has no memory to ask.
+// TestRefreshWithout checks an intake without a memory.
 func TestRefreshWithout(t *testing.T) {
 	t.Parallel()
 	q := queuetest.New(queuetest.Options{})
@@ -185,7 +185,7 @@ func TestRefreshWithout(t *testing.T) {
 	}
 }
 
-// always is a queue that hands out the same task again and again.
+// always is a queue that hands out the same task at every claim.
 type always struct {
 	queue.Queue
 

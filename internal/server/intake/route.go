@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Protocol is the generation of the wire that an agent speaks.
+// A Protocol is the version of the protocol that an agent uses.
 type Protocol string
 
 // The protocols.
@@ -19,13 +19,13 @@ const (
 	ProtocolSync  Protocol = "sync"  // the whole task is posted to it, and it answers with the decision
 )
 
-// A Route sends events of a repository to an agent. Of the routes of one repository, the
-// first one that takes the event and has an address is used.
+// A Route sends events of a repository to an agent. If a repository has several routes, the first
+// one that accepts the event and has an address is used.
 type Route struct {
 	Repo string // "owner/name", without regard to case
 	Type string // such as "issue-triage"
-	// URL is the agent's base address, in any form that address.Canonical takes. A route
-	// without one is skipped.
+	// URL is the agent's base address, in any form that address.Canonical accepts. A route without an
+	// address is skipped.
 	URL string
 	// Events are the events that the agent accepts: types of tasks such as "issue.triage", and
 	// events such as "issues.labeled". Nil: the type of tasks that has the same prefix as Type,
@@ -35,15 +35,15 @@ type Route struct {
 	Protocol   Protocol // empty: ProtocolQueue
 }
 
-// isTriage reports whether an event is of the type issue.triage. Others go only to agents that
-// list them, and to rules.
+// isTriage reports whether an event has the type issue.triage. Other events go only to rules, and
+// to agents that list them.
 func isTriage(e triage.Delivery) bool {
 	return slices.ContainsFunc(triage.EventKinds(), func(k triage.EventKind) bool {
 		return k.Name == e.Name && slices.Contains(k.Routed, e.Action)
 	})
 }
 
-// takes reports whether the agent takes an event.
+// takes reports whether the agent accepts an event.
 func (r Route) takes(e triage.Delivery) bool {
 	if r.Events != nil {
 		return slices.Contains(r.Events, e.Key()) || isTriage(e) && slices.Contains(r.Events, protocol.TypeIssueTriage)
@@ -96,8 +96,8 @@ func byRepo(routes []Route, repos []string) (map[string][]Route, error) {
 	return m, nil
 }
 
-// route returns the route of an event, with an empty URL if only rules apply, or the reason
-// why there is none.
+// route returns the route for an event. If only rules apply, its URL is empty. If there is no
+// route, reason says why.
 func (t *Intake) route(e triage.Delivery) (r Route, reason string) {
 	routes, known := t.repos[strings.ToLower(e.FullRepo())]
 	if !known {
@@ -133,8 +133,8 @@ func (t *Intake) skipReason(e triage.Delivery) string {
 	if reason := e.SkipReason(t.o.Bot); reason != "" {
 		return reason
 	}
-	// Two programs that answer each other would never stop. Issues that a program opens or
-	// labels are taken like those of people.
+	// Ignore comments and edits by programs, because two programs that answer each other would never
+	// stop. Issues that a program opens or labels are accepted like those of people.
 	if e.Sender.Type == "Bot" && (e.Name == triage.EventIssueComment || e.Action == "edited") {
 		return "another program wrote that: " + e.Sender.Login
 	}

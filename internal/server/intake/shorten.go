@@ -11,21 +11,21 @@ import (
 // errTooLong means that an event is longer than any that GitHub sends.
 var errTooLong = errors.New("the event is too long")
 
-// A shortener copies JSON, and cuts texts that are too long. Its output is valid JSON exactly
-// if its input is.
+// A shortener copies JSON and truncates long texts. Its output is valid JSON if and only if its
+// input is.
 type shortener struct {
 	dst  bytes.Buffer
-	text int // the most bytes of a text; it is cut before the character that begins there
+	text int // maximum bytes of a text; a character that begins after this many bytes is dropped
 
 	inText  bool
-	n       int  // bytes of the text that were copied
+	n       int  // bytes of the current text that were copied
 	cutting bool // the rest of the text is left out
-	escape  int  // bytes that are left of an escape sequence
-	hex     bool // it is one of the form \uXXXX
+	escape  int  // remaining bytes of an escape sequence
+	hex     bool // the escape sequence has the form \uXXXX
 }
 
-// shorten returns JSON with texts of at most text bytes, and of at most total bytes in all; the
-// error is errTooLong, or that of src.
+// shorten returns JSON with texts of at most text bytes, and with at most total bytes. The error is
+// errTooLong or that of src.
 func shorten(src io.Reader, text, total int) ([]byte, error) {
 	s := shortener{text: text}
 	chunk := make([]byte, 32<<10)
@@ -45,7 +45,7 @@ func shorten(src io.Reader, text, total int) ([]byte, error) {
 	}
 }
 
-// add takes the first bytes of a chunk, at least one, and returns how many.
+// add processes one or more bytes at the beginning of a chunk, and returns their number.
 func (s *shortener) add(chunk []byte) int {
 	c := chunk[0]
 	switch {
@@ -65,7 +65,7 @@ func (s *shortener) add(chunk []byte) int {
 	case c == '\\':
 		s.copy(chunk[:1])
 		s.escape, s.hex = 1, false
-	case c < ' ': // which no JSON has
+	case c < ' ': // invalid in JSON
 		if s.copy(chunk[:1]); s.cutting {
 			s.dst.WriteByte(c)
 		}
@@ -77,7 +77,7 @@ func (s *shortener) add(chunk []byte) int {
 	return 1
 }
 
-// plain returns how many of the first bytes stand for themselves in a text.
+// plain returns the number of bytes before the first quote, backslash or control character.
 func plain(chunk []byte) int {
 	for i, c := range chunk {
 		if c == '"' || c == '\\' || c < ' ' {
@@ -87,7 +87,8 @@ func plain(chunk []byte) int {
 	return len(chunk)
 }
 
-// escaped takes a byte of an escape sequence. One that is wrong is not left out.
+// escaped processes a byte of an escape sequence. It copies an invalid sequence even if the text is
+// being dropped, so that the output is invalid, too.
 func (s *shortener) escaped(c byte) {
 	switch {
 	case !s.cutting:
@@ -106,7 +107,7 @@ func (s *shortener) escaped(c byte) {
 	}
 }
 
-// copy copies bytes of a text, up to the first character to cut.
+// copy copies bytes of a text, up to the first dropped character.
 func (s *shortener) copy(part []byte) {
 	if s.cutting {
 		return
@@ -120,7 +121,7 @@ func (s *shortener) copy(part []byte) {
 	s.n += n
 }
 
-// allowed reports whether an escape sequence of JSON may go on with a byte.
+// allowed reports whether a byte is valid as the next one of a JSON escape sequence.
 func (s *shortener) allowed(c byte) bool {
 	if s.hex {
 		return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'

@@ -32,33 +32,33 @@ type Webhook struct {
 	secrets [][]byte
 	bodies  *request.Limiter
 	spool   *request.Spool
-	budget  *request.Budget // of bytes that are parsed at the same time
+	budget  *request.Budget // bounds the bytes that are parsed at the same time
 }
 
 // maxShort is how many short deliveries may be received at the same time.
 const maxShort = 64
 
-// The bounds of an event about an issue. GitHub's texts have 65,536 characters, which take at
-// most 6 bytes each, and an event has three of them.
+// The limits of an event about an issue. GitHub's texts have at most 65,536 characters, each of
+// which takes at most 6 bytes, and an event contains three such texts.
 const (
-	maxText  = 512 << 10 // bytes; longer texts are cut
-	maxEvent = 4 << 20   // bytes, with texts that are cut
+	maxText  = 512 << 10 // bytes of a text; longer ones are truncated
+	maxEvent = 4 << 20   // bytes, after truncating texts
 )
 
-// maxParsed is how many bytes of events are parsed at the same time: each takes about twelve
-// bytes of memory.
+// maxParsed is how many bytes of events are parsed concurrently. Each byte needs about twelve bytes
+// of memory.
 const maxParsed = maxEvent
 
 // maxSpooled is how many bytes of long deliveries are kept in files at the same time.
 const maxSpooled = 256 << 20
 
-// turnTimeout is how long an event that arrived whole waits to be parsed.
+// turnTimeout is how long a complete event may wait to be parsed.
 const turnTimeout = time.Minute
 
-// NewWebhook returns a Webhook that enqueues tasks for the events of issues and comments.
-// The secrets are those that GitHub may sign with: several while one is being replaced. Without
-// any the webhook is off; then the Intake may be nil. Long deliveries are kept in files in the
-// folder dir, see [request.OpenSpool].
+// NewWebhook returns a Webhook that enqueues tasks for the events of issues and comments. secrets
+// are the secrets with which GitHub may sign; there are several while one is being replaced.
+// Without secrets the webhook is off, and the Intake may be nil. Long deliveries are stored in
+// files in the folder dir; see [request.OpenSpool].
 func NewWebhook(in *Intake, secrets []secret.Text, dir string) (*Webhook, error) {
 	if in == nil && len(secrets) > 0 {
 		return nil, errors.New("the webhook has secrets, but Intake is not set")
@@ -83,8 +83,8 @@ type webhookAnswer struct {
 	Reason string `json:"reason,omitempty"`  // why the event was ignored
 }
 
-// Handle receives one delivery. It answers once the task is stored in the queue; the task is
-// worked on later. Errors are of type *response.Error or those of the queue.
+// Handle receives one delivery. It answers after the task is stored in the queue; an agent
+// processes the task later. Errors are of type *response.Error or from the queue.
 func (h *Webhook) Handle(w http.ResponseWriter, r *http.Request) error {
 	if len(h.secrets) == 0 {
 		return &response.Error{Status: http.StatusNotFound, Detail: "the webhook is off: no secret is configured for it"}
@@ -129,8 +129,8 @@ func (h *Webhook) Handle(w http.ResponseWriter, r *http.Request) error {
 
 // enqueue enqueues the task of an event about an issue.
 func (h *Webhook) enqueue(w http.ResponseWriter, r *http.Request, body *request.Spooled, dedup string) error {
-	// GitHub does not deliver again by itself: what arrived whole is stored also when GitHub no
-	// longer waits for the answer.
+	// GitHub does not redeliver by itself. So a complete delivery is stored even if GitHub no longer
+	// waits for the response.
 	turn, end := context.WithTimeout(context.WithoutCancel(r.Context()), turnTimeout)
 	defer end()
 	release, err := h.budget.Acquire(turn, body.Size())
@@ -156,7 +156,7 @@ func (h *Webhook) enqueue(w http.ResponseWriter, r *http.Request, body *request.
 func (h *Webhook) take(ctx context.Context, header http.Header, body *request.Spooled, dedup string) (Outcome, error) {
 	text := maxText
 	if isForm(header) {
-		text = maxEvent // it has no JSON texts yet
+		text = maxEvent // a form's JSON is still encoded, so the limit of texts does not apply
 	}
 	data, err := shorten(body.Reader(), text, maxEvent)
 	if errors.Is(err, errTooLong) {
@@ -181,7 +181,7 @@ func validDelivery(id string) bool {
 // A digest holds the hashes of a body, computed while it arrives.
 type digest struct {
 	sum  hash.Hash
-	macs []hash.Hash // one for each secret
+	macs []hash.Hash // one per secret
 }
 
 func (h *Webhook) newDigest(event string) *digest {
@@ -202,12 +202,11 @@ func (d *digest) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// dedupKey returns the key by which a repeated event is recognized. It is made of the body,
-// because only the body is signed: a stolen delivery could be sent again with any id. A
-// redelivery has the same body. Two events have different ones, as they contain what
-// happened and when, to the second. Events of one second that are alike in everything, such
-// as a label added, removed and added again, count as one: whoever looks at the issue later
-// sees no difference.
+// dedupKey returns the key by which a repeated event is recognized. It is a hash of the body,
+// because only the body is signed: a stolen delivery could be sent again with any id. A redelivery
+// has the same body. Other events have different bodies, because they contain the action and the
+// time in seconds. Identical events within one second count as one, such as a label that is added,
+// removed and added again. A later reader of the issue sees no difference.
 func (d *digest) dedupKey() string { return "webhook:" + hex.EncodeToString(d.sum.Sum(nil)) }
 
 func isForm(h http.Header) bool {
@@ -221,7 +220,7 @@ func payload(h http.Header, body []byte) []byte {
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil // which is not an event
+		return nil // parsing the event will fail
 	}
 	return []byte(form.Get("payload"))
 }
@@ -236,8 +235,8 @@ func signatureOf(h http.Header) ([]byte, error) {
 	return mac, nil
 }
 
-// signed reports whether the body was signed with one of the secrets. It tries them all, so
-// that the time does not depend on which it was.
+// signed reports whether the body was signed with one of the secrets. It checks all of them, so
+// that the time does not reveal which one matches.
 func (d *digest) signed(signature []byte) bool {
 	found := false
 	for _, mac := range d.macs {

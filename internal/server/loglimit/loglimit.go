@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// interval is how long a key is silent after a line.
+// interval is the minimum time between two lines for the same key.
 const interval = time.Minute
 
-// maxKeys bounds the memory. No further keys are logged while that many are silent.
+// maxKeys bounds the memory. While this many keys are stored, new keys are not logged.
 const maxKeys = 4096
 
 // sweepInterval is how often a full table is searched for expired keys; doing so at every
@@ -30,7 +30,7 @@ func New(now func() time.Time) *Limiter {
 	return &Limiter{now: now, logged: map[string]time.Time{}}
 }
 
-// Allow reports whether to log a line for the key now. It counts as logged then.
+// Allow reports whether to log a line for the key now. If so, it records the line as logged.
 func (l *Limiter) Allow(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

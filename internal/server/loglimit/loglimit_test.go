@@ -8,7 +8,8 @@ import (
 	"github.com/org/foreman-action/internal/server/loglimit"
 )
 
-// TestFull fills the table: a flood does not fill the log, and a minute later there is room.
+// TestFull checks that a flood of keys does not fill the log, and that new keys are allowed a
+// minute later.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)

@@ -1,18 +1,17 @@
 // Package longpoll lets requests wait for a task of their agent.
 //
-// A Group has the waiting requests of all agents, those of one agent in the order in which
-// they came. One goroutine, which runs only while requests wait, reads the queue's changes:
+// A Group contains the waiting requests of all agents, in the order of their arrival. While
+// requests wait, one goroutine reads the queue's changes:
 //
-//   - A change of an agent's tasks wakes one of its waiters, the first that is not awake
-//     already. It tries to claim. If it gets a task it wakes the next one, as one change can
-//     stand for several tasks; if not, it goes on waiting. So one task does not have all
-//     waiters run against the queue.
-//   - Once a second one waiter of each agent is woken without a change. Changes can be
-//     missed, and the queue reports none when the time comes until which a task was held back.
-//   - A waiter that leaves although it was woken passes that on to the next one.
+//   - A change of an agent's tasks wakes the agent's first sleeping waiter, which tries to
+//     claim a task. If it gets one, it wakes the next waiter, because one change can stand for
+//     several tasks. If not, it waits again. So a single task does not wake all waiters.
+//   - Once per second, one waiter of each agent is woken without a change. Changes can be
+//     missed, and the queue reports none when a delayed task becomes ready.
+//   - A waiter that leaves after it was woken wakes the next one instead.
 //
-// Waiting ends with a task, after the timeout, when the client disconnects, or when the
-// server stops. In the second and the last case the response contains no task.
+// A wait ends with a task, after the timeout, when the client disconnects, or when the server
+// stops. After the timeout or a stop, the response contains no task.
 package longpoll
 
 import (
@@ -35,8 +34,8 @@ type Group struct {
 
 	mu      sync.Mutex
 	waiting map[string][]*waiter // by agent, in the order in which they came
-	n       int                  // of all agents
-	quit    chan struct{}        // ends the goroutine that listens; used while n > 0
+	n       int                  // number of waiters of all agents
+	quit    chan struct{}        // closed to end the listening goroutine; used while n > 0
 
 	listeners sync.WaitGroup
 }
@@ -47,21 +46,21 @@ type waiter struct {
 	wake  chan struct{} // of capacity 1
 }
 
-// New returns a Group for a queue's Watch. When stop is closed, waiting ends at once.
+// New returns a Group for a queue's Watch method. After stop is closed, all waits end at once.
 func New(watch func() (<-chan queue.Change, func()), stop <-chan struct{}) *Group {
 	return &Group{watch: watch, stop: stop, waiting: map[string][]*waiter{}}
 }
 
-// Claim calls claim until it returns anything but queue.ErrEmpty: at first, and then
-// whenever the agent may have a task. It returns queue.ErrEmpty after the timeout and when
-// the server stops, and the error of ctx when that ends.
+// Claim calls claim at once, and again whenever the agent may have a task, until claim returns
+// another result than queue.ErrEmpty. Claim returns queue.ErrEmpty after the timeout and when the
+// server stops. It returns ctx's error when ctx ends.
 func (g *Group) Claim(ctx context.Context, agent string, timeout time.Duration, claim func() (queue.Claim, error)) (queue.Claim, error) {
 	w := g.join(agent)
 	defer g.leave(w)
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	for {
-		// Also at first: a task may have come before the request joined.
+		// Try first, because a task may have arrived before the request joined the group.
 		c, err := claim()
 		if !errors.Is(err, queue.ErrEmpty) {
 			if err == nil {
@@ -155,7 +154,7 @@ func (g *Group) listen(changes <-chan queue.Change, quit <-chan struct{}) {
 		select {
 		case change, ok := <-changes:
 			if !ok {
-				changes = nil // the queue reports no more; the ticks go on
+				changes = nil // the queue reports no more changes, but the ticks continue
 			} else if change.Agent != "" {
 				g.wake(change.Agent)
 			}

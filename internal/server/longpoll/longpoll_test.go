@@ -7,10 +7,10 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// TestLeaveWoken has a waiter leave that was woken and did not look: the next one does.
+// TestLeaveWoken checks that if a woken waiter leaves without a try, the next waiter is woken.
 func TestLeaveWoken(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // in which no time passes
+	synctest.Test(t, func(t *testing.T) { // no time passes in the bubble
 		g := New(func() (<-chan queue.Change, func()) { return nil, func() {} }, nil)
 		first, second, other := g.join("a"), g.join("a"), g.join("b")
 		g.wake("a")

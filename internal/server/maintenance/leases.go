@@ -11,11 +11,11 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// A leaseWatch watches the leases that other servers have on decisions. A server that lives
-// renews each long before its end.
+// A leaseWatch watches the leases on decisions that other servers have. A live server renews each
+// lease long before its end.
 type leaseWatch struct {
 	loop *supervisor.Loop
-	late time.Duration // less than this is left: it should have been renewed
+	late time.Duration // if less time than this is left, the lease is overdue
 	log  *slog.Logger
 
 	mu   sync.Mutex // guards the fields below
@@ -23,7 +23,7 @@ type leaseWatch struct {
 	seen time.Time // when held was read
 }
 
-// see takes the leases of other servers, and logs those that were not renewed, once each.
+// see receives the leases of other servers, and logs each overdue one once.
 func (w *leaseWatch) see(ctx context.Context, others []queue.ActiveLease) {
 	late := slices.DeleteFunc(slices.Clone(others), func(l queue.ActiveLease) bool { return l.Left >= w.late })
 	w.mu.Lock()
@@ -37,7 +37,7 @@ func (w *leaseWatch) see(ctx context.Context, others []queue.ActiveLease) {
 	w.held, w.seen = late, time.Now()
 }
 
-// unrenewed returns the leases that were not renewed, as they are now.
+// unrenewed returns the overdue leases with their remaining time, which is at least 0.
 func (w *leaseWatch) unrenewed() []queue.ActiveLease {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,6 +1,5 @@
-// Package maintenance keeps the queue in order: it requeues tasks whose claim or lease has
-// run out, deletes tasks that ended long ago, and records that a server is there to receive
-// heartbeats.
+// Package maintenance keeps the queue in order: it requeues tasks whose claim or lease has expired,
+// deletes old tasks, and records that a server is running to receive heartbeats.
 package maintenance
 
 import (
@@ -20,8 +19,8 @@ import (
 const (
 	leaseInterval = time.Second // between checks of the leases of decisions
 	purgeInterval = time.Hour
-	purgeBatch    = 100 // tasks that are deleted in one call
-	maxLogged     = 20  // ids of tasks in a log line
+	purgeBatch    = 100 // tasks that one call deletes
+	maxLogged     = 20  // maximum ids of tasks in a log line
 )
 
 // Queue has the calls of queue.Queue that a Maintainer makes.
@@ -35,14 +34,14 @@ type Queue interface {
 // Options configure a Maintainer.
 type Options struct {
 	Queue   Queue   // must be set
-	Cursors Cursors // keep when a server was last there; must be set
+	Cursors Cursors // store when a server last ran; must be set
 	// ClaimTimeout is how long a claim lasts without a heartbeat; must be set.
 	ClaimTimeout    time.Duration
 	Lease           time.Duration // of a decision, from each renewal on; 0: queue.DefaultLease
 	Limits          queue.Limits  // of tasks that are requeued
 	RequeueInterval time.Duration // 0: 1 minute
-	Retention       time.Duration // of done and failed tasks; 0: 30 days; negative: for ever
-	Requeued        func()        // is called when tasks were requeued; must be set
+	Retention       time.Duration // keeps done and failed tasks; 0: 30 days; negative: for ever
+	Requeued        func()        // called after tasks were requeued; must be set
 	Observe         observe.Func
 	Log             *slog.Logger // nil discards
 }
@@ -101,7 +100,7 @@ func (m *Maintainer) Health() []supervisor.Health {
 
 // requeue requeues stale tasks, and fails those that reached the limits.
 func (m *Maintainer) requeue(ctx context.Context) error {
-	// First, so that no claim is ended whose heartbeats no server could receive.
+	// Record presence first, so that no claim expires whose heartbeats no server could receive.
 	if err := m.presence.record(ctx); err != nil {
 		return err
 	}
@@ -121,7 +120,7 @@ func (m *Maintainer) checkLeases(ctx context.Context) error {
 // Unrenewed returns the leases of other servers that were not renewed in time.
 func (m *Maintainer) Unrenewed() []queue.ActiveLease { return m.leases.unrenewed() }
 
-// report reports requeued tasks.
+// report logs and counts requeued tasks.
 func (m *Maintainer) report(ctx context.Context, stale []queue.Requeued) {
 	ids := map[queue.State][]string{}
 	for _, t := range stale {
@@ -136,8 +135,8 @@ func (m *Maintainer) report(ctx context.Context, stale []queue.Requeued) {
 	}
 }
 
-// purge deletes tasks that ended long ago. Between two batches it leaves as much time to
-// other writers as a batch takes.
+// purge deletes old tasks. After each batch it pauses for as long as the batch took, so that others
+// can write.
 func (m *Maintainer) purge(ctx context.Context) error {
 	if m.o.Retention < 0 {
 		return nil

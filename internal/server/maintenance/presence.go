@@ -8,32 +8,32 @@ import (
 	"time"
 )
 
-// Cursors keep a few bytes under a name, for all servers that work on a queue. Nil bytes:
-// there are none.
+// Cursors store a few bytes under a name, for all servers that use the queue. Nil bytes mean that
+// nothing is stored.
 type Cursors interface {
 	Cursor(ctx context.Context, name string) ([]byte, error)
 	SaveCursor(ctx context.Context, name string, data []byte) error
 }
 
-// presenceKey is the cursor of the time when a server was last there. No repository has
+// presenceKey is the name of the cursor with the time when a server last ran. No repository has
 // that name.
 const presenceKey = "presence"
 
-// A presence records when a server was last there to receive the heartbeats of agents.
+// A presence records when a server last ran, and so could receive the heartbeats of agents.
 type presence struct {
 	queue        Queue
 	cursors      Cursors
 	claimTimeout time.Duration
 	log          *slog.Logger
 
-	mu       sync.Mutex // guards recorded, and makes records one after the other
-	recorded time.Time  // by this server
+	mu       sync.Mutex // guards recorded, and serializes calls of record
+	recorded time.Time  // by this server; zero: never
 }
 
-// record records that a server is there. After a downtime it prolongs all claims, for
-// agents could not send heartbeats. A downtime of up to a third of the claim timeout does not
-// matter, as agents send heartbeats that often: so a server that is restarted again and
-// again, or runs beside another one, does not keep the claims of a dead agent alive.
+// record records that a server is running. If no server ran for longer than a third of the claim
+// timeout, it first extends all claims, because agents could not send heartbeats. Shorter downtimes
+// do not matter, because agents send a heartbeat every third of the claim timeout. So frequent
+// restarts, or a second server, do not keep the claims of a dead agent alive.
 func (p *presence) record(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,9 +43,9 @@ func (p *presence) record(ctx context.Context) error {
 	}
 	now, longest := time.Now(), p.claimTimeout/3
 	last, err := time.Parse(time.RFC3339Nano, string(data))
-	// A time in the future is from another machine, or the clock was set back: it means
-	// nothing. A server that was there all the time goes by its own record, or else two servers
-	// whose clocks differ would prolong all claims for ever.
+	// A stored time in the future is ignored: it is from a machine with another clock, or the clock
+	// was set back. A server that ran all the time uses its own record. Otherwise two servers with
+	// different clocks would extend all claims for ever.
 	if (err != nil || now.Sub(last).Abs() > longest) && p.silence(now) > longest {
 		n, err := p.queue.ExtendClaims(ctx, p.claimTimeout)
 		if err != nil {
@@ -62,8 +62,8 @@ func (p *presence) record(ctx context.Context) error {
 	return err
 }
 
-// silence is the time since the last record of this server. The monotonic clock stands still
-// while the machine sleeps, so the wall clock counts too. The caller holds p.mu.
+// silence returns the time since this server's last record. The monotonic clock may stop while the
+// machine sleeps, so the wall clock is used as well. The caller holds p.mu.
 func (p *presence) silence(now time.Time) time.Duration {
 	if p.recorded.IsZero() {
 		return math.MaxInt64

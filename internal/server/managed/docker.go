@@ -29,8 +29,8 @@ const agentPort = "8000/tcp"
 // Docker runs containers with a Docker engine. It is safe for concurrent use.
 type Docker struct{ c *client.Client }
 
-// OpenDocker returns the engine that DOCKER_HOST and the other variables of Docker's client
-// name; without them, that of the default socket. It does not connect yet.
+// OpenDocker returns the engine that DOCKER_HOST and the other variables of Docker's client name,
+// or else the engine at the default socket. It does not connect yet.
 func OpenDocker() (*Docker, error) {
 	c, err := client.New(client.FromEnv)
 	if err != nil {
@@ -59,7 +59,7 @@ func (d *Docker) Gateway(ctx context.Context) (netip.Addr, error) {
 			return c.Gateway, nil
 		}
 	}
-	// Docker does not always report an address that it chose itself; the interface has it.
+	// Docker does not always report an address that it chose itself, so use that of the interface.
 	bridge, err := net.InterfaceByName(n.Network.Options["com.docker.network.bridge.name"])
 	if err != nil {
 		return netip.Addr{}, fmt.Errorf("find the address of Docker's bridge: %w", err)
@@ -102,13 +102,13 @@ func (d *Docker) Start(ctx context.Context, owner string, a Agent) (string, erro
 	if err := cmp.Or(d.pull(ctx, a.Image), ctx.Err()); err != nil {
 		return "", err
 	}
-	// Not cancelled half-way: the caller needs the ID to remove the container.
+	// Do not cancel this half-way, because the caller needs the ID to remove the container.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startTimeout)
 	defer cancel()
 	o := client.ContainerCreateOptions{Name: "foreman-" + a.Name + "-" + owner, Config: containerConfig(owner, a), HostConfig: hostConfig(a)}
 	created, err := d.c.ContainerCreate(ctx, o)
 	if cerrdefs.IsConflict(err) {
-		// An earlier container of this agent: the engine failed to remove it.
+		// The engine failed to remove an earlier container of this agent.
 		if err := d.Remove(ctx, o.Name); err != nil {
 			return "", err
 		}
@@ -205,7 +205,7 @@ func (d *Docker) logTail(ctx context.Context, id string) string {
 	return string(end)
 }
 
-// A tailBuffer keeps the last maxRead bytes that were written to it.
+// A tailBuffer is a writer that keeps the last maxRead bytes.
 type tailBuffer []byte
 
 // Write implements io.Writer.
@@ -217,7 +217,7 @@ func (t *tailBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Remove implements [Engine]. The container has 10 s to stop before it is killed.
+// Remove implements [Engine]. It gives the container 10 s to stop, and then kills it.
 func (d *Docker) Remove(ctx context.Context, id string) error {
 	wait := 10
 	if _, err := d.c.ContainerStop(ctx, id, client.ContainerStopOptions{Timeout: &wait}); err != nil && !cerrdefs.IsNotFound(err) {

@@ -50,7 +50,7 @@ func command(t *testing.T, in io.Reader, env []string, name string, args ...stri
 	return strings.TrimSpace(string(out))
 }
 
-// image makes an image of the test's agent alone.
+// image builds an image that contains only the test's agent.
 func image(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -66,7 +66,7 @@ func image(t *testing.T) string {
 	return name
 }
 
-// harness listens where containers reach this machine, and has no task for them.
+// harness starts a server without tasks at an address that containers can reach.
 func harness(t *testing.T, d *managed.Docker) (address string, last func() string) {
 	t.Helper()
 	gateway, err := d.Gateway(t.Context())
@@ -113,8 +113,8 @@ func get(t *testing.T, url string) string {
 	return string(b)
 }
 
-// An agent in a real container gets its own and the server's address, is isolated, restarted
-// once and failed then, and leaves no container behind.
+// TestDocker checks an agent in a real container: it gets its own and the server's address, is
+// isolated, is restarted once and then fails, and leaves no container behind.
 func TestDocker(t *testing.T) {
 	t.Parallel()
 	d := docker(t)
@@ -127,7 +127,7 @@ func TestDocker(t *testing.T) {
 	}
 	agent.URL = fmt.Sprintf("http://127.0.0.1:%d", agent.Port)
 
-	// The container of a crashed server has the same name, and is removed.
+	// Simulate a crashed server, which leaves a container with the same name. It must be removed.
 	left, err := d.Start(t.Context(), owner, agent)
 	if err != nil {
 		t.Fatal(err)
@@ -192,8 +192,8 @@ func TestDocker(t *testing.T) {
 	}
 }
 
-// A missing image is reported with the command that pulls it, and does not keep the
-// supervisor from stopping.
+// TestDockerStopsAndPulls checks that a missing image is reported with the command to pull it, and
+// does not prevent the supervisor from stopping.
 func TestDockerStopsAndPulls(t *testing.T) {
 	t.Parallel()
 	d := docker(t)

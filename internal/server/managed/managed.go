@@ -20,10 +20,10 @@ import (
 type Agent struct {
 	Name  string // for the container and the logs: letters, digits, '.', '_' and '-'
 	Image string
-	// Port is the port on this machine's loopback under which the agent is reached; the
-	// agent itself listens on port 8000.
+	// Port is the port on this machine's loopback address for requests to the agent. Inside the
+	// container, the agent listens on port 8000.
 	Port       int
-	URL        string      // the address that identifies the agent in the queue; it gets it as AGENT_URL
+	URL        string      // identifies the agent in the queue; the agent gets it as AGENT_URL
 	HarnessURL secret.Text // the server's address, with the agent's credential
 	Env        map[string]secret.Text
 	MemoryMB   int     // 0: 512
@@ -40,7 +40,7 @@ const (
 	Starting  State = "starting"
 	Healthy   State = "healthy"
 	Unhealthy State = "unhealthy" // /health is not answered with 200, or the container just exited
-	Waiting   State = "waiting"   // the engine cannot run it now, and is tried again
+	Waiting   State = "waiting"   // the engine cannot run it; the start is retried
 	Failed    State = "failed"    // it exited twice, and is not restarted
 	Stopped   State = "stopped"
 )
@@ -56,19 +56,19 @@ type Status struct {
 // ErrNotFound is the error of an [Engine] for a container that does not exist.
 var ErrNotFound = errors.New("managed: container not found")
 
-// An Engine runs containers. [Docker] is one.
+// An Engine runs containers. [Docker] implements it.
 type Engine interface {
 	// Ping returns nil when the engine answers.
 	Ping(ctx context.Context) error
-	// RemoveAll removes all containers of an owner, and returns the names of those that it
-	// removed, also with an error.
+	// RemoveAll removes all containers of an owner, and returns the names of the removed ones, even
+	// if there is an error.
 	RemoveAll(ctx context.Context, owner string) (names []string, err error)
-	// Start creates and starts a container; a missing image is pulled. An ID that is not
-	// empty must be removed, also with an error.
+	// Start creates and starts a container. It pulls a missing image. The caller must remove a
+	// container with a non-empty ID, even after an error.
 	Start(ctx context.Context, owner string, a Agent) (id string, err error)
-	// Wait waits until the container exits, and returns its exit code and the end of its
-	// output, which may be cut anywhere. With an error the container may still run, except
-	// for [ErrNotFound].
+	// Wait waits until the container exits, and returns its exit code and the end of its output,
+	// which may begin anywhere. After an error other than [ErrNotFound], the container may still be
+	// running.
 	Wait(ctx context.Context, id string) (code int64, output string, err error)
 	// Remove stops and removes a container. A missing container is not an error.
 	Remove(ctx context.Context, id string) error
@@ -78,13 +78,13 @@ type Engine interface {
 type Options struct {
 	Engine Engine // must be set
 	Agents []Agent
-	// Owner distinguishes the containers of this server from those of other servers on the
-	// same engine: letters and digits. It must be set.
+	// Owner distinguishes the containers of this server from those of other servers on the same
+	// engine. It consists of letters and digits; must be set.
 	Owner string
 	// Health returns nil when the agent at an address is healthy; nil: GET <url>/health must
 	// be answered with 200 within 2 s.
 	Health func(ctx context.Context, url string) error
-	Sleep  func(context.Context, time.Duration) error // nil: real
+	Sleep  func(context.Context, time.Duration) error // nil: sleep for real
 	Log    *slog.Logger                               // gets each change of a state; nil discards
 }
 
@@ -147,9 +147,9 @@ func (s *Supervisor) Statuses() []Status {
 	return list
 }
 
-// Run starts and supervises the agents until ctx ends; then it removes them, and returns
-// nil. The server must listen before, because agents may claim tasks at once. A failed agent
-// or an engine that does not answer do not end Run; [Supervisor.Statuses] reports them.
+// Run starts and supervises the agents until ctx ends. Then it removes them, and returns nil. The
+// server must already listen, because agents may claim tasks at once. A failed agent or an
+// unavailable engine does not end Run; see [Supervisor.Statuses].
 func (s *Supervisor) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	if len(s.agents) > 0 && s.removeOld(ctx) {

@@ -17,14 +17,14 @@ import (
 	"github.com/org/foreman-action/internal/server/managed"
 )
 
-// An engine is a fake: each container in turn exits after its time in lives.
+// An engine is a fake. It ends each container after the container's time in lives.
 type engine struct {
 	mu      sync.Mutex
-	lives   []time.Duration // of the containers in turn; those beyond live on
+	lives   []time.Duration // lifetimes of the containers, in order; further ones do not exit
 	fail    int             // how many calls of Start fail; -1: all
-	loses   []error         // of Wait, one for each call; nil: it waits
+	loses   []error         // errors of Wait, one per call; nil: it waits
 	down    int             // how many calls of Ping and RemoveAll fail
-	downAt  int             // which call of Ping or RemoveAll fails, from 1; 0: none
+	downAt  int             // number of the failing call of Ping or RemoveAll, from 1; 0: none
 	asked   int
 	left    []string
 	waits   int
@@ -83,7 +83,7 @@ func (e *engine) Remove(ctx context.Context, id string) error {
 	return ctx.Err()
 }
 
-// The states with their reasons.
+// States with their reasons, as in the log.
 const (
 	ended = "unhealthy: it ended with exit code 3: bye, ***"
 	again = "starting: it ended with exit code 3: bye, ***; it is started again"
@@ -125,7 +125,7 @@ func TestSupervisor(t *testing.T) {
 		engine *engine
 		health func(context.Context, string) error
 		run    time.Duration
-		want   []string // how the state went
+		want   []string // sequence of logged states
 		states managed.State
 		starts int
 	}{

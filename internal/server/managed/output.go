@@ -11,8 +11,8 @@ import (
 const (
 	// maxShown is how much of the end of a container's output is shown, in bytes.
 	maxShown = 500
-	// maxRead is how much of it is searched for secrets, which is more because half a secret
-	// is not found.
+	// maxRead is how many bytes at the end are searched for secrets. It is larger than maxShown,
+	// because a truncated secret is not found.
 	maxRead = 64 << 10
 )
 
@@ -22,7 +22,7 @@ func (a Agent) redactedEnd(output string) string {
 	cut := len(output) >= maxRead
 	output = secret.Redact(output, secrets...)
 	if cut {
-		// The beginning may be the rest of a secret.
+		// The output may begin with the rest of a secret, so drop that many bytes.
 		longest := 0
 		for _, text := range secrets {
 			longest = max(longest, len(text))
@@ -33,7 +33,7 @@ func (a Agent) redactedEnd(output string) string {
 	return strings.ToValidUTF8(output[max(0, len(output)-maxShown):], "")
 }
 
-// secrets returns the agent's secrets in all forms in which it may print them.
+// secrets returns the agent's secrets in all forms in which the agent may print them.
 func (a Agent) secrets() []string {
 	list := []string{string(a.HarnessURL)}
 	if u, err := url.Parse(string(a.HarnessURL)); err == nil && u.User != nil {

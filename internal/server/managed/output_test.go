@@ -8,7 +8,8 @@ import (
 	"github.com/org/foreman-action/internal/secret"
 )
 
-// Secrets are removed before an output is cut: half a secret would not be found.
+// TestRedactedEnd checks that secrets are removed before an output is shortened, because a
+// truncated secret would not be found.
 func TestRedactedEnd(t *testing.T) {
 	t.Parallel()
 	a := Agent{
@@ -38,7 +39,8 @@ func TestRedactedEnd(t *testing.T) {
 	}
 }
 
-// Wherever the beginning of a long output was cut, no rest of a secret is shown.
+// TestRedactedEndOfLongOutput checks that no part of a secret is shown, wherever a long output was
+// truncated.
 func TestRedactedEndOfLongOutput(t *testing.T) {
 	t.Parallel()
 	key := strings.Repeat("hunter-0123456789", 150)

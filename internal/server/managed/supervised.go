@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	maxRestarts     = 1               // of a container that exits
+	maxRestarts     = 1               // how often a container is restarted after an exit
 	restartDelay    = 2 * time.Second // from the exit to the restart
-	maxBackoff      = time.Minute     // between two tries of a call that the engine refused
+	maxBackoff      = time.Minute     // maximum time between two tries of a failed call to the engine
 	removeTimeout   = 20 * time.Second
 	startupInterval = time.Second // between health checks until the first that succeeds
 	healthInterval  = 15 * time.Second
-	// startupChecks is how many health checks may fail at the start before an agent is called
-	// unhealthy. It is not restarted then: it may work on pending tasks before it serves.
+	// startupChecks is how many health checks may fail before a new agent counts as unhealthy. It is
+	// not restarted even then, because it may process pending tasks before it listens.
 	startupChecks = 30
 )
 
-// backoff returns the delay after the n-th failure of the engine in a row, from 0.
+// backoff returns the delay after n earlier failures of the engine in a row.
 func backoff(n int) time.Duration { return wait.Backoff(n, restartDelay, maxBackoff) }
 
 // A supervised is an agent with its state.
@@ -43,7 +43,8 @@ func (s *supervised) status() Status {
 	return Status{Agent: s.agent, State: s.state, Reason: s.reason, Restarts: s.restarts}
 }
 
-// set changes the state and logs it. A new reason of an unhealthy agent is not logged.
+// set changes the state and logs the change. If an unhealthy agent only gets another reason, that
+// is not logged.
 func (s *supervised) set(state State, reason string) {
 	s.mu.Lock()
 	same := s.state == state && (s.reason == reason || state == Unhealthy)
@@ -64,8 +65,8 @@ func (s *supervised) set(state State, reason string) {
 	s.o.Log.Log(context.Background(), level, "managed agent", "agent", s.agent.Name, "state", string(state), "reason", reason, "restarts", restarts)
 }
 
-// run keeps the agent running until ctx ends or it failed. Only an exit of the agent itself
-// counts as a restart; failures of the engine are retried without end.
+// run keeps the agent running until ctx ends or the agent has failed. Only an exit of the agent
+// itself counts as a restart. Failures of the engine are retried for ever.
 func (s *supervised) run(ctx context.Context) {
 	defer func() {
 		if ctx.Err() != nil {
@@ -90,7 +91,8 @@ func (s *supervised) run(ctx context.Context) {
 		if s.o.Sleep(ctx, restartDelay) != nil {
 			return
 		}
-		// An engine that stops ends its containers too, and does not answer then.
+		// If the engine itself stops, it ends its containers and does not answer. That is not the
+		// agent's failure.
 		if err := s.o.Engine.Ping(ctx); err != nil && ctx.Err() == nil {
 			s.set(Waiting, fmt.Sprintf("the engine does not answer: %v", err))
 			continue
@@ -112,7 +114,7 @@ func (s *supervised) runContainer(ctx context.Context) (reason string, err error
 	id, err := s.o.Engine.Start(ctx, s.o.Owner, s.agent)
 	if id != "" {
 		defer func() {
-			// Removed also when ctx ended: the server is stopping.
+			// Remove it even if ctx ended because the server stops.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 			defer cancel()
 			if err := s.o.Engine.Remove(ctx, id); err != nil {
@@ -134,8 +136,8 @@ func (s *supervised) runContainer(ctx context.Context) (reason string, err error
 	return s.waitForExit(ctx, id)
 }
 
-// waitForExit returns why a container exited. When the engine fails it is asked again; if
-// the container exited meanwhile, that may be due to the engine, and is an error.
+// waitForExit returns why a container exited. If the engine fails, waitForExit tries again. If the
+// container then turns out to have exited, the engine may be the cause, so that is an error.
 func (s *supervised) waitForExit(ctx context.Context, id string) (reason string, err error) {
 	for tries := 0; ; tries++ {
 		code, output, err := s.o.Engine.Wait(ctx, id)

@@ -7,18 +7,17 @@ import "time"
 // An Event is the kind of an observation.
 type Event int
 
-// The events. Those without a metric here are counted by the wrapped queue of package
-// telemetry.
+// The events. Package telemetry counts those without a metric here in its wrapped queue.
 const (
 	ApplyAttempted  Event = iota // an attempt to carry a decision out ended; Status is its outcome: foreman_apply_attempts_total
-	Notified                     // an agent was notified of a task, or asked; Status is the result: foreman_nudges_total
+	Notified                     // an agent was notified of a task, or received one; Status is the result: foreman_nudges_total
 	LoopFailed                   // a pass of a loop failed; Status is the loop's name: foreman_loop_restarts_total
 	Requeued                     // tasks were requeued or failed; Status is their state now
 	Purged                       // old tasks were deleted
 	BreakerOpened                // the circuit breaker of Agent opened: foreman_agent_breaker_open
-	BreakerClosed                // … or closed, after Took
+	BreakerClosed                // the circuit breaker of Agent closed; it was open for Took
 	GitHubFailed                 // an outage of GitHub began; Status is its cause: foreman_github_outage
-	GitHubRecovered              // … or ended, after Took
+	GitHubRecovered              // an outage of GitHub ended; it lasted for Took
 )
 
 // An Observation is one event.
@@ -27,7 +26,7 @@ type Observation struct {
 	Status string
 	Agent  string // the agent concerned; may be empty
 	Repo   string // may be empty
-	N      int    // how often
+	N      int    // number of occurrences
 	Took   time.Duration
 }
 

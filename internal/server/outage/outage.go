@@ -1,11 +1,11 @@
 // Package outage detects outages of GitHub: times in which GitHub fails every request of the
-// server, or refuses its credentials, for all or for one account that a GitHub App is
-// installed on.
+// server, or refuses its credentials. The credentials can be refused for all repositories, or for
+// one account on which a GitHub App is installed.
 //
-// One Monitor sees all requests of the server, as part of their transport: those of the
-// executor, of the poller, and those that get the tokens of an App. It only reports: a log
-// line at the beginning and the end, the health of the server and a metric. Decisions and
-// polls are retried as packages executor and poll determine.
+// A Monitor sees all requests of the server through their transport: those of the executor, those
+// of the poller, and those for the tokens of an App. It only reports outages: by a log line at the
+// beginning and the end, by the health of the server, and by a metric. Packages executor and poll
+// decide how to retry decisions and polls.
 package outage
 
 import (
@@ -25,13 +25,13 @@ import (
 )
 
 const (
-	probeInterval = 30 * time.Second // between two requests during an outage
-	maxProbes     = 5                // of repositories at a time
-	maxNames      = 10               // repositories in a message
-	unusedAfter   = 24 * time.Hour   // an outage of a repository about which only probes ask
+	probeInterval = 30 * time.Second // between two probes during an outage
+	maxProbes     = 5                // maximum number of repositories at a time
+	maxNames      = 10               // maximum number of repositories in a message
+	unusedAfter   = 24 * time.Hour   // without requests other than probes, an outage ends
 )
 
-// A Cause is the kind of an outage, as the log and the metric name it.
+// A Cause is the kind of an outage, as used in the log and the metric.
 type Cause string
 
 // The causes.
@@ -40,7 +40,7 @@ const (
 	Unavailable Cause = "unavailable" // no answer, or a status of 500 or more
 )
 
-// advice returns what an operator should do. named reports whether the outage is of certain
+// advice returns what an operator should do. named means that the outage concerns only certain
 // repositories.
 func (c Cause) advice(named bool) string {
 	switch {
@@ -52,14 +52,14 @@ func (c Cause) advice(named bool) string {
 	return "the credentials expired, were revoked or lost their access: replace them under identity in the configuration, and restart the server; decisions wait until then"
 }
 
-// An Error is an outage that goes on.
+// An Error is a current outage.
 type Error struct {
 	Cause Cause
 	// Repos are the repositories, "owner/name", for which the App is refused; empty: the outage
 	// concerns all.
 	Repos []string
 	Since time.Time
-	Last  string // failure; it may contain words of others
+	Last  string // the last failure; it may contain untrusted text
 }
 
 // Error states the outage and what to do.
@@ -80,18 +80,18 @@ type Options struct {
 	Log     *slog.Logger // nil discards
 }
 
-// A Monitor judges whether there is an outage. It is safe for concurrent use. The methods of
-// a nil one judge nothing.
+// A Monitor detects outages. It is safe for concurrent use. The methods of a nil Monitor do
+// nothing.
 type Monitor struct {
 	o Options
 
 	mu      sync.Mutex // guards the fields below
-	service streak     // requests that GitHub did not answer, or failed
+	service streak     // failed or unanswered requests
 	// refused are the streaks of refused credentials, by repository; the key everywhere is for
 	// the token, or the App itself.
 	refused map[string]*streak
-	// accounts are those with outages of repositories, by the owner's name. An App is installed,
-	// suspended and removed by account, so all of one are one line in the log.
+	// accounts are the accounts with an outage of a repository, by the owner's name. An App is
+	// installed, suspended and removed per account, so the log has one line per account.
 	accounts map[string]*incident
 }
 
@@ -100,9 +100,9 @@ const everywhere = ""
 
 // An incident is an outage of an account.
 type incident struct {
-	repos    int // in which it goes on
+	repos    int // number of repositories with a current outage
 	since    time.Time
-	failures int // in repositories whose outage has ended
+	failures int // number of failures in repositories whose outage has ended
 }
 
 // New returns a Monitor without an outage.
@@ -111,7 +111,7 @@ func New(o Options) *Monitor {
 	return &Monitor{o: o, refused: map[string]*streak{}, accounts: map[string]*incident{}}
 }
 
-// Err returns the outages that go on, each an [*Error]; nil: there is none.
+// Err returns the current outages, each as an [*Error]; nil: no outage.
 func (m *Monitor) Err() error {
 	if m == nil {
 		return nil
@@ -155,8 +155,8 @@ func (m *Monitor) Run(ctx context.Context, probe func(ctx context.Context, repo 
 	return nil
 }
 
-// silent returns the repositories with an outage about which no request was sent for a while, the
-// longest silent ones first.
+// silent returns the repositories with an outage for which no request was sent for a while, those
+// with the longest silence first.
 func (m *Monitor) silent() (repos []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -172,7 +172,7 @@ func (m *Monitor) silent() (repos []string) {
 	return repos[:min(len(repos), maxProbes)]
 }
 
-// answered records that GitHub answered a request, which ends an outage of GitHub itself.
+// answered records that GitHub answered a request. That ends an outage with the cause Unavailable.
 func (m *Monitor) answered(ctx context.Context) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -190,7 +190,7 @@ func (m *Monitor) failed(ctx context.Context, begin time.Time, err string) {
 	}
 }
 
-// forget ends the outages of repositories that nothing uses any more, such as after the App was
+// forget ends the outages of repositories that are no longer used, for example because the App was
 // removed on purpose.
 func (m *Monitor) forget(ctx context.Context) {
 	m.mu.Lock()
@@ -255,8 +255,8 @@ func (m *Monitor) accept(ctx context.Context, repo string) {
 	}
 }
 
-// end reports the end of an outage of a repository, if it is the last one of its account. The
-// caller holds m.mu.
+// end ends the outage of a repository. It reports the end of the account's outage if that was the
+// account's last repository with one. The caller holds m.mu.
 func (m *Monitor) end(ctx context.Context, repo string, before streak) {
 	name := owner(repo)
 	i := m.accounts[name]

@@ -32,7 +32,7 @@ type rig struct {
 	err    error
 }
 
-// failing is the end of a body.
+// failing is a reader that fails, used as the end of a body.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) {
@@ -57,13 +57,14 @@ func (r *rig) RoundTrip(*http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// send sends requests to a path, one a second, which end in a status; 0: in an error.
+// send sends n requests to a path, one per second, that get a status; 0: an error.
 func (r *rig) send(path string, status, n int) {
 	r.t.Helper()
 	r.about("", path, status, n)
 }
 
-// about is send with the tokens of an App for a repository; empty: with one token.
+// about is like send, but uses the tokens of an App for a repository; empty: a single token for
+// all.
 func (r *rig) about(repo, path string, status, n int) {
 	r.t.Helper()
 	r.status, r.err = status, nil
@@ -97,7 +98,7 @@ const (
 	issue    = "/repos/o/r/issues/1"
 	tokens   = "/app/installations/7/access_tokens"
 	lookUp   = "/repos/o/r/installation"
-	longTime = 12 // requests
+	longTime = 12 // number of requests
 )
 
 func TestMonitor(t *testing.T) {
@@ -357,8 +358,8 @@ func (e events) Handle(_ context.Context, rec slog.Record) error {
 	return nil
 }
 
-// TestProbe sees the end of an outage also when no other request is sent: of each repository by a
-// request about it.
+// TestProbe checks that the end of an outage is noticed even if no other request is sent. For each
+// repository, that needs a request about it.
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	for name, repos := range map[string][]string{"a token": {""}, "an App": {"o/r", "other/r"}} {

@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	// confirm is how long all requests must fail before that counts as an outage: retries handle
-	// a short failure of GitHub.
+	// confirm is how long all requests must fail before an outage is reported. Retries handle shorter
+	// failures of GitHub.
 	confirm       = 10 * time.Second
 	leastFailures = 2
 	maxError      = 200 // characters of an error in the log
 )
 
-// A streak is the failures in a row of one kind of requests. The zero value has none.
+// A streak counts consecutive failures of one kind of request. The zero value has none.
 type streak struct {
 	since    time.Time // when the first of the failed requests began
 	failures int
-	last     time.Time // end of the last request
-	used     time.Time // when the last request failed that was not a probe
+	last     time.Time // when the last request ended
+	used     time.Time // time of the last failure, other than of a probe
 	err      string    // of the last failure
-	outage   bool      // there were enough
+	outage   bool      // the failures count as an outage
 }
 
 // fail records a failure, and reports whether an outage begins with it.

@@ -13,9 +13,9 @@ import (
 	"github.com/org/foreman-action/internal/github/rest"
 )
 
-// Transport returns a transport that judges the requests which base sends: those about a
-// repository, "owner/name", with the tokens that an App gets for it; or, where repo is empty, all
-// requests with one token.
+// Transport returns a transport that observes the requests that base sends. With a repo,
+// "owner/name", these are the requests with the tokens that an App gets for this repository. With
+// an empty repo, they are all requests with a single token.
 func (m *Monitor) Transport(base http.RoundTripper, repo string) http.RoundTripper {
 	if m == nil {
 		return base
@@ -34,24 +34,25 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	begin := time.Now()
 	res, err := t.base.RoundTrip(r)
 	switch {
-	case errors.Is(err, context.Canceled): // by the server itself
+	case errors.Is(err, context.Canceled): // the server itself cancelled the request
 	case err != nil:
 		t.monitor.failed(r.Context(), begin, err.Error())
 	case res.StatusCode >= http.StatusInternalServerError:
 		t.monitor.failed(r.Context(), begin, "status "+res.Status)
 	default:
-		// What cuts an answer short, or answers in GitHub's place, shows in its body.
+		// Wait for the end of the body, which shows whether the answer is complete and comes from
+		// GitHub.
 		res.Body = &body{ReadCloser: res.Body, ended: func(size int64, err error) { t.judge(r, res, answer{begin, size, err}) }}
 	}
 	return res, err
 }
 
-// A body reports its end, once: how many bytes there were, without spaces at the beginning, and
-// why they ended too early.
+// A body reports its end once: its number of bytes, without leading spaces, and the error if it
+// ended too early.
 type body struct {
 	io.ReadCloser
 
-	ended func(size int64, err error) // nil: it was called
+	ended func(size int64, err error) // nil after it was called
 	size  int64
 }
 
@@ -69,7 +70,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer. Who closes a body before its end has read enough of it.
+// Close implements io.Closer. A body that is closed before its end counts as complete, because the
+// caller has read enough of it.
 func (b *body) Close() error {
 	b.size = max(b.size, 1)
 	b.end(io.EOF)
@@ -121,7 +123,7 @@ func (t *transport) credentials(r *http.Request, res *http.Response, begin time.
 		if lostAccess(res) {
 			t.monitor.refuse(ctx, t.repo, begin, why)
 		} else {
-			t.monitor.seen(ctx, t.repo) // a token that is made proves no access
+			t.monitor.seen(ctx, t.repo) // getting a token does not prove access
 		}
 	case code == http.StatusUnauthorized:
 		t.monitor.refuse(ctx, t.repo, begin, why)
@@ -132,7 +134,7 @@ func (t *transport) credentials(r *http.Request, res *http.Response, begin time.
 	}
 }
 
-// signsIn reports whether a request is made in the name of an App, to get a token.
+// signsIn reports whether a request authenticates as the App itself, to get a token.
 func signsIn(r *http.Request) bool {
 	path := r.URL.Path
 	if strings.Contains(path, "/repos/") {
@@ -141,8 +143,8 @@ func signsIn(r *http.Request) bool {
 	return strings.HasSuffix(path, "/app") || strings.Contains(path, "/app/installations/")
 }
 
-// lostAccess reports whether an App is refused: it was suspended, is not installed any more, or
-// lacks the repository or a permission.
+// lostAccess reports whether the App is refused: it was suspended, is no longer installed, or lacks
+// access to the repository or a permission.
 func lostAccess(res *http.Response) bool {
 	switch res.StatusCode {
 	case http.StatusNotFound, http.StatusUnprocessableEntity:

@@ -9,8 +9,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// runBackfill is the first poll of a repository: it finds where the cursor begins, and hands
-// on the open issues, the newest first, up to a limit. It may take several polls.
+// runBackfill is the first poll of a repository. It sets the beginning of the cursor, and hands on
+// the open issues, the newest first, up to a limit. It may take several polls.
 func (s *syncer) runBackfill(ctx context.Context, c *cursor) error {
 	var all []triage.Snapshot
 	var err error
@@ -33,9 +33,9 @@ func (s *syncer) runBackfill(ctx context.Context, c *cursor) error {
 	return s.store.save(ctx, c)
 }
 
-// beginBackfill sets the cursor to the newest change. It lists back to where the overlap
-// begins, so that issues which are not handed on are known as seen. It returns all open
-// issues if it listed them all.
+// beginBackfill sets the cursor to the newest change. It lists changes back to the beginning of the
+// overlap, so that issues which are not handed on are recorded as seen. If this lists all open
+// issues, it returns them.
 func (s *syncer) beginBackfill(ctx context.Context, c *cursor) ([]triage.Snapshot, error) {
 	all := []triage.Snapshot{}
 	for n := 1; ; n++ {
@@ -45,7 +45,7 @@ func (s *syncer) beginBackfill(ctx context.Context, c *cursor) ([]triage.Snapsho
 		}
 		for _, i := range list.Issues {
 			if !s.reader.settled(i) {
-				continue // the next poll finds it as a change
+				continue // the next poll finds this change
 			}
 			c.advance(i.Number, i.UpdatedAt.Unix())
 			all = append(all, i)
@@ -72,9 +72,9 @@ func (s *syncer) beginBackfill(ctx context.Context, c *cursor) ([]triage.Snapsho
 	return all, s.store.save(ctx, c)
 }
 
-// handleOpenPages hands on the open issues page by page, up to the limit. An issue that is closed
-// meanwhile moves others to the page before, so the pages are read until a round finds
-// nothing new.
+// handleOpenPages hands on the open issues page by page, up to the limit. If an issue is closed in
+// the meantime, other issues move to the previous page. So it reads the pages repeatedly until it
+// finds nothing new.
 func (s *syncer) handleOpenPages(ctx context.Context, c *cursor) error {
 	for range maxRounds {
 		again, err := s.readPagesOnce(ctx, c)
@@ -112,8 +112,7 @@ func (s *syncer) readPagesOnce(ctx context.Context, c *cursor) (again bool, err 
 	return false, nil
 }
 
-// handleOpen hands on issues up to the limit, and reports whether there was one that was not
-// handed on before.
+// handleOpen hands on issues up to the limit, and reports whether at least one of them was new.
 func (s *syncer) handleOpen(ctx context.Context, c *cursor, list []triage.Snapshot) (fresh bool, err error) {
 	for _, i := range list {
 		if len(c.Backfill.Taken) >= s.backfillLimit {

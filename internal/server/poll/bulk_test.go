@@ -11,8 +11,9 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// More issues change within the overlap than are read in one turn, as in an import. The poller
-// still finds the changes after them, and later polls are short again.
+// TestBulk checks what happens if more issues change within the overlap than one poll reads, for
+// example by an import. The poller must still find later changes, and later polls must be short
+// again.
 func TestBulk(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"after the first poll", "before it"} {
@@ -47,8 +48,9 @@ func TestBulk(t *testing.T) {
 	}
 }
 
-// When as many issues wait as may, and no task can be made of one more, the polls fail. They
-// find out all the same which of those that wait need not any more, and then there is room.
+// TestNoRoom checks polls while the maximum number of issues is postponed, and an event of one more
+// issue cannot become a task. The polls fail, but drop postponed issues that no longer exist. Then
+// there is room again.
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "")

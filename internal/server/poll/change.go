@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	clockSkew = time.Minute // between the clock of our memory and GitHub's
-	updateLag = 2           // seconds by which GitHub may date the change of an issue after its cause
+	clockSkew = time.Minute // maximum difference of the memory's clock and GitHub's
+	updateLag = 2           // maximum seconds from a change to the time that GitHub records
 )
 
-// A filter knows which accounts and issues count.
+// A filter decides which accounts and issues are relevant.
 type filter struct {
 	bot         string   // our own login; may be empty
 	ignore      []string // logins
-	maintainers bool     // their issues count
+	maintainers bool     // include their issues
 }
 
 // skip returns why an issue is skipped; empty: it is not.
@@ -36,19 +36,19 @@ func (f filter) skip(i triage.Issue) string {
 	return ""
 }
 
-// own reports whether changes by an account are not events.
+// own reports whether changes by an account are ignored: our own, and those of accounts in ignore.
 func (f filter) own(login string) bool {
 	same := func(s string) bool { return s != "" && strings.EqualFold(s, login) }
 	return same(f.bot) || slices.ContainsFunc(f.ignore, same)
 }
 
-// marked reports whether our marker makes a comment ours. A person cannot hide a comment by
-// it, unless our login is not known.
+// marked reports whether a comment is ours, because it contains our marker. A person cannot hide a
+// comment with the marker, unless our login is unknown.
 func (f filter) marked(e triage.TimelineEvent) bool {
 	return sanitize.HasMarker(e.Body) && (f.bot == "" || strings.HasSuffix(e.Actor, "[bot]"))
 }
 
-// A change is an event to hand on.
+// A change is an event to be handed on.
 type change struct {
 	action string // empty: there is none
 	sender triage.Actor
@@ -64,7 +64,7 @@ func newChange(i triage.Issue, opened bool, a activity) change {
 	case a.by.Login != "":
 		c.sender = a.by
 	case isBot(c.sender):
-		c.sender = triage.Actor{} // a person may have changed it as well
+		c.sender = triage.Actor{} // a person may have made the change
 	}
 	if a.reopened {
 		c.action = "reopened"
@@ -72,12 +72,12 @@ func newChange(i triage.Issue, opened bool, a activity) change {
 	return c
 }
 
-// covers reports whether the task was made of this state of the issue, or of a later one,
-// such as by a webhook or before a crash.
+// covers reports whether the newest task contains this state of the issue or a later one. That can
+// be due to a webhook, or to a poll before a crash.
 func (s taskSnapshot) covers(i triage.Issue) bool { return s.at > 0 && s.at >= i.UpdatedAt.Unix() }
 
-// edited reports whether the title or the body changed since the task. The timeline does not
-// contain edits of bodies, and we make none.
+// edited reports whether the title or the body changed since the task. Timelines do not contain
+// edits of bodies, and Foreman makes no such edits.
 func (s taskSnapshot) edited(i triage.Issue) bool {
 	return s.at > 0 && (s.title != i.Title || s.body != i.Body)
 }
@@ -86,11 +86,11 @@ func (s taskSnapshot) edited(i triage.Issue) bool {
 type activity struct {
 	others   bool         // others changed it, or may have
 	reopened bool         // others reopened it
-	by       triage.Actor // the last of the others, a person before a bot; empty: none is known
+	by       triage.Actor // the last other account, people before bots; empty: unknown
 	last     int64        // our last change; 0: there is none
 }
 
-// onlyOurs reports whether we alone changed the issue.
+// onlyOurs reports whether all changes of the issue are our own.
 func (a activity) onlyOurs(i triage.Issue) bool {
 	return !a.others && a.last > 0 && i.UpdatedAt.Unix() <= a.last+updateLag
 }
@@ -114,7 +114,7 @@ func summarize(t triage.Timeline, since int64, f filter) activity {
 			continue // the actor is the mentioned account, and the mention may be ours
 		case "closed":
 			if !f.own(e.Actor) {
-				continue // it is open again, and the account that reopened it counts
+				continue // the issue was reopened since, and the account that reopened it counts
 			}
 		}
 		if f.own(e.Actor) || e.Kind == "commented" && f.marked(e) {

@@ -10,19 +10,19 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// A chaos is a random story. It records when people changed which issue.
+// A chaos is a random story. It records the times at which people changed each issue.
 type chaos struct {
 	*story
 	r      *rand.Rand
-	people map[int][]int64 // times of what people did, by issue
+	people map[int][]int64 // times of changes by people, by issue
 	acted  map[int]bool
 	closed map[int]bool
 	steps  []string
 }
 
-// TestChaos lets people and us change issues, while the poller is killed, the queue goes
-// away and GitHub fails. In the end each issue that is open has a task that contains the
-// last change by a person, and between two tasks of an issue a person did something.
+// TestChaos lets people and Foreman change issues, while the poller is killed, the queue is
+// unavailable and GitHub fails. At the end, each open issue must have a task that contains the last
+// change by a person. Between two tasks of an issue there must be a change by a person.
 func TestChaos(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(16) {
@@ -49,7 +49,7 @@ func (c *chaos) do(line string) {
 	c.step(line)
 }
 
-// next lets something happen.
+// next performs a random action.
 func (c *chaos) next() {
 	switch k := c.r.IntN(100); {
 	case k < 25:
@@ -108,7 +108,7 @@ func (c *chaos) change(n int) {
 		c.closed[n] = true
 		c.do(fmt.Sprintf("close %d mona", n))
 	case len(c.tasks(n)) > 0:
-		// We do something because there is a task.
+		// Foreman acts on the issue, because there is a task.
 		if !c.acted[n] {
 			c.acted[n] = true
 			c.do(fmt.Sprintf("acted %d", n))
@@ -117,7 +117,7 @@ func (c *chaos) change(n int) {
 	}
 }
 
-// tasks returns the times of the changes of an issue that have a task, in order.
+// tasks returns the times of an issue's changes that have a task, in order.
 func (c *chaos) tasks(n int) []int64 {
 	c.Helper()
 	c.queue.Break(nil)
@@ -137,7 +137,7 @@ func (c *chaos) tasks(n int) []int64 {
 	return tasks
 }
 
-// check looks at all tasks.
+// check checks all tasks.
 func (c *chaos) check() {
 	c.Helper()
 	for n, people := range c.people {

@@ -26,8 +26,8 @@ type checkpoints struct {
 	saved   []byte // as loaded or saved last
 }
 
-// load returns the stored cursor. One that cannot be used is replaced by a new one: dedup
-// keys prevent double tasks.
+// load returns the stored cursor. It replaces an unusable one by a new cursor; dedup keys then
+// prevent duplicate tasks.
 func (s *checkpoints) load(ctx context.Context) (*cursor, error) {
 	data, err := s.cursors.Cursor(ctx, s.key)
 	if err != nil {

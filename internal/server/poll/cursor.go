@@ -14,7 +14,7 @@ import (
 
 const (
 	cursorVersion = 1
-	overlap       = 30           // seconds before At whose issues a cursor names
+	overlap       = 30           // seconds before At; the cursor names the issues that changed then
 	maxTime       = 253402300799 // the end of the year 9999
 	maxSeen       = 50_000
 	maxPostponed  = 500
@@ -28,10 +28,10 @@ type cursor struct {
 	// Backfill is the state of the first poll; nil: it is over.
 	Backfill   *backfillState `json:"first,omitempty"`
 	At         int64          `json:"at"`             // every listed change up to here was handed on
-	Checkpoint int64          `json:"base"`           // At after the last poll that left no recent change
+	Checkpoint int64          `json:"base"`           // At of the last poll without a recent change
 	Start      int64          `json:"from,omitempty"` // earlier changes are ignored
-	// Seen are the times of the last change of the issues that changed within the overlap
-	// before At.
+	// Seen contains the issues that changed within the overlap before At, with the time of the last
+	// change of each.
 	Seen map[int]int64 `json:"seen,omitempty"`
 	// Postponed are issues that changed while a task of theirs was in flight, or whose task
 	// could not be made.
@@ -44,7 +44,7 @@ type backfillState struct {
 	Taken []int `json:"taken,omitempty"` // issues that were handed on, in order
 }
 
-// postponed is an issue to handle again.
+// postponed is an issue to be handled again.
 type postponed struct {
 	From   int64 `json:"from"` // earlier changes were handed on
 	Opened bool  `json:"opened,omitempty"`
@@ -93,10 +93,10 @@ func (c *cursor) valid() bool {
 		!slices.ContainsFunc(numbers, func(n int) bool { return n < 1 })
 }
 
-// since is where to begin a list.
+// since returns the time from which changes are listed.
 func (c *cursor) since() int64 { return max(c.At-overlap, c.Start, 0) }
 
-// handledUntil is the time up to which every change of an issue was handed on.
+// handledUntil returns a time up to which every change of an issue was handed on.
 func (c *cursor) handledUntil(issue int) int64 {
 	if at, ok := c.Seen[issue]; ok {
 		return at
@@ -104,8 +104,8 @@ func (c *cursor) handledUntil(issue int) int64 {
 	return max(c.Checkpoint-overlap, 0)
 }
 
-// isNew reports whether an issue was opened since the last poll. If it was opened within the
-// overlap and listed then, it is in Seen.
+// isNew reports whether an issue was opened since the last poll. An issue in Seen was already
+// listed, and is not new.
 func (c *cursor) isNew(i triage.Issue) bool {
 	_, seen := c.Seen[i.Number]
 	return !seen && i.CreatedAt.Unix() > c.Checkpoint-overlap
@@ -125,7 +125,8 @@ func (c *cursor) markSeen(issue int, at int64) {
 	c.Seen[issue] = at
 }
 
-// prune forgets issues from before the overlap of the last checkpoint.
+// prune removes issues that changed before the overlap of the last checkpoint, and if too many
+// remain, also the oldest ones.
 func (c *cursor) prune() {
 	from := max(min(c.At, c.Checkpoint)-overlap, c.Start)
 	maps.DeleteFunc(c.Seen, func(_ int, at int64) bool { return at < from })
@@ -137,7 +138,7 @@ func (c *cursor) prune() {
 	maps.DeleteFunc(c.Seen, func(_ int, at int64) bool { return at <= oldest })
 }
 
-// postpone adds an issue, or replaces it. It reports false if there are too many.
+// postpone adds or replaces an issue. It returns false if too many issues are postponed.
 func (c *cursor) postpone(issue int, p postponed) bool {
 	if _, ok := c.Postponed[issue]; !ok && len(c.Postponed) >= maxPostponed {
 		return false
@@ -149,7 +150,7 @@ func (c *cursor) postpone(issue int, p postponed) bool {
 	return true
 }
 
-// moment is the time of a cursor; zero for 0.
+// moment converts a time of a cursor; 0 becomes the zero time.
 func moment(seconds int64) time.Time {
 	if seconds <= 0 {
 		return time.Time{}

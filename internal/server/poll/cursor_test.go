@@ -48,7 +48,8 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// Events beyond the capacity are not dropped: they are handed on at once.
+// TestBounds checks the limits of a cursor: no further issue can be postponed, and only the newest
+// seen issues are kept.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	c := &cursor{Version: cursorVersion, At: 1000, Checkpoint: 1000}

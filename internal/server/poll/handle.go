@@ -24,8 +24,9 @@ type handler struct {
 	log     *slog.Logger
 }
 
-// handle hands an issue on if there is a change to hand on. Afterwards the cursor has the
-// issue postponed, or no longer. It reports whether there is, or will be, a task for it.
+// handle hands on the change of an issue, if there is one. Afterwards the cursor contains the issue
+// in Postponed only if it must be handled again. handle reports whether there is or will be a task
+// for the issue.
 func (h *handler) handle(ctx context.Context, c *cursor, i triage.Snapshot, p postponed) (task bool, err error) {
 	if why := h.filter.skip(i.Issue); why != "" {
 		h.log.DebugContext(ctx, "issue skipped", "issue", i.Number, "reason", why)
@@ -73,7 +74,7 @@ func (h *handler) detect(ctx context.Context, i triage.Issue, last taskSnapshot,
 	case errors.Is(err, triage.ErrGone):
 		return change{}, nil
 	case errors.Is(err, triage.ErrTruncated):
-		t = triage.Timeline{} // as incomplete as none
+		t = triage.Timeline{} // an incomplete timeline is as useful as none
 	case err != nil:
 		return change{}, err
 	}
@@ -87,7 +88,7 @@ func (h *handler) detect(ctx context.Context, i triage.Issue, last taskSnapshot,
 	return newChange(i, p.Opened, a), nil
 }
 
-// handOn makes the task of a change.
+// handOn creates the task for a change.
 func (h *handler) handOn(ctx context.Context, i triage.Snapshot, c change) (made bool, err error) {
 	e, err := triage.NewIssueEvent(c.action, h.reader.repo, i, c.sender)
 	if err != nil {
@@ -102,8 +103,8 @@ func (h *handler) handOn(ctx context.Context, i triage.Snapshot, c change) (made
 	return made, nil
 }
 
-// retryLater postpones an issue after an error, so that the others go on. It returns an
-// error if the poll has to stop, or if too many issues are postponed.
+// retryLater postpones an issue after an error, so that the poll can continue with other issues. It
+// returns an error if the poll must stop, or if too many issues are postponed.
 func (h *handler) retryLater(ctx context.Context, c *cursor, issue int, p postponed, err error) error {
 	if !concernsOneIssue(ctx, err) {
 		return err
@@ -118,8 +119,8 @@ func (h *handler) retryLater(ctx context.Context, c *cursor, issue int, p postpo
 // errTooManyPostponed reports that an issue cannot be postponed.
 var errTooManyPostponed = fmt.Errorf("%d issues wait already", maxPostponed)
 
-// concernsOneIssue reports whether an error is about one issue, so that a poll can go on
-// with the others.
+// concernsOneIssue reports whether an error concerns only one issue, so that a poll can continue
+// with other issues.
 func concernsOneIssue(ctx context.Context, err error) bool {
 	if status := rest.StatusOf(err); status == http.StatusUnauthorized || status == http.StatusForbidden {
 		return false

@@ -13,30 +13,30 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-const maxTasks = 20 // of an issue that are read, the newest ones
+const maxTasks = 20 // maximum number of tasks of an issue that are read, the newest first
 
-// Tasks is the part of queue.Queue that is read.
+// Tasks contains the methods of queue.Queue that a history calls.
 type Tasks interface {
 	List(ctx context.Context, f queue.Filter) ([]queue.Info, error)
 	Inspect(ctx context.Context, id string) (queue.Details, error)
 }
 
-// A Memory is the part of memory.Store that is read.
+// A Memory contains the methods of memory.Store that a history calls.
 type Memory interface {
 	Load(ctx context.Context, repo string, issue int) (memory.Record, error)
 }
 
-// A history reads our earlier work on the issues of one repository.
+// A history reads Foreman's earlier tasks and writes on the issues of one repository.
 type history struct {
 	tasks  Tasks
 	memory Memory // may be nil
 	repo   string
 }
 
-// A taskSnapshot is the issue as the message of its newest task contains it.
+// A taskSnapshot is the state of an issue in the message of its newest task.
 type taskSnapshot struct {
-	exists      bool  // there is a task
-	at          int64 // when the issue had last changed; 0: not known
+	exists      bool  // the issue has a task
+	at          int64 // time of the issue's last change; 0: unknown
 	title, body string
 }
 
@@ -56,7 +56,7 @@ func (h history) newestTask(ctx context.Context, issue int) (last taskSnapshot, 
 		return taskSnapshot{}, false, nil
 	}
 	d, err := h.tasks.Inspect(ctx, list[0].ID)
-	if errors.Is(err, queue.ErrNotFound) { // purged meanwhile
+	if errors.Is(err, queue.ErrNotFound) { // it was purged in the meantime
 		return taskSnapshot{}, false, nil
 	}
 	if err != nil {
@@ -65,8 +65,7 @@ func (h history) newestTask(ctx context.Context, issue int) (last taskSnapshot, 
 	return parseSnapshot(d.Message), false, nil
 }
 
-// parseSnapshot reads the message of a task. Of one that cannot be decoded it returns only
-// that there is a task.
+// parseSnapshot decodes the message of a task. If that fails, it only reports that there is a task.
 func parseSnapshot(message []byte) taskSnapshot {
 	var m struct {
 		Payload struct {
@@ -91,8 +90,7 @@ func parseSnapshot(message []byte) taskSnapshot {
 	return s
 }
 
-// wrote reports whether we have written to an issue, as far as is known, and when we last
-// decided on it.
+// wrote reports whether Foreman may have written to an issue, and when it last decided on it.
 func (h history) wrote(ctx context.Context, issue int, last taskSnapshot) (bool, time.Time) {
 	if h.memory == nil {
 		return last.exists, time.Time{}

@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A growing source has an issue more for each minute that passed.
+// A growing source has one more issue after each minute.
 type growing struct {
 	source
 	began time.Time
@@ -37,7 +37,7 @@ func (l *log) add(who string) {
 	l.list = append(l.list, who)
 }
 
-// take empties it.
+// take returns the recorded callers, and clears the log.
 func (l *log) take() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,8 +69,8 @@ func (g *growing) ListIssues(_ context.Context, _, _ string, q github.ListQuery)
 	}
 }
 
-// Of two processes on one database one polls; when it goes, the other takes over where it
-// stopped.
+// TestOneLeads checks that only one of two processes on one database polls. After it stops, the
+// other one continues.
 func TestOneLeads(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "queue.db")

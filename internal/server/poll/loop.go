@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	maxBackoff       = 15 * time.Minute // between two polls of a repository that fails, or with few calls left
-	recentDelay      = 3 * time.Second  // until a recent change is old enough
-	maxRateLimitWait = time.Hour        // that a response of GitHub can ask for
+	maxBackoff       = 15 * time.Minute // between polls of a failing repository, or with few calls left
+	recentDelay      = 3 * time.Second  // to wait until a recent change is old enough
+	maxRateLimitWait = time.Hour        // maximum wait that a response of GitHub can request
 )
 
 // A Health is the state of polling of one repository.
 type Health struct {
 	Repo     string
-	Success  time.Time // of the last successful poll; zero: there was none yet
-	Failures int       // failed polls since then
+	Success  time.Time // time of the last successful poll; zero: none yet
+	Failures int       // failed polls since the last success
 	Err      string    // of the last poll; empty if it was successful. It may contain hostile text
-	Waiting  int       // issues that are looked at again when their task has ended
+	Waiting  int       // postponed issues, which are handled again after their task has ended
 	Slowed   bool      // polled seldom, because few calls are left
 }
 
@@ -86,8 +86,8 @@ func (r *repoPoller) poll(ctx context.Context) time.Duration {
 	return r.jitter(r.interval)
 }
 
-// slowDown reports whether to skip this poll because few calls are left. It never skips two
-// in a row, because only a response shows that there are more again.
+// slowDown reports whether to skip this poll because few calls are left. It never skips two polls
+// in a row, because only a response shows that more calls are available again.
 func (r *repoPoller) slowDown() bool {
 	left, known := r.budget()
 	r.mu.Lock()
@@ -129,13 +129,13 @@ func (r *repoPoller) state() Health {
 	return h
 }
 
-// jitter makes a wait up to a tenth longer or shorter.
+// jitter changes a duration by up to a tenth.
 func (r *repoPoller) jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.9 + 0.2*r.random()))
 }
 
-// backoff doubles the interval with each failure, up to a maximum. A rate limit of GitHub
-// can make it longer.
+// backoff doubles the interval with each failure, up to a maximum. If GitHub's rate limit requests
+// a longer wait, that is used.
 func backoff(interval time.Duration, failures int, err error) time.Duration {
 	pause := wait.Backoff(failures-1, interval, max(maxBackoff, interval))
 	if limit, ok := errors.AsType[*rest.LimitError](err); ok {

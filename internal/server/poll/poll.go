@@ -1,31 +1,31 @@
-// Package poll lists the issues of repositories on GitHub periodically, and hands each
-// change to the intake as an event. It loses no change and hands on none twice, whenever
-// the process stops.
+// Package poll periodically lists the issues of repositories on GitHub, and hands each change to
+// the intake as an event. It loses no change and hands on no change twice, even if the process is
+// killed.
 //
-// Each repository has a cursor: every change up to it was handed on. The cursor moves only
-// after an event is stored durably. Changes are listed in the order of their time, and each
-// window of a list begins where the one before ended, so an issue that changes meanwhile
-// moves to the end and is listed later. The cursor also names the issues of the newest half
-// minute, because lists contain some changes late. A change within the second in which
-// GitHub answers is left to the next poll: more may happen in that second. All times are of
-// GitHub's clock, so a jump of the machine's clock has no effect.
+// Each repository has a cursor: every change up to it was handed on. The cursor advances only after
+// an event is stored durably. Changes are listed in the order of their time, in windows. Each
+// window begins where the previous one ended, so an issue that changes in the meantime moves to the
+// end and is listed later. The cursor also contains the issues that changed in the last half
+// minute, because GitHub lists some changes late. A change in the same second as GitHub's response
+// is left to the next poll, because that second may bring more changes. All times are by GitHub's
+// clock, so a jump of the machine's clock has no effect.
 //
-// The first poll of a repository, the backfill, hands on its open issues, the newest first,
-// up to a limit. After that, every open issue that changed is an event:
+// The first poll of a repository, the backfill, hands on its open issues, the newest first, up to a
+// limit. After that, each change of an open issue is an event:
 //
-//   - "opened", when it is newer than the last poll, and for issues of the backfill,
-//   - "reopened", when its timeline contains that,
+//   - "opened" if the issue is newer than the last poll, and for issues of the backfill,
+//   - "reopened" if its timeline contains a reopening,
 //   - "edited" otherwise.
 //
-// Pull requests and closed issues are skipped, and issues of maintainers unless
-// Options.Maintainers is set. Issues of other bots are not skipped; Options.Ignore names
-// exceptions. The sender of an event is the author of the issue. If the timeline was read it
-// is the account that changed the issue, people before bots. Without the timeline, a change
+// Pull requests and closed issues are skipped. Issues of maintainers are skipped unless
+// Options.Maintainers is set. Issues of other bots are included, except for those of
+// Options.Ignore. The sender of an event is the author of the issue. If the timeline was read, the
+// sender is the account that changed the issue, people before bots. Without the timeline, a change
 // of a bot's issue has no sender.
 //
-// A change of an issue with a task in flight is postponed until the task has ended. Our own
-// changes are not events: if we have written to an issue, its timeline shows whether others
-// changed it since.
+// If an issue with a task in flight changes, the change is postponed until the task has ended.
+// Foreman's own changes are not events: if Foreman has written to an issue, its timeline shows
+// whether others changed it since.
 package poll
 
 import (
@@ -47,7 +47,7 @@ import (
 
 const defaultParallel = 8
 
-// A Repository is one to poll.
+// A Repository is a repository to poll.
 type Repository struct {
 	Name   string // "owner/name"
 	Source Source // must be set; several repositories may share one
@@ -56,18 +56,19 @@ type Repository struct {
 // Options configure a [Poller].
 type Options struct {
 	Repositories []Repository
-	Interval     time.Duration // between two polls of a repository; must be more than 0
+	Interval     time.Duration // time between two polls of a repository; must be set, positive
 	// FirstRun limits the tasks that the first poll of a repository makes; 0: none.
 	FirstRun int
-	// Parallel limits the repositories that are polled at the same time; 0: 8.
+	// Parallel is the maximum number of concurrent polls; 0: 8.
 	Parallel int
-	// Reserve is how many calls of the hour are left to others, such as writes: when no
-	// more are left, a repository is polled every 15 minutes.
+	// Reserve is how many calls per hour are left to others, such as writes. When only this many are
+	// left, each repository is polled every 15 minutes.
 	Reserve int
-	// Take makes the task of an event, durably, and reports whether there is one. An existing
-	// task counts, and an event that needs no task is not an error. There is at most one task for
-	// a dedup key. An error that matches queue.ErrUnavailable stops the poll; after any other
-	// error the issue is retried at the next poll, and the others go on. Must be set.
+	// Take makes a task from an event durably, and reports whether there is a task. It also returns
+	// true if the task already exists. An event that needs no task is not an error. Take makes at
+	// most one task for a dedup key. An error that matches queue.ErrUnavailable stops the poll. After
+	// any other error the issue is retried at the next poll, and the poll continues with other
+	// issues. Must be set.
 	Take    func(ctx context.Context, e triage.Delivery, dedup string) (made bool, err error)
 	Tasks   Tasks   // must be set
 	Memory  Memory  // nil: only tasks show whether we have written to an issue
@@ -81,7 +82,7 @@ type Options struct {
 
 	Now    func() time.Time                                 // for Health only; nil: time.Now
 	Sleep  func(ctx context.Context, d time.Duration) error // nil: wait.For
-	Random func() float64                                   // from 0 to below 1, spreads the polls; nil: math/rand
+	Random func() float64                                   // in [0, 1), spreads the polls; nil: math/rand
 	Log    *slog.Logger                                     // nil discards
 }
 
@@ -150,13 +151,13 @@ func newRepoPoller(o *Options, r Repository, repo triage.Repo) *repoPoller {
 	}
 }
 
-// Run polls until ctx ends, and returns its error. Only one of several processes on one
-// database should run it. When two do for a moment, such as during a change of leader, no
-// change is lost, and the dedup keys prevent double tasks.
+// Run polls until ctx ends, and returns ctx's error. Only one of the processes on a database should
+// run it. If two run it for a moment, such as during a change of leader, no change is lost, and
+// dedup keys prevent duplicate tasks.
 func (p *Poller) Run(ctx context.Context) error {
 	var group sync.WaitGroup
 	for i, r := range p.repos {
-		// Spread the first polls, and with them all later ones.
+		// Spread the first polls over the interval, and so all later ones.
 		offset := p.interval * time.Duration(i) / time.Duration(len(p.repos))
 		group.Go(func() { r.run(ctx, p.permits, offset) })
 	}

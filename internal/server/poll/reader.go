@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// settleTime is how long after a change nothing more can happen in its second.
+// settleTime is the age at which a change is settled: no further change can happen in its second.
 const settleTime = 2 * time.Second
 
 // A Source reads issues from GitHub: a *github.Client.
@@ -17,21 +17,21 @@ type Source interface {
 	ListIssues(ctx context.Context, owner, repo string, q github.ListQuery) (github.ListPage, error)
 	Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error)
 	Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error)
-	// Budget returns how many calls are left in this hour, and whether that is known.
+	// Budget returns how many calls are left in this hour. ok is false if that is unknown.
 	Budget() (left int, ok bool)
 }
 
-// A reader reads the issues of one repository. Its requests for lists are conditional: a
-// page that is the same as at the last poll costs no call and is not handled again.
+// A reader reads the issues of one repository. Its list requests are conditional: a page that has
+// not changed since the last poll costs no call and is not handled again.
 type reader struct {
 	source Source
 	repo   triage.Repo
 
-	// By the query without its ETag.
+	// The keys are queries without their ETag.
 	answers map[github.ListQuery]answer // of the last poll and this one
-	current map[github.ListQuery]answer // those of this poll
-	date    time.Time                   // of GitHub's clock at its last response
-	recent  bool                        // this poll met a change that is not settled
+	current map[github.ListQuery]answer // of this poll
+	date    time.Time                   // GitHub's time in its last response
+	recent  bool                        // this poll found a change that is not settled
 }
 
 // An answer is the last response to a query. All issues of the page were handled.
@@ -44,7 +44,7 @@ type answer struct {
 // begin starts a poll.
 func (r *reader) begin() { r.current, r.recent = map[github.ListQuery]answer{}, false }
 
-// end forgets the answers that this poll did not ask for again.
+// end removes the answers that this poll did not use.
 func (r *reader) end() { r.answers = r.current }
 
 // fetch reads one page.
@@ -54,7 +54,7 @@ func (r *reader) fetch(ctx context.Context, q github.ListQuery) (github.ListPage
 	return list, err
 }
 
-// list reads one page, or returns one that is the Same as at the last poll.
+// list reads one page. If it has not changed since the last poll, Same is set.
 func (r *reader) list(ctx context.Context, q github.ListQuery) (github.ListPage, error) {
 	known, conditional := r.answers[q], q
 	conditional.ETag = known.etag
@@ -65,18 +65,18 @@ func (r *reader) list(ctx context.Context, q github.ListQuery) (github.ListPage,
 	return list, err
 }
 
-// keep remembers an answer when all issues of the page were handled.
+// keep stores an answer after all issues of the page were handled.
 func (r *reader) keep(q github.ListQuery, a answer) { r.answers[q], r.current[q] = a, a }
 
-// settled reports whether the second of a change is over by GitHub's clock. If GitHub does
-// not send its time, it is.
+// settled reports whether a change is settled, by GitHub's clock. It returns true if GitHub does
+// not send its time.
 func (r *reader) settled(i triage.Snapshot) bool {
 	over := r.date.IsZero() || i.UpdatedAt.Before(r.date.Add(-settleTime))
 	r.recent = r.recent || !over
 	return over
 }
 
-// errUnstable reports that the pages of a list change faster than they are read.
+// errUnstable returns the error that the pages of a list change faster than they can be read.
 func (r *reader) errUnstable() error {
 	return fmt.Errorf("list the issues of %s/%s: the list keeps changing", r.repo.Owner, r.repo.Name)
 }

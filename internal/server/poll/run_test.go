@@ -18,13 +18,13 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A source is a GitHub with one answer to everything.
+// A source is a fake GitHub with the same answer to all requests.
 type source struct {
 	list func(ctx context.Context) (github.ListPage, error)
 
 	mu    sync.Mutex
-	at    []time.Time // when it was asked
-	most  int         // at once
+	at    []time.Time // times of the requests
+	most  int         // maximum number of concurrent requests
 	under int
 }
 
@@ -78,7 +78,8 @@ func start(t *testing.T, o Options) (p *Poller, stop func()) {
 	}
 }
 
-// A repository that hangs, one that fails and one that panics hold up no other.
+// TestOthersGoOn checks that a repository that hangs, one that fails and one that panics do not
+// delay others.
 func TestOthersGoOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,7 +99,7 @@ func TestOthersGoOn(t *testing.T) {
 		if first := works.times()[0].Sub(began); first != 45*time.Second {
 			t.Errorf("the last of four was asked after %s, want that they are spread over the interval", first)
 		}
-		// After 1, 2, 4, 8, 15, 15 … minutes.
+		// The polls are 1, 2, 4, 8, 15, 15 … minutes apart.
 		for name, s := range map[string]*source{"fails": fails, "panics": panics} {
 			if n := len(s.times()); n != 7 {
 				t.Errorf("the one that %s was asked %d times in an hour, want 7", name, n)
@@ -152,8 +153,7 @@ func TestParallel(t *testing.T) {
 	})
 }
 
-// Two processes take turns at being the one that polls: what one handed on, the other
-// does not.
+// TestLeaders lets two processes poll in turn. One must not hand on what the other has handed on.
 func TestLeaders(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "")
@@ -173,7 +173,7 @@ func TestLeaders(t *testing.T) {
 			t.Errorf("poll %d: got %v, want %s", n, s.made, want)
 		}
 	}
-	// Both poll at the same time, and the slower one saves an older cursor.
+	// Simulate concurrent polls, of which the slower one saves an older cursor.
 	s.step("issue 9 mona")
 	s.step("pass 1m")
 	before, err := s.kept.Cursor(t.Context(), repo)
@@ -217,8 +217,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// An issue of which no task can be made holds up no other, and is tried again; a queue that
-// cannot be written is not a fault of the issue's.
+// TestTakeFails checks that an issue whose task cannot be made does not block others, and is
+// retried. If the queue cannot be written to, that is not the issue's fault.
 func TestTakeFails(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -239,7 +239,7 @@ func TestTakeFails(t *testing.T) {
 			}
 			take := s.o.Take
 			s.o.Take = func(ctx context.Context, e triage.Delivery, dedup string) (bool, error) {
-				if e.Number == 2 { // the newest one comes first
+				if e.Number == 2 { // the newest issue comes first
 					return false, tt.err
 				}
 				return take(ctx, e, dedup)

@@ -37,9 +37,9 @@ const (
 	bot  = "foreman[bot]"
 )
 
-// TestStories plays each file: what happens on GitHub and to the tasks, line by line, and
-// in between the polls. Of each poll the file "want" has the calls that it took, the tasks
-// that it made, and how long it waits. The file "options" changes the poller.
+// TestStories plays each file. The part "story" contains events on GitHub, changes of tasks, and
+// polls, one per line. "want" contains the calls, the new tasks and the wait of each poll.
+// "options" configures the poller.
 func TestStories(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/stories/*.txtar")
@@ -86,7 +86,7 @@ type story struct {
 	*testing.T
 	gh     *githubtest.Server
 	clock  *queuetest.Clock
-	skew   time.Duration // of this machine's clock
+	skew   time.Duration // offset of this machine's clock
 	queue  *queuetest.Queue
 	memory *file.Store
 	kept   *kept
@@ -94,8 +94,8 @@ type story struct {
 	o      Options
 	out    bytes.Buffer
 	log    bytes.Buffer
-	made   []string       // by this poll
-	before map[int]string // what happens before the n-th list of a poll is asked for
+	made   []string       // tasks made by this poll
+	before map[int]string // steps to run before the n-th list request of a poll
 	lists  int
 }
 
@@ -164,7 +164,7 @@ func (s *story) option(name, value string) {
 	}
 }
 
-// restart lets another process poll.
+// restart replaces the polling process by another one.
 func (s *story) restart() {
 	s.Helper()
 	p, err := New(s.o)
@@ -174,7 +174,7 @@ func (s *story) restart() {
 	s.kept.poller = p.repos[0]
 }
 
-// ListIssues, Issue, Timeline and Budget make a story a Source.
+// ListIssues, Issue, Timeline and Budget implement Source.
 func (s *story) ListIssues(ctx context.Context, owner, name string, q github.ListQuery) (github.ListPage, error) {
 	s.lists++
 	if line := s.before[s.lists]; line != "" {
@@ -252,7 +252,7 @@ func (s *story) poll() {
 	fmt.Fprintf(&s.out, "  wait %s\n", wait)
 }
 
-// line is a call in one line, with what its query asks for.
+// line formats a call and its query.
 func line(c githubtest.Call) string {
 	text := c.Method + " " + strings.TrimPrefix(c.Path, "/repos/")
 	if strings.HasSuffix(c.Path, "/issues") {
@@ -270,12 +270,13 @@ func line(c githubtest.Call) string {
 	return fmt.Sprintf("%s %d", text, c.Status)
 }
 
-// kept keeps cursors in memory. It can fail at a save, as if the process were killed there.
+// kept is a store of cursors in memory. It can fail during a save, as if the process were killed
+// there.
 type kept struct {
 	poller *repoPoller
 	mu     sync.Mutex
 	data   map[string][]byte
-	kill   int // saves until the process is killed; 0: it is not
+	kill   int // the save during which the process is killed, counted from now; 0: none
 }
 
 // Cursor implements Cursors.

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	maxRounds  = 5  // over pages that change while they are read
-	maxWindows = 10 // with new changes in one poll; then other repositories get their turn
+	maxRounds  = 5  // of reading pages that change while they are read
+	maxWindows = 10 // with new changes per poll; then other repositories get a permit
 )
 
 // A syncer handles the changes of one repository since its cursor.
@@ -23,14 +23,14 @@ type syncer struct {
 	handler *handler
 	log     *slog.Logger
 
-	backfillLimit int // tasks of the first poll
+	backfillLimit int // maximum number of tasks of the first poll
 }
 
 // A result is the state after a successful poll.
 type result struct {
-	more      bool // there are more changes to read now
+	more      bool // further changes can be read at once
 	recent    bool // a change was too recent to handle
-	postponed int  // issues
+	postponed int  // number of postponed issues
 }
 
 // poll handles the changes since the last poll, or the open issues at the first one.
@@ -50,8 +50,8 @@ func (s *syncer) poll(ctx context.Context) (result, error) {
 	return result{more: more, recent: s.reader.recent, postponed: len(c.Postponed)}, err
 }
 
-// changes handles the issues that changed since the cursor, and then those that were
-// postponed before. more: it stopped early, to be continued by the next poll.
+// changes handles the issues that changed since the cursor, and then those that were postponed
+// before. If more is true, it stopped early, and the next poll continues.
 func (s *syncer) changes(ctx context.Context, c *cursor) (more bool, err error) {
 	since, postponed := c.since(), slices.Sorted(maps.Keys(c.Postponed))
 	var w window
@@ -60,20 +60,22 @@ func (s *syncer) changes(ctx context.Context, c *cursor) (more bool, err error) 
 			return true, nil
 		}
 		if w, err = s.window(ctx, c, since); errors.Is(err, errTooManyPostponed) {
-			// Make room for the next poll.
+			// Drop postponed issues that need no handling, to make room for the next poll.
 			err = errors.Join(err, s.revisit(ctx, c, postponed), s.store.save(ctx, c))
 		}
 		if err != nil {
 			return false, err
 		}
-		// Known issues do not move the cursor. If windows of them counted, a poll with many
-		// within the overlap would end where it began, and so would all later ones.
+		// A window counts only if it contains new changes. Known issues within the overlap do not move
+		// the cursor. If their windows counted, a poll with many of them would end where it began, and
+		// so would all later polls.
 		if since = w.next; w.fresh {
 			n++
 		}
 	}
 	if !s.reader.recent {
-		// Otherwise the recent change may hide an earlier one of its issue.
+		// A recent change could hide an earlier change of its issue, so the checkpoint does not move
+		// then.
 		c.Checkpoint = c.At
 	}
 	err = s.revisit(ctx, c, postponed)
@@ -83,14 +85,14 @@ func (s *syncer) changes(ctx context.Context, c *cursor) (more bool, err error) 
 // A window is a part of the list of changes.
 type window struct {
 	next  int64 // where the next window begins
-	last  bool  // there is no next one
+	last  bool  // there is no next window
 	fresh bool  // it contained a change that was not handled before
 }
 
-// window handles the changes since a time: one page, and more only if all changes of it are
-// of one second. Then pages have to be read by their numbers, and an issue that changes
-// meanwhile leaves its page, which moves another one to the page before. So the pages are
-// read until a round finds nothing new; an unchanged page costs no call.
+// window handles the changes since a time. Usually it reads one page, and more only if all changes
+// on the page are of the same second. Then it must read pages by number. If an issue changes in the
+// meantime, it leaves its page, and another issue moves to the previous page. So it reads the pages
+// repeatedly until it finds nothing new. An unchanged page costs no call.
 func (s *syncer) window(ctx context.Context, c *cursor, since int64) (window, error) {
 	fresh := false
 	for range maxRounds {
@@ -101,7 +103,8 @@ func (s *syncer) window(ctx context.Context, c *cursor, since int64) (window, er
 				return window{}, err
 			}
 			freshRound, fresh = freshRound || p.fresh, fresh || p.fresh
-			// One second is read twice: whether GitHub includes that of "since" is not documented.
+			// Read the last second again, because GitHub does not document whether "since" includes its
+			// second.
 			w := window{next: p.last - 1, last: !p.more || p.recent, fresh: fresh}
 			if !w.last && w.next <= since {
 				continue
@@ -119,7 +122,7 @@ func (s *syncer) window(ctx context.Context, c *cursor, since int64) (window, er
 type page struct {
 	answer
 	fresh  bool // it contained a change that was not handled before
-	recent bool // and one that was too recent; it and the rest of the page are left for the next poll
+	recent bool // it contains a change that is too recent, which is left to the next poll
 }
 
 // page handles the changes on one page.
@@ -141,7 +144,7 @@ func (s *syncer) page(ctx context.Context, c *cursor, since int64, number int) (
 		}
 		p.fresh = true
 		if _, err := s.handler.handle(ctx, c, i, postponed{From: c.handledUntil(i.Number), Opened: c.isNew(i.Issue)}); err != nil {
-			return p, errors.Join(err, s.store.save(ctx, c)) // keep the progress
+			return p, errors.Join(err, s.store.save(ctx, c)) // save the progress so far
 		}
 		c.advance(i.Number, at)
 	}

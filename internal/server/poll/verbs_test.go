@@ -10,19 +10,19 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// actions are the verbs of stories that are not about one issue.
+// actions returns the verbs that do not concern one issue.
 func actions() map[string]func(s *story, args []string) {
 	return map[string]func(s *story, args []string){
 		"poll":    func(s *story, _ []string) { s.poll() },
 		"pass":    func(s *story, a []string) { s.clock.Advance(s.duration(a[0])) },
 		"restart": func(s *story, _ []string) { s.restart() },
-		// kill 2: the process is gone before it saves the cursor for the second time from now.
+		// kill 2: the process is killed before its second save of the cursor from now.
 		"kill": func(s *story, a []string) { s.kept.kill = s.number(a[0]) },
 		// skew 1h: this machine's clock is ahead of GitHub's.
 		"skew": func(s *story, a []string) { s.skew = s.duration(a[0]) },
-		// before 2 label 7 mona bug
+		// before 2 label 7 mona bug: run the step before the second list request of a poll.
 		"before": func(s *story, a []string) { s.before[s.number(a[0])] = strings.Join(a[1:], " ") },
-		// many 250 10: 250 issues from #10 on, now.
+		// many 250 10: open 250 issues now, from #10 on.
 		"many": func(s *story, a []string) {
 			for k := range s.number(a[0]) {
 				s.gh.Repo(repo).AddIssue(githubtest.Issue{Number: s.number(a[1]) + k, Author: "mona"})
@@ -71,7 +71,7 @@ func changes() map[string]func(s *story, n int, a []string) {
 		return func(s *story, n int, a []string) { change(s.gh.Repo(repo), n, a) }
 	}
 	return map[string]func(s *story, n int, a []string){
-		// issue 7 mona [closed] [pull]
+		// issue 7 mona [closed] [pull]: mona opens issue 7.
 		"issue": on(func(r *githubtest.Repo, n int, a []string) {
 			i := githubtest.Issue{Number: n, Author: a[0], Body: "Always."}
 			for _, word := range a[1:] {
@@ -99,7 +99,7 @@ func changes() map[string]func(s *story, n int, a []string) {
 				}
 			})
 		},
-		// acted 7: the memory knows that we labeled it.
+		// acted 7: the memory records that Foreman labeled issue 7.
 		"acted": func(s *story, n int, _ []string) {
 			_, err := memory.Update(s.Context(), s.memory, repo, n, func(r *memory.Record) error {
 				r.Put(memory.Task{ID: "1", At: s.clock.Now(), Event: "issues.opened", Decision: "act", By: "rules", Status: "applied",
@@ -113,7 +113,7 @@ func changes() map[string]func(s *story, n int, a []string) {
 	}
 }
 
-// end carries a task out.
+// end completes a task and marks its decision as done.
 func (s *story) end(t queue.Info) {
 	s.Helper()
 	ctx := s.Context()

@@ -1,5 +1,5 @@
-// Package request reads the bodies of requests to the server's API: up to a size, within a
-// time, only so many at once, and as JSON with the problems that published clients know.
+// Package request reads the bodies of requests to the server's API. It limits their size, time and
+// number, and parses JSON with the same problems as the published server.
 package request
 
 import (
@@ -16,21 +16,21 @@ import (
 
 // The largest bodies, in bytes.
 const (
-	MaxSmall    = 64 << 10 // what agents send, other than decisions
-	MaxDecision = 8 << 20  // a comment on GitHub has 64 KiB at most; each byte costs ten while it is decoded
-	MaxWebhook  = 25 << 20 // GitHub sends no more
+	MaxSmall    = 64 << 10 // from agents, except decisions
+	MaxDecision = 8 << 20  // GitHub comments have at most 64 KiB; decoding needs ten times the memory
+	MaxWebhook  = 25 << 20 // GitHub's own limit
 )
 
-// How long a body may take.
+// The time limits of bodies.
 const (
 	bodyTimeout  = 30 * time.Second
 	finalTimeout = 2 * time.Second // after Deadlines.Stop, or when the body is no longer needed
-	// Timeout is for the whole of a request, the longest poll included.
+	// Timeout is the limit for a whole request, including the longest poll.
 	Timeout = 2 * time.Minute
 )
 
-// storeTimeout is how long it may take to store a body, less than what the server leaves to
-// requests when it stops.
+// storeTimeout is the time limit for storing a body. It is shorter than the time that a stopping
+// server gives to requests.
 const storeTimeout = 15 * time.Second
 
 // Read returns the whole body, of at most limit bytes. Errors are of type *response.Error.
@@ -40,7 +40,7 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	if r.ContentLength > 0 {
-		b.Grow(int(r.ContentLength) + bytes.MinRead) // at once, not in doublings
+		b.Grow(int(r.ContentLength) + bytes.MinRead) // allocate once, instead of growing repeatedly
 	}
 	if _, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
 		return nil, bodyError(err, limit)
@@ -67,9 +67,9 @@ func TooLarge(limit int64) error {
 	return &response.Error{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("the body has more than %d bytes", limit)}
 }
 
-// StoreContext returns the context in which a body that arrived whole is stored. It does not
-// end when the client disconnects: published agents wait for five seconds only, and do not
-// send a decision twice. It ends 15 seconds from now.
+// StoreContext returns the context for storing a complete body. It ends 15 seconds from now, but
+// not when the client disconnects, because published agents wait only five seconds and do not send
+// a decision twice.
 func StoreContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 }

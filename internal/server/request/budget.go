@@ -11,10 +11,10 @@ import (
 // budgetUnit is the number of bytes for one permit of a Budget.
 const budgetUnit = 256 << 10
 
-// A Budget bounds how many bytes of bodies are worked on at the same time. Requests are served
-// in their order. It is safe for concurrent use.
+// A Budget bounds how many bytes of bodies are processed at the same time. It serves requests in
+// order. It is safe for concurrent use.
 type Budget struct {
-	turn    chan struct{} // has an element while a request waits for its permits
+	turn    chan struct{} // contains an element while a request acquires its permits
 	permits chan struct{}
 }
 
@@ -23,9 +23,9 @@ func NewBudget(n int64) *Budget {
 	return &Budget{turn: make(chan struct{}, 1), permits: make(chan struct{}, max(1, n/budgetUnit))}
 }
 
-// Acquire waits until a number of bytes is within the budget; more bytes than the whole are
-// worked on alone. The caller calls release when it is done. When ctx ends first, the error is
-// of type *response.Error.
+// Acquire waits until size more bytes fit into the budget. A larger body than the whole budget is
+// processed alone. The caller calls release after the work. If ctx ends first, the error is of type
+// *response.Error.
 func (b *Budget) Acquire(ctx context.Context, size int64) (release func(), err error) {
 	taken := 0
 	release = func() {

@@ -11,11 +11,11 @@ import (
 // answer only after they have sent everything.
 const maxDiscarded = 64 << 20
 
-// Deadlines sets read deadlines for the bodies of requests, shorter ones once the server
-// stops. The zero value is ready for use; it is safe for concurrent use.
+// Deadlines sets read deadlines for the bodies of requests. After the server is asked to stop, they
+// are shorter. The zero value is ready for use. It is safe for concurrent use.
 type Deadlines struct {
 	mu       sync.Mutex
-	open     map[*body]struct{} // those that are being read
+	open     map[*body]struct{} // bodies that are being read
 	stopping bool
 }
 
@@ -50,7 +50,7 @@ func (d *Deadlines) Track(w http.ResponseWriter, r *http.Request) (done func()) 
 	return b.done
 }
 
-// Stop leaves two seconds to all bodies, and to those of later requests.
+// Stop sets a deadline of two seconds for all current and later bodies.
 func (d *Deadlines) Stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -66,7 +66,7 @@ func (d *Deadlines) remove(b *body) {
 	delete(d.open, b)
 }
 
-// expire sets how long the connection may be read from now on.
+// expire sets how much longer the connection may be read.
 func (b *body) expire(after time.Duration) {
 	_ = b.control.SetReadDeadline(time.Now().Add(after)) // the writers of some tests have no connection
 }
@@ -80,9 +80,9 @@ func (b *body) abort() {
 	}
 }
 
-// Read implements io.Reader. At EOF the deadline becomes that of the whole request, for the
-// server goes on reading the connection, to notice when the client disconnects. Stop may
-// have shortened it.
+// Read implements io.Reader. At EOF it sets the deadline of the whole request, because the server
+// continues to read the connection to notice when the client disconnects. After Stop, the deadline
+// may be shorter.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && !b.ended {
@@ -103,8 +103,8 @@ func (b *body) done() {
 	}
 }
 
-// AnswerEarly calls answer, which may be before the body was read. Then it reads and discards
-// the rest of the body, within limits, so that the client gets to read the answer.
+// AnswerEarly calls answer, possibly before the body was read. Then it reads and discards the rest
+// of the body, within limits, so that the client can read the answer.
 func AnswerEarly(w http.ResponseWriter, r *http.Request, answer func()) {
 	b, ok := r.Body.(*body)
 	if !ok || b.ended || b.control.EnableFullDuplex() != nil {
@@ -116,7 +116,7 @@ func AnswerEarly(w http.ResponseWriter, r *http.Request, answer func()) {
 	}
 	answer()
 	if b.control.Flush() != nil || r.Header.Get("Expect") != "" {
-		return // the client is gone, or waits to be asked for the body
+		return // the client disconnected, or waits for "100 Continue"
 	}
 	b.expire(finalTimeout)
 	_, _ = io.CopyN(io.Discard, b, maxDiscarded)

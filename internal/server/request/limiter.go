@@ -10,8 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/server/response"
 )
 
-// maxShort is the size in bytes up to which a body counts as short. Events of issues are
-// shorter.
+// maxShort is the maximum size of a short body, in bytes. Events of issues are smaller.
 const maxShort = 1 << 20
 
 // A Limiter bounds how many bodies are in memory at the same time.
@@ -36,7 +35,7 @@ func NewSpoolLimiter(short int) *Limiter {
 	return &Limiter{short: newSemaphore(short, 2*time.Second), long: newSemaphore(16, 5*time.Second)}
 }
 
-// How long a request waits for a permit, and how often it tries to get that of a slow one.
+// How long a request waits for a permit, and how often it tries to evict a slow body.
 const (
 	permitTimeout = 3 * time.Second
 	evictInterval = 500 * time.Millisecond
@@ -64,9 +63,8 @@ func (l *Limiter) Acquire(r *http.Request) (release func(), err error) {
 	return s.hold(b), nil
 }
 
-// A semaphore has a number of permits to read bodies. A body that takes longer than grace
-// is aborted when another one waits; otherwise a few clients that send nothing would keep
-// all others out.
+// A semaphore has a number of permits to read bodies. If another request waits, it aborts a body
+// that takes longer than grace. Otherwise a few clients that send nothing would block all others.
 type semaphore struct {
 	permits chan struct{}
 	grace   time.Duration
@@ -120,8 +118,8 @@ func (s *semaphore) hold(b *body) (release func()) {
 	}
 }
 
-// evict aborts the oldest body if its grace is over. Its handler releases the permit soon;
-// the next call aborts another one.
+// evict aborts the oldest body if its grace period is over. Its handler then releases the permit.
+// The next call may abort another body.
 func (s *semaphore) evict() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

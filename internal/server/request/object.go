@@ -19,8 +19,8 @@ type Object struct {
 	Fields map[string]json.RawMessage // of the object, not decoded further
 }
 
-// ReadObject reads a body of at most limit bytes as a JSON object. It refuses other content
-// types, which pages of other sites could send without asking. Errors are of type
+// ReadObject reads a body of at most limit bytes as a JSON object. It refuses other content types,
+// because browsers let other sites send those without permission. Errors are of type
 // *response.Error.
 func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (Object, error) {
 	o, err := ReadOptionalObject(w, r, limit)
@@ -30,9 +30,9 @@ func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (Object, er
 	return o, err
 }
 
-// ReadOptionalObject is [ReadObject] for a body that may be empty, for which it returns an Object
-// without data. Whether a body is empty is known once it was read: some clients announce one
-// of unknown length, and send nothing.
+// ReadOptionalObject is [ReadObject] for a body that may be empty. For an empty body it returns an
+// Object without data. It must read the body to know whether it is empty, because some clients
+// announce an unknown length and send nothing.
 func ReadOptionalObject(w http.ResponseWriter, r *http.Request, limit int64) (Object, error) {
 	data, err := Read(w, r, limit)
 	if err != nil || len(data) == 0 {
@@ -46,7 +46,7 @@ func ReadOptionalObject(w http.ResponseWriter, r *http.Request, limit int64) (Ob
 		msg := fmt.Sprintf("Input should have at most %d values", protocol.MaxDecisionValues)
 		return Object{}, invalid(protocol.CodeTooLong, msg, nil, "body")
 	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // Python's decoder accepts it
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // Python's decoder accepts a byte order mark
 	var syntax *json.SyntaxError
 	var fields map[string]json.RawMessage
 	switch err := json.Unmarshal(data, &fields); {
@@ -94,7 +94,7 @@ func (o Object) Text(key string) (string, error) {
 	return s, nil
 }
 
-// PositiveInt returns the integer at an optional key, 1 or more; 0: absent or null.
+// PositiveInt returns the integer of an optional key, at least 1; 0: the key is absent or null.
 func (o Object) PositiveInt(key string) (int, error) {
 	value, ok := o.Fields[key]
 	if !ok || string(value) == "null" {

@@ -7,8 +7,8 @@ import (
 	"github.com/org/foreman-action/internal/server/response"
 )
 
-// A Problem is one mistake in a request, in the form that published clients know: that of
-// FastAPI's validation errors.
+// A Problem is one mistake in a request, in the format that published clients know, which is that
+// of FastAPI's validation errors.
 type Problem struct {
 	Type  string            `json:"type"`  // a code
 	Loc   []any             `json:"loc"`   // "body" or "query", then keys and indexes
@@ -17,7 +17,7 @@ type Problem struct {
 	Ctx   map[string]string `json:"ctx,omitempty"`
 }
 
-// Codes of problems that package protocol does not have, and messages.
+// Codes and messages of problems that package protocol does not define.
 const (
 	codeNotObject = "model_attributes_type"
 	codeInt       = "int_type"
@@ -30,8 +30,8 @@ func Invalid(list ...Problem) error {
 	return &response.Error{Status: http.StatusUnprocessableEntity, Detail: list}
 }
 
-// InvalidValue returns the error for a value of the right type that cannot be used. A nil
-// input is not repeated in the answer.
+// InvalidValue returns the error for an unusable value of the right type. A nil input is left out
+// of the answer.
 func InvalidValue(msg string, input []byte, loc ...any) error {
 	return invalid(codeValue, "Value error, "+msg, input, loc...)
 }

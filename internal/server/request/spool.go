@@ -16,36 +16,36 @@ import (
 	"github.com/org/foreman-action/internal/server/response"
 )
 
-// maxInMemory is the size in bytes up to which a Spool keeps a body in memory. Events of issues
-// are shorter.
+// maxInMemory is the maximum size, in bytes, of a body that a Spool keeps in memory. Events of
+// issues are smaller.
 const maxInMemory = 128 << 10
 
 // spoolPrefix is the start of the names of files with bodies.
 const spoolPrefix = "foreman-body-"
 
-// A Spool keeps long bodies in files of a folder, up to a number of bytes in all. It is safe for
-// concurrent use, also by several processes in one folder.
+// A Spool keeps long bodies in files in a folder, up to a total number of bytes. It is safe for
+// concurrent use, even by several processes in one folder.
 type Spool struct {
 	dir  string
 	most int64
 	used atomic.Int64 // bytes in files now
 }
 
-// OpenSpool returns a Spool in a folder for at most so many bytes; empty: the system's folder
-// for temporary files. It removes files that a killed process left there. Those that are in use
-// have no name any more, or cannot be removed.
+// OpenSpool returns a Spool in the folder dir, with most as its limit in bytes. An empty dir means
+// the system's folder for temporary files. It removes files that a killed process left behind.
+// Files in use have no name any more, or cannot be removed.
 func OpenSpool(dir string, most int64) *Spool {
 	s := &Spool{dir: cmp.Or(dir, os.TempDir()), most: most}
 	entries, _ := os.ReadDir(s.dir) // a folder that cannot be read is reported with the first long body
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), spoolPrefix) && e.Type().IsRegular() {
-			_ = os.Remove(filepath.Join(s.dir, e.Name())) // one that stays is tried again at the next start
+			_ = os.Remove(filepath.Join(s.dir, e.Name())) // if it stays, the next start tries again
 		}
 	}
 	return s
 }
 
-// reserve reports whether there is room for n more bytes, which count from then on.
+// reserve reports whether n more bytes fit. If so, they count from now on.
 func (s *Spool) reserve(n int64) bool {
 	if s.used.Add(n) > s.most {
 		s.used.Add(-n)
@@ -54,12 +54,12 @@ func (s *Spool) reserve(n int64) bool {
 	return true
 }
 
-// A Spooled is a body that arrived whole: a short one is in memory, a long one in a file
-// without a name. It is used by one goroutine. Close it when it is no longer needed.
+// A Spooled is a complete body: a short one in memory, a long one in a file without a name. Only
+// one goroutine may use it. Close it when it is no longer needed.
 type Spooled struct {
 	spool *Spool
 	short []byte
-	file  *os.File // nil: short has all
+	file  *os.File // nil: the whole body is in short
 	named bool     // the file could not be removed while it is open
 	size  int64
 }
@@ -83,15 +83,15 @@ func (s *Spooled) Close() {
 	}
 	_ = s.file.Close()
 	if s.named {
-		_ = os.Remove(s.file.Name()) // the next start tries again
+		_ = os.Remove(s.file.Name()) // if this fails, the next start tries again
 	}
 	s.spool.used.Add(-s.size)
 	s.file, s.size = nil, 0
 }
 
-// Read reads the whole body, of at most limit bytes, and writes it to digest, which must not
-// fail. However long the body is, it takes little memory. Errors are of type *response.Error; the
-// server is not available if no file can be made, or the Spool is full.
+// Read reads a whole body of at most limit bytes, and writes it to digest, which must not fail. It
+// needs little memory even for a long body. Errors are of type *response.Error; they report an
+// unavailable server if no file can be created, or if the Spool is full.
 func (s *Spool) Read(w http.ResponseWriter, r *http.Request, limit int64, digest io.Writer) (*Spooled, error) {
 	n := r.ContentLength
 	if n > limit {
@@ -107,7 +107,7 @@ func (s *Spool) Read(w http.ResponseWriter, r *http.Request, limit int64, digest
 		return &Spooled{short: b.Bytes(), size: int64(b.Len())}, nil
 	}
 	if n > 0 && s.used.Load()+n > s.most {
-		return nil, spoolFull() // before it is sent
+		return nil, spoolFull() // refuse it before it is sent
 	}
 	file, err := os.CreateTemp(s.dir, spoolPrefix)
 	if err != nil {
@@ -123,8 +123,8 @@ func (s *Spool) Read(w http.ResponseWriter, r *http.Request, limit int64, digest
 	return out, nil
 }
 
-// A disk appends to the file of a body. It marks the errors of that, and keeps io.Copy from other
-// ways than its buffer.
+// A disk appends to the file of a body, and marks write errors as the server's. It has no ReadFrom
+// method, so that io.Copy uses a buffer.
 type disk struct{ body *Spooled }
 
 // Write implements io.Writer.
@@ -140,7 +140,7 @@ func (d disk) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// unavailable is the answer when a body cannot be kept for a reason that is the server's.
+// unavailable returns the answer for a body that cannot be stored for a reason on the server.
 func unavailable(err error) error {
 	return &response.Error{
 		Status: http.StatusServiceUnavailable, Detail: "the body cannot be kept now; try again",
@@ -148,7 +148,7 @@ func unavailable(err error) error {
 	}
 }
 
-// spoolFull is the answer when too many bytes of bodies are kept.
+// spoolFull returns the answer if too many bytes of bodies are stored.
 func spoolFull() error {
 	return &response.Error{
 		Status: http.StatusServiceUnavailable, Detail: "too many long bodies are being received at the moment; try again",

@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/server/response"
 )
 
-const long = 200 << 10 // more than is kept in memory
+const long = 200 << 10 // more than maxInMemory
 
 // receive reads a body of n bytes; announced: its length is sent.
 func receive(t *testing.T, s *request.Spool, n int64, announced bool) (*request.Spooled, error) {
@@ -30,8 +30,8 @@ type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
-// TestSpoolFolder keeps a long body although there is no folder for temporary files, in the one
-// that was configured, and leaves nothing there.
+// TestSpoolFolder checks that a long body is stored in the configured folder even if there is no
+// system folder for temporary files, and that no file is left there.
 func TestSpoolFolder(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", filepath.Join(dir, "missing"))
@@ -50,8 +50,8 @@ func TestSpoolFolder(t *testing.T) {
 	}
 }
 
-// TestSpoolBound refuses long bodies while those that are kept reach the bound. Short ones are
-// kept in memory, and not affected.
+// TestSpoolBound checks that long bodies are refused while the stored ones reach the limit. Short
+// bodies are kept in memory and not affected.
 func TestSpoolBound(t *testing.T) {
 	t.Parallel()
 	for name, announced := range map[string]bool{"announced": true, "of unknown length": false} {
@@ -77,7 +77,7 @@ func TestSpoolBound(t *testing.T) {
 			}
 			short.Close()
 			kept[0].Close()
-			kept[0].Close() // counts once
+			kept[0].Close() // a second Close has no effect
 			for i, want := range []bool{true, false} {
 				body, err := receive(t, s, long, announced)
 				if (err == nil) != want {
@@ -99,7 +99,7 @@ func TestSpoolBound(t *testing.T) {
 	}
 }
 
-// TestSpoolBoundAfterFailure has bodies that end too early: they do not count any more.
+// TestSpoolBoundAfterFailure checks that bodies that ended too early no longer count.
 func TestSpoolBoundAfterFailure(t *testing.T) {
 	t.Parallel()
 	s := request.OpenSpool(t.TempDir(), 2*long)
@@ -121,7 +121,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// TestSpoolLeftovers removes the files of a process that was killed, and no others.
+// TestSpoolLeftovers checks that only the files of a killed process are removed.
 func TestSpoolLeftovers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -2,22 +2,23 @@ package response
 
 import "net/http"
 
-// An Error is an answer other than success. Handlers return it, and one place writes it.
+// An Error is an answer that reports a failure. Handlers return it, and the server writes it in one
+// place.
 type Error struct {
 	Status  int
 	Detail  any         // of the JSON: a sentence, or a list of problems
-	Header  http.Header // besides those of every answer; nil: none
+	Header  http.Header // in addition to the headers of every answer; nil: none
 	Warning Warning     // for the log; zero: none
-	Cause   error       // with the warning, for the log alone; nil: none
+	Cause   error       // logged with the warning, and not sent; nil: none
 }
 
-// A Warning is a kind of refused request that operators need to know about. Clients can
-// cause any number of them, so the log has at most one a minute.
+// A Warning is a kind of refused request that operators need to know about. Clients can cause many
+// of them, so the log contains at most one per minute.
 type Warning int
 
 // The warnings.
 const (
-	UnknownCredential Warning = iota + 1 // none or a wrong one, or too many wrong ones
+	UnknownCredential Warning = iota + 1 // missing or wrong, or too many wrong ones
 	WrongSignature                       // of a webhook
 	TooManyBodies                        // at the same time
 	NoSpool                              // for long bodies; Cause has the reason

@@ -1,5 +1,5 @@
-// Package response writes the answers of the server's API: JSON, compressed where that
-// pays, and errors as values.
+// Package response writes the answers of the server's API: JSON, which is compressed if that saves
+// time, and errors as values.
 package response
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// minGzip is the size in bytes from which on an answer is compressed. Smaller ones arrive
-// sooner as they are on the same network.
+// minGzip is the minimum size of a compressed answer, in bytes. In a local network, smaller ones
+// arrive sooner without compression.
 const minGzip = 4 << 10
 
 // JSON answers with a value as JSON.
@@ -26,7 +26,7 @@ func JSON(w http.ResponseWriter, r *http.Request, status int, v any) {
 	Raw(w, r, status, data)
 }
 
-// Raw answers with JSON that is encoded already; the parts follow each other.
+// Raw answers with encoded JSON, which is the concatenation of parts.
 func Raw(w http.ResponseWriter, r *http.Request, status int, parts ...[]byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
@@ -94,7 +94,7 @@ func (c *compressor) compress(parts [][]byte) []byte {
 	return c.out.Bytes()
 }
 
-// release makes the compressor available again. A large buffer is not kept.
+// release makes the compressor available again. It frees a large buffer.
 func (c *compressor) release() {
 	if c.out.Cap() > 256<<10 {
 		c.out = bytes.Buffer{}

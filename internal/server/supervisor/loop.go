@@ -1,5 +1,5 @@
-// Package supervisor keeps the server's background work going: loops that continue after
-// errors and panics and report their health, and calls to the queue that are retried.
+// Package supervisor keeps the server's background work running. It contains loops that continue
+// after errors and panics and report their health, and retries of calls to the queue.
 package supervisor
 
 import (
@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	maxLate        = time.Minute // by which a healthy loop may be late
-	maxErrorPause  = time.Minute // after a pass that failed
-	maxGap         = time.Second // after a long pass
-	unhealthyAfter = 2           // failures in a row
+	maxLate        = time.Minute // how late a healthy loop may be
+	maxErrorPause  = time.Minute // maximum pause after a failed pass
+	maxGap         = time.Second // maximum pause after a long pass
+	unhealthyAfter = 2           // consecutive failures
 	maxReason      = 4000        // characters of an error in Health.Reason
 )
 
@@ -28,34 +28,34 @@ const (
 type Health struct {
 	Loop   string
 	OK     bool
-	Reason string    // why it is not OK, for people who run the server; empty if it is
-	Last   time.Time // of the last sign of progress; zero: there was none
+	Reason string    // why it is not OK, for operators; empty if it is OK
+	Last   time.Time // time of the last progress; zero: none yet
 }
 
 // LoopOptions configure a Loop.
 type LoopOptions struct {
 	Name     string
 	Interval time.Duration // between passes without a wake-up
-	// Gap is the least pause after a pass, so that one pass answers a burst of wake-ups. The
-	// longer a pass takes the longer is the pause, up to a second: a long queue must not keep
-	// the database busy with counting it. 0: no pause.
+	// Gap is the minimum pause after a pass, so that one pass serves a burst of wake-ups. After a
+	// long pass the pause is longer, up to a second, so that counting a long queue does not keep the
+	// database busy. 0: no pause.
 	Gap time.Duration
-	// Blocks means that a pass goes on as long as all is well, so it is never late.
+	// Blocks means that a healthy pass does not end, so that it is never late.
 	Blocks  bool
 	Observe observe.Func
 	Log     *slog.Logger // must be set
 }
 
-// A Loop repeats a pass: at once, when it is woken, and when its interval has passed.
-// Its methods are safe for concurrent use.
+// A Loop repeats a pass: at the start, after each wake-up, and after each interval. Its methods are
+// safe for concurrent use.
 type Loop struct {
 	o     LoopOptions
 	wakes chan struct{}
 
 	mu       sync.Mutex // guards the fields below
 	running  bool
-	last     time.Time // of a sign of progress
-	failures int       // in a row
+	last     time.Time // time of the last progress
+	failures int       // consecutive failures
 	err      error     // of the last pass
 }
 
@@ -77,7 +77,7 @@ func (l *Loop) Run(ctx context.Context, pass func(context.Context) error) {
 			l.o.Observe.Report(observe.Observation{Event: observe.LoopFailed, Status: l.o.Name, N: 1})
 			pause := wait.Backoff(failures-1, time.Second, maxErrorPause)
 			l.o.Log.ErrorContext(ctx, "loop failed; it is restarted", "loop", l.o.Name, "error", err, "in", pause)
-			_ = wait.For(ctx, pause) // the loop's condition checks ctx, here and below
+			_ = wait.For(ctx, pause) // the loop's condition checks ctx, also for the waits below
 			continue
 		}
 		if l.o.Gap > 0 {
@@ -113,7 +113,7 @@ func (l *Loop) rest(ctx context.Context) {
 func (l *Loop) Wake() {
 	select {
 	case l.wakes <- struct{}{}:
-	default: // a pass is requested already
+	default: // a wake-up is already pending
 	}
 }
 
@@ -130,7 +130,7 @@ func (l *Loop) setRunning(running bool) {
 	l.running = running
 }
 
-// record notes the result of a pass and returns the number of failures in a row.
+// record records the result of a pass and returns the number of consecutive failures.
 func (l *Loop) record(err error) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,6 +161,6 @@ func (l *Loop) Health() Health {
 	return h
 }
 
-// PanicError makes an error of a value that recover returned. The stack follows the first line,
-// for the log.
+// PanicError converts a value that recover returned to an error. Its text contains the stack after
+// the first line, for the log.
 func PanicError(value any) error { return fmt.Errorf("panic: %v\n%s", value, debug.Stack()) }

@@ -9,15 +9,15 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// CallTimeout bounds a call to the queue that must not be left out.
+// CallTimeout is the time limit of a call to the queue that must complete even if the server stops.
 const CallTimeout = 10 * time.Second
 
-// commitTries is how often Commit makes its call.
+// commitTries is the maximum number of calls that Commit makes.
 const commitTries = 5
 
-// Commit makes a call that records a result in the queue, and retries it with a backoff.
-// The end of ctx interrupts no call, but ends the retries. It does not retry when the queue
-// refuses the call because the task has changed hands or state.
+// Commit makes a call that records a result in the queue, and retries it with a backoff. When ctx
+// ends, the current call continues, but there are no further retries. Commit does not retry if the
+// queue refuses the call because the task has another owner or state.
 func Commit(ctx context.Context, call func(context.Context) error) error {
 	for n := 0; ; n++ {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), CallTimeout)

@@ -13,8 +13,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// TestDocs compares the metrics in docs/server.md with the existing ones, and reads its
-// alerts.
+// TestDocs checks that docs/server.md lists exactly the existing metrics, and that its alerts are
+// complete and use only these metrics.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../../../docs/server.md")
@@ -60,8 +60,8 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// TestAlerts has promtool check the alerts in docs/server.md, and what they do when
-// testdata/alerts.yml happens.
+// TestAlerts lets promtool check the alerts in docs/server.md, and their reaction to the events in
+// testdata/alerts.yml.
 func TestAlerts(t *testing.T) {
 	t.Parallel()
 	promtool, err := exec.LookPath("promtool")
@@ -103,7 +103,7 @@ func alertsIn(t *testing.T, doc string) string {
 	return alerts
 }
 
-// metricsIn lists the metrics that a text names, each once.
+// metricsIn lists the metrics in a text, without duplicates.
 func metricsIn(text string) []string {
 	list := regexp.MustCompile(`foreman_\w*[a-z]`).FindAllString(text, -1)
 	slices.Sort(list)

@@ -21,7 +21,7 @@ type transport struct {
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	begin := t.now()
 	method := t.metrics.labels.of("method", r.Method)
-	// Only as a part of a task: polling sends requests all day long.
+	// Trace only requests that belong to a task, because polling sends requests all day.
 	var s trace.Span
 	if ctx := r.Context(); trace.SpanContextFromContext(ctx).IsValid() {
 		// The span omits the path, which contains names of labels.

@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// A handler measures the responses of another one.
+// A handler measures the responses of another handler.
 type handler struct {
 	next    http.Handler
 	metrics *metrics
@@ -33,7 +33,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case v == "webhook":
 		ctx, webhook = h.tracer.start(ctx, "webhook", "")
 	default:
-		// The caller's trace: our spans link to it.
+		// Our spans link to the caller's trace.
 		if caller := parseTraceparent(r.Header.Get("Traceparent")); caller.IsValid() {
 			ctx = trace.ContextWithRemoteSpanContext(ctx, caller)
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// metrics are the metrics that are counted as events happen. A new one is a field here, named
-// like the metric, and its line in newMetrics, which also registers it. What a scrape computes is in
-// statsCollector and pollCollector.
+// metrics are the metrics that are counted as events happen. A new metric needs a field here, named
+// like the metric, and a line in newMetrics, which also registers it. Metrics that are computed at
+// each scrape are in statsCollector and pollCollector.
 type metrics struct {
 	labels *labelValues
 
@@ -63,7 +63,7 @@ func newMetrics(registry prometheus.Registerer, version string) *metrics {
 		githubOutage:  f.gauges("foreman_github_outage", "1 during an outage of GitHub, or of the server's credentials there, else 0.", "cause"),
 	}
 	f.gauges("foreman_build_info", "1; the labels identify the running program.", "version", "go_version").WithLabelValues(version, runtime.Version()).Set(1)
-	// Alerts need these before their first event.
+	// Alerts need these values before the first event.
 	for _, cause := range []string{"credentials", "unavailable"} {
 		m.githubOutage.WithLabelValues(cause)
 	}
@@ -91,7 +91,7 @@ func (f factory) gauges(name, help string, labels ...string) *prometheus.GaugeVe
 	return f.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 }
 
-// slow is a histogram, in seconds, of what waits for agents or people.
+// slow returns a histogram, in seconds, for durations that include waiting for agents or people.
 func (f factory) slow(name, help string) prometheus.Histogram {
 	return f.NewHistogram(prometheus.HistogramOpts{
 		Name: name, Help: help, Buckets: []float64{.1, .5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 14400, 86400},

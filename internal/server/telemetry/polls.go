@@ -10,7 +10,7 @@ import (
 type Poll struct {
 	Repo     string    // as configured
 	Success  time.Time // of the last successful poll; zero: there was none yet
-	Failures int       // since then
+	Failures int       // failures since the last success
 }
 
 // A pollCollector reports the state of polling at each scrape.

@@ -38,14 +38,14 @@ type inFlight struct {
 // started is the beginning of a claim or a lease.
 type started struct {
 	at    time.Time
-	trace string // of the event
+	trace string // traceparent of the event
 }
 
 func (f *inFlight) begin(l queue.Lease, s started) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.list) >= maxInFlight {
-		clear(f.list) // other processes ended most of them
+		clear(f.list) // other processes have probably ended most of them
 	}
 	f.list[l] = s
 }
@@ -64,10 +64,10 @@ func (f *inFlight) get(l queue.Lease) started {
 	return f.list[l]
 }
 
-// claimOf is the key of a claim: leases count from 1.
+// claimOf returns the key of a claim. It has no epoch, because those of leases count from 1.
 func claimOf(id string) queue.Lease { return queue.Lease{ID: id} }
 
-// An origin is the part of a task's origin that is measured.
+// An origin contains the measured parts of a task's origin.
 type origin struct {
 	Source string `json:"source"`
 	Trace  string `json:"trace"`
@@ -75,7 +75,7 @@ type origin struct {
 
 func readOrigin(data []byte) origin {
 	var o origin
-	// Rows of other programs have none, or another form.
+	// Rows of other programs have no origin, or another format.
 	_ = json.Unmarshal(data, &o)
 	switch o.Source {
 	case "webhook", "poll":
@@ -85,14 +85,14 @@ func readOrigin(data []byte) origin {
 	return o
 }
 
-// countError counts an error of the medium. Those of the contract are not failures.
+// countError counts an error of the medium. Errors of the queue's contract are not failures.
 func (q *measuredQueue) countError(verb string, err error) {
 	if err != nil && outcome(err) == mediumError {
 		q.metrics.queueErrors.WithLabelValues(verb).Inc()
 	}
 }
 
-// secondsSince is 0 for a time in the future.
+// secondsSince returns the seconds since a time, and 0 for a time in the future.
 func (q *measuredQueue) secondsSince(at time.Time) float64 {
 	return max(q.now().Sub(at).Seconds(), 0)
 }
@@ -234,8 +234,8 @@ func (q *measuredQueue) taskEnded(ctx context.Context, result string, l queue.Le
 	}
 }
 
-// leaseEnded counts the end of a lease, and returns its beginning if it is known. Errors
-// other than queue.ErrLost do not end it: the caller may try again.
+// leaseEnded counts the end of a lease, and returns its beginning if that is known. After an error
+// other than queue.ErrLost the lease continues, because the caller may try again.
 func (q *measuredQueue) leaseEnded(result string, l queue.Lease, err error) (started, bool) {
 	switch {
 	case errors.Is(err, queue.ErrLost):

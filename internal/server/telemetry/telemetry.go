@@ -1,15 +1,14 @@
-// Package telemetry measures the server: metrics for Prometheus, and traces for
-// OpenTelemetry that follow a task from its event to the writes on GitHub.
+// Package telemetry measures the server: metrics for Prometheus, and traces for OpenTelemetry that
+// follow a task from its event to the writes on GitHub.
 //
-// It wraps what it measures: [Telemetry.Queue] a queue, [Telemetry.Handler] the HTTP API
-// and [Telemetry.Transport] the requests to GitHub. The server's loops call
-// [Telemetry.Observe]. Labels contain configured names and constants of this program,
-// never text from a request or an issue. Spans contain no text of an issue and no secret.
-// There is no global state, and a failure here stops nothing else.
+// It wraps the measured parts: [Telemetry.Queue] a queue, [Telemetry.Handler] the HTTP API and
+// [Telemetry.Transport] the requests to GitHub. The server's loops call [Telemetry.Observe]. Labels
+// contain configured names and constants of this program, but never text from a request or an
+// issue. Spans contain no text of an issue and no secret. There is no global state, and a failure
+// of this package does not affect other parts.
 //
-// A new metric is a field and its line in metrics.go, and one call where it is measured: in
-// queue.go for what the queue does, in Observe for what the loops report, in http.go and
-// github.go for requests.
+// A new metric needs a field and a line in metrics.go, and a call: in queue.go for the queue, in
+// Observe for events of the loops, in http.go and github.go for requests.
 package telemetry
 
 import (
@@ -38,7 +37,7 @@ type Options struct {
 	Endpoint string
 	// Exporter receives the traces in place of Endpoint. Nil: Endpoint is used.
 	Exporter sdk.SpanExporter
-	// Polls returns the state of polling; every scrape calls it. Nil: nothing is polled.
+	// Polls returns the state of polling, for every scrape. Nil: this server does not poll.
 	Polls func() []Poll
 	// StatsFor is how long the counts of the queue are cached; 0: 5 seconds.
 	StatsFor time.Duration
@@ -55,7 +54,7 @@ type Telemetry struct {
 	tracer   *tracer
 }
 
-// New returns a Telemetry. The error reports why traces cannot be sent; a collector that does not
+// New returns a Telemetry. An error means that traces cannot be sent. A collector that does not
 // answer is not an error.
 func New(ctx context.Context, o Options) (*Telemetry, error) {
 	o.Version = cmp.Or(o.Version, "unknown")
@@ -114,8 +113,8 @@ func (t *Telemetry) Close(ctx context.Context) error {
 	return nil
 }
 
-// Queue returns a queue that counts and traces the calls of q. Call it once: the state of q
-// is among the metrics from then on. The error reports a second call.
+// Queue returns a queue that counts and traces the calls of q. Call it only once, because it adds
+// the state of q to the metrics. A second call returns an error.
 func (t *Telemetry) Queue(q queue.Queue) (queue.Queue, error) {
 	if t == nil {
 		return q, nil
@@ -147,8 +146,8 @@ func (t *Telemetry) Transport(base http.RoundTripper) http.RoundTripper {
 	return &transport{base: base, metrics: t.metrics, tracer: t.tracer, now: t.o.Now}
 }
 
-// Trace returns the W3C traceparent to store with a task that is created in ctx: that of the
-// current trace, or of a new one. Empty: traces are off. It fits intake.Options.
+// Trace returns the W3C traceparent to store with a task that is created in ctx. It belongs to the
+// current trace, or to a new one. Empty: traces are off. Use it for intake.Options.
 func (t *Telemetry) Trace(ctx context.Context) string {
 	if t == nil {
 		return ""
@@ -156,8 +155,8 @@ func (t *Telemetry) Trace(ctx context.Context) string {
 	return t.tracer.traceparent(ctx)
 }
 
-// Span begins the span that carries a decision out, in the trace of parent, a W3C
-// traceparent or empty; end finishes it. It fits executor.Options.
+// Span begins the span for executing a decision, in the trace of parent, which is a W3C traceparent
+// or empty. end ends the span. Use it for executor.Options.
 func (t *Telemetry) Span(ctx context.Context, parent, task string) (_ context.Context, end func(error)) {
 	if t == nil || !t.tracer.on() {
 		return ctx, func(error) {}
@@ -166,7 +165,7 @@ func (t *Telemetry) Span(ctx context.Context, parent, task string) (_ context.Co
 	return ctx, func(err error) { finish(s, err) }
 }
 
-// Observe counts an event that the queue does not see.
+// Observe counts an event that does not pass through the queue.
 func (t *Telemetry) Observe(o observe.Observation) {
 	if t == nil {
 		return

@@ -91,13 +91,13 @@ func (r *rig) drain() queue.Lease {
 	return list[0].Lease
 }
 
-// live takes tasks through their states, in every way that is counted.
+// live moves tasks through their states, so that every kind of event is counted.
 func (r *rig) live() {
 	ctx := r.t.Context()
 	for n, source := range []string{"webhook", "poll", "something else", "webhook"} {
 		r.enqueue(n+1, `{"source":"`+source+`"}`)
 	}
-	r.enqueue(1, `{"source":"webhook"}`) // again
+	r.enqueue(1, `{"source":"webhook"}`) // a duplicate
 	r.clock.Advance(3 * time.Second)
 	c := r.claim()
 	_ = r.q.Heartbeat(ctx, queue.Ref{ID: c.ID}, time.Minute)
@@ -122,7 +122,7 @@ func (r *rig) live() {
 	_ = r.q.Fail(ctx, r.drain(), "no", nil)
 	_, _ = r.q.Retry(ctx, c.ID, "ada")
 	_ = r.q.Cancel(ctx, c.ID, "ada")
-	_, _ = r.q.Retry(ctx, id(1), "ada") // is done
+	_, _ = r.q.Retry(ctx, id(1), "ada") // already done
 
 	r.claim()
 	r.clock.Advance(2 * time.Minute)
@@ -134,8 +134,7 @@ func (r *rig) live() {
 	_, _ = r.q.Purge(ctx, r.clock.Now().Add(-time.Minute), 10)
 }
 
-// TestMetrics compares all metrics, after a queue lived through much, with the golden
-// file.
+// TestMetrics compares all metrics with the golden file, after the events of live.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, telemetry.Options{Polls: func() []telemetry.Poll {
@@ -251,7 +250,7 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// TestLabels sees that no label grows without bound.
+// TestLabels checks that the number of values of each label is bounded.
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, telemetry.Options{})
@@ -323,7 +322,7 @@ func TestNil(t *testing.T) {
 	}
 }
 
-// TestConformance runs the queue's own suite through the wrapper.
+// TestConformance runs the conformance tests of queues on the measured queue.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

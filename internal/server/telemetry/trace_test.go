@@ -19,21 +19,21 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// traced is a rig whose spans are kept.
+// traced returns a rig and the exporter that keeps its spans.
 func traced(t *testing.T) (*rig, *tracetest.InMemoryExporter) {
 	t.Helper()
 	kept := &keeper{InMemoryExporter: tracetest.NewInMemoryExporter()}
 	return newRig(t, telemetry.Options{Exporter: kept}), kept.InMemoryExporter
 }
 
-// keeper keeps spans beyond the end.
+// keeper is an exporter that keeps spans after its shutdown.
 type keeper struct{ *tracetest.InMemoryExporter }
 
-// Shutdown does nothing: the other one's forgets all.
+// Shutdown does nothing, because that of InMemoryExporter deletes all spans.
 func (keeper) Shutdown(context.Context) error { return nil }
 
-// webhook sends an event through the handler, as intake would take it, and returns the
-// trace that goes into the task.
+// webhook sends an event through the handler, enqueues a task as package intake does, and returns
+// the trace of the task.
 func (r *rig) webhook(n int, header http.Header) string {
 	r.t.Helper()
 	var trace string
@@ -56,13 +56,14 @@ func (r *rig) webhook(n int, header http.Header) string {
 	return trace
 }
 
-// TestTrace follows one task from the webhook to its end: one trace, whoever calls.
+// TestTrace checks that one task has one trace from the webhook to its end, independent of the
+// callers' traces.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	r, spans := traced(t)
 	trace := r.webhook(1, http.Header{"Traceparent": {"00-11111111111111111111111111111111-2222222222222222-01"}})
 	c := r.claim()
-	// The agent has a trace of its own.
+	// The agent's request has its own trace.
 	agentOf := r.Handler(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
 		if _, err := r.q.Complete(q.Context(), queue.Ref{ID: c.ID}, []byte(`{"decision":"skip"}`)); err != nil {
 			t.Error(err)
@@ -125,7 +126,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestTraceBegins has an event that no request brought.
+// TestTraceBegins checks the trace of an event that no request delivered.
 func TestTraceBegins(t *testing.T) {
 	t.Parallel()
 	r, spans := traced(t)
@@ -134,7 +135,7 @@ func TestTraceBegins(t *testing.T) {
 	r.claim()
 	_, end := r.Span(t.Context(), parent, id(1))
 	end(errors.New("a text that may be anything"))
-	_, end = r.Span(t.Context(), "no trace", id(1)) // of a row without one
+	_, end = r.Span(t.Context(), "no trace", id(1)) // from a row without a trace
 	end(nil)
 	if err := r.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -179,7 +180,7 @@ func TestOTLP(t *testing.T) {
 	defer srv.Close()
 	r := newRig(t, telemetry.Options{Endpoint: strings.Replace(srv.URL, "http://", "http://me:s3cret@", 1)})
 	r.webhook(1, nil)
-	if err := r.Close(t.Context()); err != nil { // sends the rest
+	if err := r.Close(t.Context()); err != nil { // sends the remaining spans
 		t.Fatal(err)
 	}
 	one := <-got
@@ -193,7 +194,8 @@ func TestOTLP(t *testing.T) {
 	}
 }
 
-// TestOTLPDown has a collector that refuses: only the log contains that, and no secret.
+// TestOTLPDown checks that if the collector refuses traces, that is logged without secrets, and is
+// no other error.
 func TestOTLPDown(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))

@@ -58,8 +58,8 @@ func newExporter(ctx context.Context, endpoint string) (sdk.SpanExporter, error)
 	return otlptracehttp.New(ctx, append(o, otlptracehttp.WithEndpointURL(u.String()))...)
 }
 
-// loggingExporter logs errors of sending. The library's global handler would write them to
-// the process's own stream.
+// loggingExporter logs errors of sending. The library's default error handler would write to
+// standard error.
 type loggingExporter struct {
 	sdk.SpanExporter
 
@@ -84,8 +84,8 @@ func (t *tracer) close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// start begins a span in the trace of parent, a W3C traceparent, or if it is empty in that
-// of ctx.
+// start begins a span in the trace of parent, which is a W3C traceparent. If parent is empty, it
+// uses the trace of ctx.
 func (t *tracer) start(ctx context.Context, name, parent string, attrs ...attribute.KeyValue) (context.Context, trace.Span) {
 	return t.begin(ctx, name, parent, trace.WithAttributes(attrs...))
 }
@@ -96,7 +96,7 @@ func (t *tracer) record(ctx context.Context, name, parent string, begin time.Tim
 	s.End()
 }
 
-// begin links a span in another trace to that of ctx.
+// begin starts a span in the trace of parent, with a link to the trace of ctx.
 func (t *tracer) begin(ctx context.Context, name, parent string, o ...trace.SpanStartOption) (context.Context, trace.Span) {
 	if !t.on() {
 		return ctx, trace.SpanFromContext(ctx)
@@ -113,8 +113,8 @@ func (t *tracer) begin(ctx context.Context, name, parent string, o ...trace.Span
 	return t.tracer.Start(ctx, name, o...) //nolint:spancheck // each caller ends it
 }
 
-// finish ends a span. Of an error it records only the outcome: the text may contain
-// anything.
+// finish ends a span. It records only the outcome of an error, because the text of an error may
+// contain secrets or untrusted text.
 func finish(s trace.Span, err error, attrs ...attribute.KeyValue) {
 	s.SetAttributes(attrs...)
 	if err != nil {
@@ -139,7 +139,7 @@ func (t *tracer) traceparent(ctx context.Context) string {
 	return carrier["traceparent"]
 }
 
-// parseTraceparent reads a W3C traceparent; the result of any other text is not valid.
+// parseTraceparent parses a W3C traceparent. For invalid text, the result is not valid.
 func parseTraceparent(parent string) trace.SpanContext {
 	if parent == "" {
 		return trace.SpanContext{}

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/queue/queuetest/script"
 )
 
-// How much happens at the same time, and how often.
+// The numbers of concurrent callers, of their rounds, and of issues and task ids.
 const (
 	callers = 8
 	rounds  = 15
@@ -17,15 +17,15 @@ const (
 	taskIDs = 30
 )
 
-// allCalls makes all calls at the same time, with few tasks of few issues.
+// allCalls calls all methods concurrently, with few tasks and few issues.
 type allCalls struct {
 	*store
 
 	added, purged atomic.Int64
 }
 
-// parallelAllCalls makes all calls at the same time, while claims and leases run out: none of them
-// fails, and in the end each task is there once, or was purged.
+// parallelAllCalls calls all methods concurrently, while claims and leases expire. No call may
+// fail, and in the end each added task must exist once, unless it was purged.
 func parallelAllCalls(s *store) {
 	a := &allCalls{store: s}
 	s.race(callers, func(caller int, q queue.Queue) (string, error) {
@@ -48,7 +48,7 @@ func parallelAllCalls(s *store) {
 	}
 }
 
-// check fails the test for an error, unless another caller was first.
+// check fails the test for an error, unless the error means that another caller was faster.
 func (a *allCalls) check(call int, err error) {
 	a.Helper()
 	if ignore(err, queue.ErrEmpty, queue.ErrLost, queue.ErrState, queue.ErrNotFound) != nil {
@@ -56,7 +56,7 @@ func (a *allCalls) check(call int, err error) {
 	}
 }
 
-// calls returns the calls of one caller in a round.
+// calls returns the calls that one caller makes in a round.
 func (a *allCalls) calls(q queue.Queue, n int) []func() error {
 	ctx, name := a.Context(), func(n int) string { return script.ID(n % taskIDs) }
 	return []func() error{
@@ -88,7 +88,7 @@ func (a *allCalls) calls(q queue.Queue, n int) []func() error {
 	}
 }
 
-// enqueue adds a task, or one that is there already.
+// enqueue adds a task, which may exist already.
 func (a *allCalls) enqueue(q queue.Queue, n int) error {
 	t := script.Task(n%taskIDs, fmt.Sprintf("issue=%d dedup=key-%d", 1+n%issues, n%(2*taskIDs)))
 	t.Coalesce = n%2 == 0
@@ -105,7 +105,7 @@ func (a *allCalls) enqueue(q queue.Queue, n int) error {
 	return err
 }
 
-// drain leases decisions, and ends their leases in one way or another.
+// drain leases decisions, and ends each lease in one of several ways.
 func (a *allCalls) drain(q queue.Queue, n int) error {
 	ctx := a.Context()
 	list, err := q.LeaseDecisions(ctx, queue.DrainOptions{Owner: "harness", Lease: 4 * time.Second, Limit: 1 + issues})
@@ -119,7 +119,7 @@ func (a *allCalls) drain(q queue.Queue, n int) error {
 			a.check(n, q.ReleaseLease(ctx, d.Lease, queue.Postponement{Reason: "why"}))
 		case 3:
 			a.check(n, q.ReleaseLease(ctx, d.Lease, queue.Postponement{Wait: time.Second}))
-		default: // its lease runs out
+		default: // the lease expires
 		}
 	}
 	return err

@@ -1,5 +1,6 @@
-// Package conformance is the suite that every queue.Queue and queue.Slots passes. A case is a script in
-// testdata, a file for each topic, or a function where a script is not enough.
+// Package conformance tests implementations of queue.Queue and queue.Slots. A test case is a
+// section of a script file in testdata (one file per topic), or a function if a script is not
+// enough.
 package conformance
 
 import (
@@ -15,14 +16,14 @@ import (
 	"github.com/org/foreman-action/queue/queuetest/script"
 )
 
-// Run runs the suite of queue.Queue. open is called once per subtest, and may use
-// t.Cleanup to close its stores.
+// Run runs the tests for queue.Queue. open is called once per subtest, and may use t.Cleanup to
+// close its stores.
 func Run(t *testing.T, open func(t *testing.T) Pair) {
 	t.Helper()
 	run(t, Cases(), open)
 }
 
-// RunSlots runs the suite of queue.Slots on stores that are that too. open is as in Run.
+// RunSlots runs the tests for queue.Slots on stores that implement it. open is used as in Run.
 func RunSlots(t *testing.T, open func(t *testing.T) Pair) {
 	t.Helper()
 	run(t, SlotCases(), open)
@@ -38,7 +39,7 @@ func run(t *testing.T, cases []Case, open func(t *testing.T) Pair) {
 	}
 }
 
-// Cases returns the suite of queue.Queue, sorted by name.
+// Cases returns the test cases for queue.Queue, sorted by name.
 func Cases() []Case {
 	all := slices.Concat(functionCases(), hostileCases(), parallelCases())
 	for _, c := range scripts() {
@@ -50,7 +51,7 @@ func Cases() []Case {
 	return all
 }
 
-// SlotCases returns the suite of queue.Slots.
+// SlotCases returns the test cases for queue.Slots.
 func SlotCases() []Case {
 	all := []Case{{"race", slotRace}}
 	for _, c := range scripts() {
@@ -66,12 +67,12 @@ const slotPrefix = "slots: "
 //go:embed testdata/*.txtar
 var testdata embed.FS
 
-// scripts returns the cases of testdata: the name of the file and of the section in it.
+// scripts returns the test cases in testdata, named by topic and section.
 func scripts() []Case {
 	var all []Case
 	files, err := testdata.ReadDir("testdata")
 	if err != nil {
-		panic(err) // they are a part of the program
+		panic(err) // the files are embedded in the program
 	}
 	for _, f := range files {
 		data, err := testdata.ReadFile(path.Join("testdata", f.Name()))

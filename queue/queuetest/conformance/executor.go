@@ -8,16 +8,17 @@ import (
 	"github.com/org/foreman-action/queue/queuetest/script"
 )
 
-// executor carries decisions out, and makes sure that no two of an issue are leased at the same time.
+// executor carries decisions out, and checks that at most one decision per issue is leased at a
+// time.
 type executor struct {
 	*store
 
 	mu   sync.Mutex
-	busy map[int]string  // by issue, the task in work
-	done map[string]bool // by id
+	busy map[int]string  // by issue: the id of the leased task
+	done map[string]bool // by id: whether the task was carried out
 }
 
-// begin records that work on a task began.
+// begin records that a task was leased.
 func (e *executor) begin(issue int, id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -27,7 +28,8 @@ func (e *executor) begin(issue int, id string) {
 	e.busy[issue] = id
 }
 
-// finish records that a task is about to be done, before another one of the issue can be handed out.
+// finish records that a task is done. It is called before MarkDone, after which another task of the
+// issue can be leased.
 func (e *executor) finish(issue int, id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -37,7 +39,7 @@ func (e *executor) finish(issue int, id string) {
 	e.busy[issue], e.done[id] = "", true
 }
 
-// drain carries out the completed decisions. begin is called for each lease, if it is not nil.
+// drain carries out the completed decisions. It calls begin for each lease, unless begin is nil.
 func (e *executor) drain(q queue.Queue, begin func(issue int, id string)) error {
 	list, err := q.LeaseDecisions(e.Context(), queue.DrainOptions{Lease: script.Lease, Limit: 3})
 	if begin != nil {

@@ -107,7 +107,8 @@ func watchStop(s *store) {
 	}
 }
 
-// behindEnds ends a claimed task in each way that there is: the one behind it is released, with a hint.
+// behindEnds ends a claimed task in every possible way. Each time, the task that is held back
+// behind it must be released, with a hint.
 func behindEnds(s *store) {
 	for i, end := range []string{
 		"complete $1\ndrain -> $1\nB done $1 report=report",

@@ -19,7 +19,7 @@ func hostileCases() []Case {
 	}
 }
 
-// hostile returns texts that a medium might not store.
+// hostile returns texts that a storage might not keep unchanged.
 func hostile() []string {
 	return []string{
 		"'; drop table task; --", "\x00", "a\x00b", "\xff\xfe", "\xc3", "\u2028\u202e", "\U0001F600", `\x00\\`, "%s$1?1{}[]", "\r\n\x1b[31m",

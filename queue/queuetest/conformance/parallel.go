@@ -42,7 +42,7 @@ func parallelCases() []Case {
 	}
 }
 
-// counted compares how often calls returned each word.
+// counted checks how often the calls returned each word.
 func (s *store) counted(got map[string]int, want map[string]int) {
 	s.Helper()
 	if !maps.Equal(got, want) {
@@ -74,7 +74,8 @@ func parallelMany(s *store) {
 	s.Play("idle")
 }
 
-// enqueueTwenty enqueues tasks that one task stands for in the end.
+// enqueueTwenty enqueues twenty tasks concurrently. One must be added; for the others, the outcome
+// must be how.
 func (s *store) enqueueTwenty(how queue.Outcome, task func(i int) queue.Task) {
 	s.Helper()
 	var tasks []queue.Task
@@ -85,8 +86,8 @@ func (s *store) enqueueTwenty(how queue.Outcome, task func(i int) queue.Task) {
 	s.Play("claim\nidle")
 }
 
-// parallelJoin claims a task while another one is coalesced into it: the claim has the message that
-// Enqueue reported as coalesced.
+// parallelJoin claims a task while another one is coalesced into it. If Enqueue reports Coalesced,
+// the claim must have the new message.
 func parallelJoin(s *store) {
 	for round := range 60 {
 		n := 2*round + 1
@@ -101,7 +102,7 @@ func parallelJoin(s *store) {
 				over.Store(true)
 				return string(e.Outcome), err
 			}
-			for range round % 5 { // it takes a while
+			for range round % 5 { // delays the claims
 				s.look(n)
 			}
 			for last := false; !last && message.Load() == nil; {
@@ -120,7 +121,7 @@ func parallelJoin(s *store) {
 		if got[string(queue.Coalesced)] > 0 && !bytes.Equal(claimed, second.Message) {
 			s.Fatalf("round %d: the claim has another message than the one coalesced: %.80q", round, claimed)
 		}
-		for c := (queue.Claim{ID: "any"}); c.ID != ""; { // the second one, if it was added
+		for c := (queue.Claim{ID: "any"}); c.ID != ""; { // claims the second task if it was added
 			var err error
 			c, err = s.tryClaim(s.A)
 			s.ok("ClaimNext", err)
@@ -128,8 +129,7 @@ func parallelJoin(s *store) {
 	}
 }
 
-// parallelLastClaim tries to claim a task that was handed out as often as it may be, while it is
-// requeued.
+// parallelLastClaim tries to claim a task that is out of claims, while RequeueStale fails it.
 func parallelLastClaim(s *store) {
 	for range 20 {
 		s.Play("enqueue\nclaim\nadvance 5m1s")
@@ -195,7 +195,7 @@ func parallelCompletes(s *store) {
 	s.Play("drain -> 1 result=%s\nshow 1 -> log=29", slices.Collect(maps.Keys(got))[0])
 }
 
-// parallelRequeue sends heartbeats, claims and decisions during requeues.
+// parallelRequeue sends heartbeats, claims and decisions while expired claims are requeued.
 func parallelRequeue(s *store) {
 	s.Play("enqueue 1")
 	for range 5 {
@@ -222,8 +222,8 @@ func parallelRequeue(s *store) {
 	s.counted(got, map[string]int{"true": 1, "false": 19})
 }
 
-// parallelIssues leases decisions through both handles, again and again: there is never more than one
-// lease of an issue, and each decision is leased once.
+// parallelIssues leases decisions repeatedly through both handles. There must never be more than
+// one lease per issue, and each decision must be leased once.
 func parallelIssues(s *store) {
 	const n = 24
 	for i := range n {
@@ -257,7 +257,8 @@ func parallelRequeues(s *store) {
 	}
 }
 
-// parallelCycles runs whole cycles beside requeues: each task is done once.
+// parallelCycles runs tasks from Enqueue to MarkDone, with requeues at the same time. Each task
+// must be done once.
 func parallelCycles(s *store) {
 	const workers, each = 8, 10
 	e := &executor{store: s, busy: map[int]string{}, done: map[string]bool{}}
@@ -292,8 +293,8 @@ func parallelCycles(s *store) {
 	s.Play("stats -> states.done=%d", workers*each)
 }
 
-// parallelBehind enqueues tasks while the one in flight ends: none of them is lost, without a clock
-// that moves.
+// parallelBehind enqueues tasks while the task in flight of their issue ends. None of them may be
+// lost, although the clock does not move.
 func parallelBehind(s *store) {
 	ctx := s.Context()
 	ends := []func(q queue.Queue, h queue.Lease) error{
@@ -303,7 +304,7 @@ func parallelBehind(s *store) {
 			return errors.Join(q.ReleaseLease(ctx, h, queue.Postponement{}), q.Cancel(ctx, h.ID, "person"))
 		},
 		func(q queue.Queue, _ queue.Lease) error {
-			for { // it passes over tasks that another caller is changing
+			for { // RequeueStale skips tasks that another caller is changing
 				swept, err := q.RequeueStale(ctx, queue.Limits{Drains: 1})
 				if err != nil || len(swept) > 0 {
 					return err
@@ -338,7 +339,7 @@ func parallelBehind(s *store) {
 	}
 }
 
-// parallelBehindTwo ends two tasks at the same time, while a third one waits for both.
+// parallelBehindTwo ends two tasks at the same time, while a third one is held back behind both.
 func parallelBehindTwo(s *store) {
 	for round := range 40 {
 		a, b, next := 3*round+1, 3*round+2, 3*round+3
@@ -359,8 +360,8 @@ func parallelBehindTwo(s *store) {
 	}
 }
 
-// parallelOneInFlight enqueues and carries out tasks of a few issues through both handles: of an issue
-// there is never more than one in flight, and in the end each one is done.
+// parallelOneInFlight enqueues and carries out tasks of a few issues through both handles. At most
+// one task per issue may be in flight, and in the end each task must be done.
 func parallelOneInFlight(s *store) {
 	const workers, each, issues = 6, 12, 3
 	e := &executor{store: s, busy: map[int]string{}, done: map[string]bool{}}

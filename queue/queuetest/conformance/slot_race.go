@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// slotRace takes slots through both handles at the same time, over three hours: no window has more than
-// its limit, and a caller gets a slot at the time that it was given.
+// slotRace takes slots through both handles concurrently, over three hours. No minute and no hour
+// may have more slots than its limit.
 func slotRace(tb testing.TB, p Pair) {
 	tb.Helper()
 	const perMinute, perHour, takers = 8, 50, 12

@@ -9,16 +9,16 @@ import (
 	"github.com/org/foreman-action/queue/queuetest/script"
 )
 
-// A Pair is an empty store, opened twice.
+// A Pair is an empty store with two handles.
 type Pair = script.Pair
 
-// A Case is a behaviour of the contract.
+// A Case is one test case.
 type Case struct {
 	Name string
 	Test func(tb testing.TB, p Pair) // p is an empty store
 }
 
-// function returns a case that is not only a script.
+// function returns a test case that is a function instead of a script.
 func function(name string, test func(s *store)) Case {
 	return Case{name, func(tb testing.TB, p Pair) {
 		tb.Helper()
@@ -29,7 +29,7 @@ func function(name string, test func(s *store)) Case {
 // A store is the store under test.
 type store struct{ *script.Player }
 
-// look inspects a task.
+// look returns the details of a task.
 func (s *store) look(n int) queue.Details {
 	s.Helper()
 	d, err := s.B.Inspect(s.Context(), script.ID(n))
@@ -47,7 +47,7 @@ func (s *store) ok(what string, err error) {
 	}
 }
 
-// fails wants an error of a call.
+// fails checks that a call returned the error want.
 func (s *store) fails(what string, err, want error) {
 	s.Helper()
 	if !errors.Is(err, want) {
@@ -55,8 +55,8 @@ func (s *store) fails(what string, err, want error) {
 	}
 }
 
-// race calls f n times at the same time, by turns on either handle, and counts the words that it
-// returns. An error fails the test.
+// race calls f n times concurrently, alternating between the two handles. It counts the words that
+// f returns; an error of f fails the test.
 func (s *store) race(n int, f func(i int, q queue.Queue) (word string, err error)) map[string]int {
 	s.Helper()
 	var all sync.WaitGroup
@@ -80,7 +80,7 @@ func (s *store) race(n int, f func(i int, q queue.Queue) (word string, err error
 	return words
 }
 
-// enqueueAll enqueues tasks at the same time, and counts how they were taken in.
+// enqueueAll enqueues tasks concurrently, and counts the outcomes.
 func (s *store) enqueueAll(tasks []queue.Task) map[string]int {
 	s.Helper()
 	return s.race(len(tasks), func(i int, q queue.Queue) (string, error) {
@@ -89,13 +89,13 @@ func (s *store) enqueueAll(tasks []queue.Task) map[string]int {
 	})
 }
 
-// tryClaim claims a task; the zero claim: there was none.
+// tryClaim claims a task. The claim is zero if there is none.
 func (s *store) tryClaim(q queue.Queue) (queue.Claim, error) {
 	c, err := q.ClaimNext(s.Context(), script.Agent, queue.ClaimOptions{Lease: script.Lease})
 	return c, ignore(err, queue.ErrEmpty)
 }
 
-// ignore returns err, or nil if it is an expected one.
+// ignore returns err, or nil if it is one of the expected errors.
 func ignore(err error, expected ...error) error {
 	for _, e := range expected {
 		if errors.Is(err, e) {

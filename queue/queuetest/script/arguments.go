@@ -8,7 +8,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// text removes an argument and returns it, or a default.
+// text removes an argument and returns its value. If the argument is absent, it returns otherwise.
 func (a arguments) text(key, otherwise string) string {
 	value, ok := a[key]
 	if !ok {
@@ -18,7 +18,7 @@ func (a arguments) text(key, otherwise string) string {
 	return withIDs(value)
 }
 
-// bytes is text as bytes; without a default "none" is nil.
+// bytes is text as bytes. The value "none" means nil, unless there is a default.
 func (a arguments) bytes(key, otherwise string) []byte {
 	if text := a.text(key, otherwise); text != none {
 		return []byte(text)
@@ -29,7 +29,7 @@ func (a arguments) bytes(key, otherwise string) []byte {
 func (a arguments) int(key string, otherwise int) int {
 	n, err := strconv.Atoi(a.text(key, strconv.Itoa(otherwise)))
 	if err != nil {
-		panic(err) // a script is wrong
+		panic(err) // the script has a mistake
 	}
 	return n
 }
@@ -49,8 +49,8 @@ func (a arguments) ref(id string) queue.Ref {
 	return queue.Ref{ID: id, Attempt: a.int("attempt", 0), By: a.text("by", "")}
 }
 
-// Task returns task n as "enqueue" with the arguments makes it: its issue is n as well, and its message
-// names it. An example of arguments is "issue=7 coalesce". It panics when these are wrong.
+// Task returns task n with the arguments of the call "enqueue", such as "issue=7 coalesce". By
+// default its issue is n, and its message contains its id. It panics if the arguments are wrong.
 func Task(n int, args string) queue.Task {
 	s, err := parseStep("enqueue " + args)
 	if err != nil {
@@ -59,7 +59,8 @@ func Task(n int, args string) queue.Task {
 	return s.arguments().task(n, ID(n))
 }
 
-// task returns task n with the arguments. Its issue is n as well, and its message names it.
+// task returns task n with the arguments. By default its issue is n, and its message contains its
+// id.
 func (a arguments) task(n int, id string) queue.Task {
 	return queue.Task{
 		ID: id, Agent: a.text("agent", Agent), Repo: a.text("repo", Repo), Issue: a.int("issue", n),
@@ -69,7 +70,7 @@ func (a arguments) task(n int, id string) queue.Task {
 	}
 }
 
-// join returns the Task.Join of a name.
+// join returns a named function for Task.Join.
 func join(name string) func(old, new queue.Body) (queue.Body, bool) {
 	switch name {
 	case "refuse":

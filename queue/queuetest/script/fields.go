@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// none stands for a zero value.
+// none is the text of a zero value.
 const none = "none"
 
 func isZero(text string) bool { return text == none || text == "0" || text == "false" }
 
-// idPrefix begins the ids of tasks that a script names by numbers.
+// idPrefix is the beginning of the ids of tasks that scripts name by numbers.
 const idPrefix = "5f0c7a52-3d0e-4b8e-9c41-"
 
 // ID returns the id of task n.
@@ -25,7 +25,7 @@ var (
 	numberPattern = regexp.MustCompile(`<(\d+)>`)
 )
 
-// idOf returns the id of the task with a number; other words are ids already.
+// idOf returns the id of a task that is named by its number. Any other word is an id already.
 func idOf(word string) string {
 	if n, err := strconv.Atoi(word); err == nil {
 		return ID(n)
@@ -33,12 +33,12 @@ func idOf(word string) string {
 	return word
 }
 
-// withIDs replaces <N> with ids.
+// withIDs replaces each <N> with the id of task N.
 func withIDs(text string) string {
 	return numberPattern.ReplaceAllStringFunc(text, func(s string) string { return idOf(s[1 : len(s)-1]) })
 }
 
-// withNumbers is the inverse of withIDs. A text that is just an id becomes the number without
+// withNumbers is the inverse of withIDs. A text that consists of one id becomes its number, without
 // brackets.
 func withNumbers(text string) string {
 	if m := idPattern.FindStringSubmatch(text); len(m) > 0 && m[0] == text {
@@ -47,8 +47,8 @@ func withNumbers(text string) string {
 	return idPattern.ReplaceAllString(text, "<$1>")
 }
 
-// fields returns the fields of a result as text, by their names in lower case, such as
-// "state", "log.0.what" or, from the end, "log.-1.what".
+// fields returns the fields of a result as text, by their names in lower case, such as "state",
+// "log.0.what" for the first list element, or "log.-1.what" for the last one.
 func fields(value any, now time.Time) map[string]string {
 	out := map[string]string{}
 	if value != nil {

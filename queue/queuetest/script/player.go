@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// A Player runs scripts on a store. It is a test that ends at the first step whose result is not
-// the expected one. It is not safe for concurrent use, but for Pair and the methods of testing.TB.
+// A Player runs scripts on a store. It fails and ends the test at the first step with an unexpected
+// result. Only Pair and the methods of testing.TB are safe for concurrent use.
 type Player struct{ state }
 
 // NewPlayer returns a player for an empty store.
@@ -19,10 +19,10 @@ func NewPlayer(tb testing.TB, p Pair) *Player {
 	return &Player{state{TB: tb, Pair: p, leases: map[string]queue.Lease{}}}
 }
 
-// LeaseOf returns the newest lease of task n, from a script.
+// LeaseOf returns the newest lease of task n that a script got.
 func (p *Player) LeaseOf(n int) queue.Lease { return p.leases[ID(n)] }
 
-// Play runs a script, with its arguments as in fmt.Sprintf.
+// Play runs a script. args are inserted as by fmt.Sprintf.
 func (p *Player) Play(script string, args ...any) {
 	p.Helper()
 	if len(args) > 0 {
@@ -37,7 +37,7 @@ func (p *Player) Play(script string, args ...any) {
 	}
 }
 
-// run runs a step: a call, or one for each task that it names.
+// run runs a step: one call, or one call for each task that the step names.
 func (p *Player) run(s step) {
 	p.Helper()
 	each, ok := taskCalls()[s.verb]
@@ -50,7 +50,7 @@ func (p *Player) run(s step) {
 		return
 	}
 	ids := s.words
-	if len(ids) == 0 { // the newest task, or the next one
+	if len(ids) == 0 { // the newest task; for "enqueue" the next one
 		n := p.last
 		if s.verb == "enqueue" {
 			n++
@@ -107,7 +107,7 @@ func (p *Player) compare(s step, got map[string]string) {
 	}
 }
 
-// errorWord returns how scripts name an error.
+// errorWord returns the word for an error in scripts.
 func errorWord(err error) string {
 	for word, known := range map[string]error{
 		"empty": queue.ErrEmpty, "notfound": queue.ErrNotFound, "lost": queue.ErrLost,

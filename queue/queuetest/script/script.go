@@ -9,15 +9,15 @@
 //	requeue -> 1:pending
 //	show 1 -> pending log=1 log.-1.what=requeued
 //
-// Words before "->" name tasks; key=value and flags are the arguments of the call. After it
-// come the words of the result, or its error: empty, notfound, notyours, lost, state, error (any
-// other one). key=value compares a field, key~text looks for text in it, key=* wants it to be
-// set, and "only" wants all other fields to be zero. Times are relative to the clock. Zero
-// values are "none", "0" or "false". <N> stands for the id of task N. Without "->" the call
-// must succeed.
+// The words before "->" name tasks; key=value and flags are the arguments of the call. Without "->"
+// the call must succeed. The words after "->" are the result or the error: empty, notfound,
+// notyours, lost, state, or error for any other one. After them, key=value compares a field,
+// key~text looks for text in a field, key=* requires a field to be set, and "only" requires all
+// other fields to be zero.
 //
-// The lines from "repeat N" to "end" are run N times. File verbs.go lists the calls, macros.go
-// the lines that stand for several.
+// Times are relative to the clock. Zero values are "none", "0" or "false". <N> stands for the id of
+// task N. The lines from "repeat N" to "end" are run N times. File verbs.go lists the calls;
+// macros.go lists lines that stand for several lines.
 package script
 
 import (
@@ -30,15 +30,15 @@ import (
 
 // A step is a line of a script.
 type step struct {
-	text   string            // as it was written
-	second bool              // on handle B
-	verb   string            // of the call
-	words  []string          // before "->", without keys
-	args   map[string]string // before "->"; flags are "true"
-	checks bool              // has a "->"
+	text   string            // the whole line
+	second bool              // the call uses handle B
+	verb   string            // name of the call
+	words  []string          // before "->", without arguments
+	args   map[string]string // key=value before "->"; a flag has the value "true"
+	checks bool              // the line contains "->"
 	want   []string          // words after "->"
-	fields []fieldCheck      // after "->"
-	only   bool              // the other fields must be zero
+	fields []fieldCheck      // key=value and key~text after "->"
+	only   bool              // all other fields must be zero
 }
 
 // A fieldCheck compares a field of a result.
@@ -47,7 +47,7 @@ type fieldCheck struct {
 	contains   bool
 }
 
-// holds reports whether a result's field is as expected.
+// holds reports whether a result's field has the expected value.
 func (c fieldCheck) holds(got string) bool {
 	switch {
 	case c.contains:
@@ -58,7 +58,7 @@ func (c fieldCheck) holds(got string) bool {
 	return got == c.value
 }
 
-// parse returns the steps of a script, with macros and repetitions written out.
+// parse returns the steps of a script, with macros and repetitions expanded.
 func parse(script string) ([]step, error) {
 	lines, err := expand(strings.Split(strings.TrimSpace(script), "\n"))
 	if err != nil {
@@ -75,7 +75,7 @@ func parse(script string) ([]step, error) {
 	return steps, nil
 }
 
-// expand returns the lines that are calls.
+// expand returns the lines that are calls, with macros and repetitions expanded.
 func expand(lines []string) ([]string, error) {
 	var out []string
 	for i := 0; i < len(lines); i++ {
@@ -117,7 +117,7 @@ func expand(lines []string) ([]string, error) {
 	return out, nil
 }
 
-// token is a word, or a key with a quoted value.
+// token matches a word, or a key with a quoted value.
 var token = regexp.MustCompile(`[a-z0-9.-]+[=~]"(?:[^"\\]|\\.)*"|\S+`)
 
 func parseStep(line string) (step, error) {
@@ -179,7 +179,7 @@ func unquote(value string) (string, error) {
 	return value, nil
 }
 
-// numbers returns the words that "1..3", or "3..1", stands for.
+// numbers returns the words for a range such as "1..3" or "3..1". Any other word is returned alone.
 func numbers(word string) []string {
 	from, to, ok := strings.Cut(word, "..")
 	first, err := strconv.Atoi(from)
@@ -201,7 +201,7 @@ func numbers(word string) []string {
 	}
 }
 
-// arguments are those of a call; each is read once.
+// arguments are the arguments of a call. The call removes each one that it reads.
 type arguments map[string]string
 
 func (s step) arguments() arguments { return maps.Clone(arguments(s.args)) }

@@ -8,7 +8,7 @@ import (
 	"github.com/org/foreman-action/queue/queuetest/script"
 )
 
-// A recorder is a test whose failure is recorded only.
+// A recorder is a testing.TB that only records whether the test failed.
 type recorder struct {
 	testing.TB
 
@@ -24,7 +24,7 @@ func (r *recorder) Fatal(...any) {
 
 func (r *recorder) Fatalf(string, ...any) { r.Fatal() }
 
-// TestPlay runs scripts that are right, and ones of which a step must fail.
+// TestPlay runs correct scripts, and scripts with one step that must fail.
 func TestPlay(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -8,40 +8,40 @@ import (
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
-// The defaults of the arguments of calls.
+// The default values of arguments.
 const (
 	Agent = "http://a:9001/"
 	Lease = 5 * time.Minute
 	Repo  = "org/repo"
 )
 
-// A Pair is an empty store, opened twice: A and B share only the stored data, as two
-// processes do. The store's clock is Clock, and never moves by itself.
+// A Pair is an empty store with two handles, A and B. They share only the stored data, like two
+// processes. The store uses Clock, which moves only by Advance.
 type Pair struct {
 	A, B  queue.Queue
 	Clock *queuetest.Clock
 }
 
-// Slots returns the handles as queue.Slots; ok is false if the store has none.
+// Slots returns both handles as queue.Slots; ok is false if the store does not implement it.
 func (p Pair) Slots() (a, b queue.Slots, ok bool) {
 	a, aok := p.A.(queue.Slots)
 	b, bok := p.B.(queue.Slots)
 	return a, b, aok && bok
 }
 
-// state is the data that calls leave for later ones.
+// state is the data that later calls of a script use.
 type state struct {
 	testing.TB
 	Pair
 
-	last      int                    // greatest number of a task that was enqueued
-	decisions int                    // that were sent in
+	last      int                    // greatest number of an enqueued task
+	decisions int                    // number of decisions sent to Complete
 	leases    map[string]queue.Lease // newest lease of each task
-	changes   <-chan queue.Change    // of "watch"
-	slots     int                    // that were asked for
+	changes   <-chan queue.Change    // the channel of the last "watch"
+	slots     int                    // number of slots asked for
 }
 
-// A call is the call of the queue in a step.
+// A call is one call of the queue.
 type call struct {
 	*state
 	step
@@ -53,11 +53,11 @@ type call struct {
 // An outcome is the result of a call.
 type outcome struct {
 	words  []string
-	normal []string // words that the step expects if it names none; nil: any
+	normal []string // expected words if the step names none; nil: any
 	value  any      // its fields are compared
 }
 
-// lease returns the newest lease of a task, or the one of an epoch.
+// lease returns the newest lease of a task, or its lease with the epoch in the arguments.
 func (c *call) lease(id string) queue.Lease {
 	h, ok := c.leases[id]
 	if !ok {

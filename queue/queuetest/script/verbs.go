@@ -11,10 +11,10 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// taskCalls are the calls about one task.
+// taskCalls are the calls that concern one task.
 func taskCalls() map[string]func(c *call, id string) (outcome, error) {
 	return map[string]func(c *call, id string) (outcome, error){
-		// Changes go through handle A, unless the line begins with B.
+		// These calls use handle A, unless the line begins with B.
 		"enqueue": enqueue,
 		"heartbeat": func(c *call, id string) (outcome, error) {
 			return done(c.q.Heartbeat(c.Context(), c.args.ref(id), c.args.duration("lease", Lease)))
@@ -49,12 +49,12 @@ func taskCalls() map[string]func(c *call, id string) (outcome, error) {
 			return outcome{words: []string{string(state)}}, err
 		},
 		"cancel": func(c *call, id string) (outcome, error) { return done(c.q.Cancel(c.Context(), id, "person")) },
-		// It reads through handle B.
+		// This call always uses handle B.
 		"show": show,
 	}
 }
 
-// done is the outcome of a call that returns an error alone.
+// done returns the outcome of a call that returns only an error.
 func done(err error) (outcome, error) { return outcome{}, err }
 
 func enqueue(c *call, id string) (outcome, error) {
@@ -66,7 +66,7 @@ func enqueue(c *call, id string) (outcome, error) {
 	return outcome{words: []string{string(got.Outcome), got.ID}, normal: []string{string(queue.Added), withNumbers(id)}, value: got}, err
 }
 
-// complete sends in a decision, by default {"n":1} and so on.
+// complete sends a decision: by default {"n":1}, {"n":2} and so on.
 func complete(c *call, id string) (outcome, error) {
 	c.decisions++
 	got, err := c.q.Complete(c.Context(), c.args.ref(id), c.args.bytes("decision", fmt.Sprintf(`{"n":%d}`, c.decisions)))
@@ -79,19 +79,19 @@ func complete(c *call, id string) (outcome, error) {
 	return outcome{words: []string{"refused"}, normal: []string{"accepted"}}, err
 }
 
-// show inspects a task.
+// show returns the details of a task.
 func show(c *call, id string) (outcome, error) {
 	d, err := c.B.Inspect(c.Context(), id)
 	if d.Behind != "" && d.Reason == "waits for task "+d.Behind+" of the same issue" {
 		d.Reason = "waits"
 	}
 	if !d.Held {
-		d.Ready = time.Time{} // of no meaning
+		d.Ready = time.Time{} // has no meaning then
 	}
 	return outcome{words: []string{string(d.State)}, value: d}, err
 }
 
-// calls are the other calls.
+// calls are the calls that do not concern a single task.
 func calls() map[string]func(c *call) (outcome, error) {
 	return map[string]func(c *call) (outcome, error){
 		"claim":   claim,
@@ -132,7 +132,7 @@ func claim(c *call) (outcome, error) {
 	return outcome{words: []string{got.ID}, value: got}, err
 }
 
-// claims claims the tasks that it names, in this order; then there are none left, for either handle.
+// claims claims the named tasks in this order. Then no task may be left for either handle.
 func claims(c *call) (outcome, error) {
 	for _, want := range c.words {
 		if got, err := claim(c); err != nil || got.words[0] != idOf(want) {
@@ -147,7 +147,7 @@ func claims(c *call) (outcome, error) {
 	return outcome{}, nil
 }
 
-// drain leases decisions.
+// drain leases decisions, and returns their ids.
 func drain(c *call) (outcome, error) {
 	o := queue.DrainOptions{Owner: c.args.text("owner", "harness"), Lease: c.args.duration("lease", Lease), Limit: c.args.int("limit", 50)}
 	list, err := c.q.LeaseDecisions(c.Context(), o)
@@ -155,13 +155,14 @@ func drain(c *call) (outcome, error) {
 	for _, d := range list {
 		c.leases[d.ID] = d.Lease
 		out.words = append(out.words, d.ID)
-		out.value = d // of the last one
+		out.value = d // the last decision
 	}
 	out.words = orNone(out.words)
 	return out, err
 }
 
-// requeue returns the tasks with their new states, and the agent if it is another one.
+// requeue returns the changed tasks with their new states, and the agent if it is not the default
+// one.
 func requeue(c *call) (outcome, error) {
 	list, err := c.q.RequeueStale(c.Context(), queue.Limits{Claims: c.args.int("claims", 0), Drains: c.args.int("drains", 0)})
 	var words []string
@@ -176,7 +177,7 @@ func requeue(c *call) (outcome, error) {
 	return outcome{words: orNone(words)}, err
 }
 
-// list lists tasks.
+// list returns the ids of the listed tasks.
 func list(c *call) (outcome, error) {
 	f := queue.Filter{
 		State: queue.State(c.args.text("state", "")), Agent: c.args.text("agent", ""), Repo: c.args.text("repo", ""),
@@ -197,7 +198,7 @@ func list(c *call) (outcome, error) {
 	return outcome{words: orNone(ids), value: struct{ Tasks []queue.Info }{infos}}, err
 }
 
-// orNone returns the words of a list, which may be empty.
+// orNone returns the words, or "none" if there are none.
 func orNone(words []string) []string {
 	if len(words) == 0 {
 		return []string{none}
@@ -205,7 +206,7 @@ func orNone(words []string) []string {
 	return words
 }
 
-// watch begins to watch a handle, and ends the watch before it.
+// watch starts to watch a handle. Later hints are those of this watch.
 func watch(c *call) (outcome, error) {
 	changes, stop := c.q.Watch()
 	c.Cleanup(stop)
@@ -213,13 +214,13 @@ func watch(c *call) (outcome, error) {
 	return outcome{}, nil
 }
 
-// hint waits for the hint that a task is in a state: "pending" for the agent, or "completed".
+// hint waits for a hint about a task: "pending" for the default agent, or "completed".
 func hint(c *call) (outcome, error) {
 	want := map[string]queue.Change{"pending": {Agent: Agent}, "completed": {}}[c.words[0]]
 	return outcome{}, Await(c.changes, want)
 }
 
-// Await waits at most two minutes for a change.
+// Await waits up to two minutes for a change.
 func Await(changes <-chan queue.Change, want queue.Change) error {
 	timeout := time.NewTimer(2 * time.Minute)
 	defer timeout.Stop()

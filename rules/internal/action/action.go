@@ -14,8 +14,8 @@ import (
 	"github.com/org/foreman-action/rules/internal/template"
 )
 
-// The actions that only rules have: the first becomes the decision, for the second the rules
-// are asked once more.
+// The actions that only rules have. Escalate becomes the decision. Retriage evaluates the rules
+// once more, as for a newly opened issue.
 const (
 	Escalate = "escalate"
 	Retriage = "retriage"
@@ -32,24 +32,24 @@ func Specs() []protocol.ActionSpec {
 type Action struct {
 	spec   protocol.ActionSpec
 	file   *yamlfile.File
-	Node   *yaml.Node // its name
+	Node   *yaml.Node // the node of its name
 	params []param
 }
 
-// A param is a compiled parameter: one of the three.
+// A param is a compiled parameter. Only one of texts, list, and value or whole is set.
 type param struct {
 	spec  protocol.Param
-	texts []*template.Template   // one, or the items of a list
-	list  *expression.Expression // yields the list
-	value any                    // an int that needs no evaluation
-	whole *expression.Expression // yields an int
+	texts []*template.Template   // the text, or the items of a list
+	list  *expression.Expression // an expression that yields the list
+	value any                    // a literal int
+	whole *expression.Expression // an expression that yields an int
 }
 
 // The bounds of a rule's actions.
 const (
 	MaxActions  = 50     // of one rule
 	MaxList     = 100    // items of a list parameter
-	MaxMarkdown = 60_000 // characters; GitHub takes 65,536, and a marker is added
+	MaxMarkdown = 60_000 // characters; GitHub allows 65,536, and a marker is added
 )
 
 // A compiler compiles the actions of a rule.
@@ -58,8 +58,8 @@ type compiler struct {
 	specs       []protocol.ActionSpec
 }
 
-// Compile compiles the value of "then", with actions that are [Specs]. Mistakes are recorded
-// in f.
+// Compile compiles the value of "then". specs are the allowed actions, from [Specs]. Mistakes are
+// recorded in f.
 func Compile(c *expression.Compiler, specs []protocol.ActionSpec, f *yamlfile.File, n *yaml.Node) []Action {
 	return compiler{c, specs}.actions(f, n)
 }
@@ -127,12 +127,12 @@ func (c compiler) checkRequired(f *yamlfile.File, a Action) {
 // Name returns the name of the action.
 func (a Action) Name() string { return a.spec.Name }
 
-// Has reports whether a parameter is given.
+// Has reports whether the action has a parameter.
 func (a Action) Has(name string) bool {
 	return slices.ContainsFunc(a.params, func(p param) bool { return p.spec.Name == name })
 }
 
-// params compiles the short form, a value, or the long form, a mapping.
+// params compiles the parameters: a single value (the short form) or a mapping (the long form).
 func (c compiler) params(f *yamlfile.File, spec protocol.ActionSpec, n *yaml.Node) []param {
 	switch {
 	case n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
@@ -214,7 +214,7 @@ func (c compiler) textParam(f *yamlfile.File, n *yaml.Node, out *param) {
 	}
 }
 
-// bareName is a name that was meant literally where an expression is expected.
+// bareName matches a text that was probably meant as a name where an expression is expected.
 var bareName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./:-]*$`)
 
 // listParam compiles a bare string as an expression.

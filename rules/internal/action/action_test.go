@@ -8,7 +8,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// Every action of the protocol can be written in a rule, and escalate besides.
+// Rules can contain every action of the protocol, and also escalate and retriage.
 func TestSpecsHoldEveryAction(t *testing.T) {
 	t.Parallel()
 	var want []string

@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// instead names the action for a parameter that is left empty on purpose.
+// instead returns a hint for a parameter that is left empty on purpose: the action to use.
 func instead(p protocol.Param) string {
 	if p.Name == "milestone" {
 		return "; " + protocol.ActionRemoveMilestone + " takes an issue out of its milestone"
@@ -15,7 +15,7 @@ func instead(p protocol.Param) string {
 	return ""
 }
 
-// Hint names the action that an unknown name most likely stands for.
+// Hint returns a hint for an unknown action: the name that the author most likely meant.
 func Hint(name string, specs []protocol.ActionSpec) string {
 	meant := map[string]string{
 		"label":           protocol.ActionAddLabel,

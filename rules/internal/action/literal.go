@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// checkLiteral checks a value that needs no evaluation.
+// checkLiteral checks a value without expressions.
 func checkLiteral(f *yamlfile.File, spec protocol.ActionSpec, p param, n *yaml.Node) {
 	v, ok := p.literal()
 	if !ok {
@@ -48,13 +48,13 @@ func checkLiteral(f *yamlfile.File, spec protocol.ActionSpec, p param, n *yaml.N
 	}
 }
 
-// keyPattern matches the keys that a hidden marker of a comment can contain.
+// keyPattern matches the keys that the hidden marker of a comment can contain.
 var keyPattern = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,64}$`)
 
-// isKey reports whether a parameter is a key by which a later run finds a comment.
+// isKey reports whether the parameter is a key with which a later run finds the comment.
 func isKey(p protocol.Param) bool { return p.Name == "once" || p.Name == "key" }
 
-// atLogin returns the first login that is written as a mention.
+// atLogin returns the first login that is written as a mention, such as @octocat.
 func atLogin(p protocol.Param, value any) (login string, found bool) {
 	logins, ok := value.([]string)
 	if !ok || p.Name != "assignees" {

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Verb is how an action uses a label.
+// A Verb is the way in which an action uses a label.
 type Verb int
 
 // The uses of labels by actions.
@@ -27,7 +27,8 @@ type Reference struct {
 	Verb Verb
 }
 
-// References returns the labels that an action writes, and the references of its expressions.
+// References returns the labels that an action writes, and the labels and tables that its
+// expressions use.
 func (a Action) References(names *symbols.Table) (labels []Reference, tables []expression.TableReference) {
 	writes, about := Asked, true
 	switch a.spec.Name {
@@ -69,13 +70,13 @@ func (a Action) References(names *symbols.Table) (labels []Reference, tables []e
 	return labels, tables
 }
 
-// UsesMemory reports whether the action depends on the memory of the issue: one of its
-// expressions reads it, or it comments once.
+// UsesMemory reports whether the action depends on the memory of the issue: one of its expressions
+// reads the memory, or it has the parameter "once".
 func (a Action) UsesMemory() bool {
 	return a.Has("once") || a.Reads((*expression.Expression).ReadsMemory)
 }
 
-// Reads reports whether one of the action's expressions reads something.
+// Reads reports whether something is true of one of the action's expressions.
 func (a Action) Reads(something func(*expression.Expression) bool) bool {
 	for _, p := range a.params {
 		asked := []*expression.Expression{p.list, p.whole}
@@ -89,7 +90,7 @@ func (a Action) Reads(something func(*expression.Expression) bool) bool {
 	return false
 }
 
-// Constants returns the values of texts without {{ }}, such as the names of labels.
+// Constants returns the texts of parameters without {{ }}, such as the names of labels.
 func (a Action) Constants() []string {
 	var list []string
 	for _, p := range a.params {
@@ -108,8 +109,8 @@ func (a Action) Adds(label string) bool {
 	return adds && slices.ContainsFunc(a.Constants(), func(name string) bool { return strings.EqualFold(name, label) })
 }
 
-// MainLiteral returns the value of the main parameter: a string or a list of strings, or nil
-// where it has expressions. ok is false when it is not given.
+// MainLiteral returns the value of the main parameter: a string or a list of strings. It is nil if
+// the parameter has expressions. ok is false when the parameter is missing.
 func (a Action) MainLiteral() (value any, ok bool) {
 	for _, p := range a.params {
 		if p.spec.Name == a.spec.Main {
@@ -120,8 +121,8 @@ func (a Action) MainLiteral() (value any, ok bool) {
 	return nil, false
 }
 
-// MayHaveEffect reports whether a revertible effect of the action may be on the issue; false is
-// certain.
+// MayHaveEffect reports whether the issue may show a revertible effect of the action. True may be
+// wrong; false is certain.
 func (a Action) MayHaveEffect(on triage.Issue) bool {
 	switch a.spec.Name {
 	case protocol.ActionAddLabel, protocol.ActionAddLabels:
@@ -138,8 +139,8 @@ func (a Action) MayHaveEffect(on triage.Issue) bool {
 	return false
 }
 
-// LabelsLeft returns the labels of an issue that the action adds, as far as its text names
-// them.
+// LabelsLeft returns the labels of the issue that the action adds by name. It misses names that an
+// expression computes.
 func (a Action) LabelsLeft(on triage.Issue) []string {
 	if a.spec.Name != protocol.ActionAddLabel && a.spec.Name != protocol.ActionAddLabels {
 		return nil
@@ -150,7 +151,8 @@ func (a Action) LabelsLeft(on triage.Issue) []string {
 	})
 }
 
-// among reports whether a name that the action writes is in a list, or may be.
+// among reports whether the list contains a name that the action writes. If an expression computes
+// the name, it is true for any list that is not empty.
 func (a Action) among(list []string) bool {
 	for _, p := range a.params {
 		if p.list != nil && len(list) > 0 {

@@ -17,7 +17,7 @@ const (
 	MaxForeign = 4096 // characters of one value in Markdown
 )
 
-// most returns how many characters a string parameter may have.
+// most returns the largest number of characters of a string parameter.
 func most(p protocol.Param) int {
 	if p.Kind == protocol.KindMarkdown {
 		return MaxMarkdown
@@ -25,8 +25,8 @@ func most(p protocol.Param) int {
 	return MaxName
 }
 
-// escape returns the escaping of the value of a {{ }} part for the parameter. before is the
-// text up to the part; unescapable is why the value cannot keep its meaning there, or empty.
+// escape returns the function that escapes the value of a {{ }} part. before is the text up to the
+// part. unescapable says why a value at this place loses its meaning; it is empty if it does not.
 func escape(p protocol.Param, before string) (e template.Escape, unescapable string) {
 	if p.Kind != protocol.KindMarkdown {
 		return func(s string, _ bool) string { return text.Plain(s, MaxName) }, ""
@@ -61,7 +61,7 @@ func (p param) literal() (any, bool) {
 		return list, true
 	}
 	if len(list) != 1 {
-		return nil, false // a mistake that is already recorded
+		return nil, false // the mistake is already recorded
 	}
 	return list[0], true
 }

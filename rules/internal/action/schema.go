@@ -4,7 +4,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// Schema is one item of "then".
+// Schema returns the JSON Schema of one item of "then".
 func Schema() map[string]any {
 	var bare []string
 	long := map[string]any{}
@@ -21,8 +21,7 @@ func Schema() map[string]any {
 	}}
 }
 
-// paramsSchema is the schema of the parameters of an action; needs is whether it has a
-// required one.
+// paramsSchema returns the schema of an action's parameters. needs is true when one is required.
 func paramsSchema(spec protocol.ActionSpec) (schema map[string]any, needs bool) {
 	properties, required := map[string]any{}, []string{}
 	var forms []any
@@ -42,7 +41,7 @@ func paramsSchema(spec protocol.ActionSpec) (schema map[string]any, needs bool) 
 	return map[string]any{"anyOf": forms}, len(required) > 0
 }
 
-// templated is a text that becomes a value only when the rule fires.
+// templated returns the schema of a text with {{ }}, whose value is known only when the rule fires.
 func templated() map[string]any { return map[string]any{"type": "string", "pattern": `\{\{`} }
 
 func paramSchema(p protocol.Param) map[string]any {

@@ -1,6 +1,5 @@
-// Package cost limits the work of one evaluation of an expression: its steps, the text
-// that it builds and the work of its patterns. Code that does such work gets a [Budget]
-// and charges it before.
+// Package cost limits the work of one evaluation of an expression: its steps, the text that it
+// builds and the work of its patterns. Code charges a [Budget] before it does such work.
 package cost
 
 import (
@@ -8,31 +7,31 @@ import (
 	"fmt"
 )
 
-// The limits of one evaluation. A step is a turn of a loop or comparable work.
+// The limits of one evaluation. A step is one iteration of a loop, or comparable work.
 const (
 	MaxSteps = 100_000
 	MaxText  = 4 << 20 // bytes of new text
-	MaxItems = 100_000 // of new lists and mappings, the virtual machine's budget
+	MaxItems = 100_000 // items of new lists and mappings; the virtual machine enforces it
 )
 
 // The limits of an expression's patterns.
 const (
-	// MaxStates is how many states the patterns of one expression may go through for
-	// each character of the longest text. It keeps them below 50 ms on the largest
-	// issue: a state takes an engine 5 to 8 ns.
+	// MaxStates is the largest number of states that the patterns of one expression may visit for
+	// each character of the longest text. An engine needs 5 to 8 ns for a state, so the patterns
+	// take less than 50 ms on the largest issue.
 	MaxStates = 120
-	// LongestText is the length in characters of the longest text of an issue: a title,
-	// a blank line and a body, as long as GitHub takes them.
+	// LongestText is the length in characters of the longest text of an issue: a title, a blank
+	// line and a body of the largest sizes that GitHub accepts.
 	LongestText = 256 + 2 + 65_536
-	// MaxPatterns leaves room for the patterns on short texts, whose states are not added
-	// up.
+	// MaxPatterns is 5/4 of the work that MaxStates allows on the longest text. The additional
+	// quarter is for patterns on short texts, which MaxStates does not limit.
 	MaxPatterns = MaxStates * LongestText * 5 / 4
 )
 
-// BytesPerStep is how much text a cheap scan reads in the time of a step.
+// BytesPerStep is how many bytes a simple scan reads in the time of one step.
 const BytesPerStep = 256
 
-// The errors of a spent budget.
+// The errors for a budget that is used up.
 var (
 	ErrSteps    = fmt.Errorf("the expression takes more than %d steps", MaxSteps)
 	ErrText     = fmt.Errorf("the expression builds more than %d bytes of text", MaxText)
@@ -43,7 +42,7 @@ var (
 type Meter struct {
 	Steps    Budget
 	Text     Budget // bytes of new text
-	Patterns Budget // states that patterns go through, at most
+	Patterns Budget // upper bound of the states that patterns visit
 }
 
 // NewMeter returns a meter with full budgets.

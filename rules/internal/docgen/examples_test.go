@@ -19,9 +19,9 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestDocsFiles compiles the YAML of docs/rules.md without a mistake or a warning, and
-// asks its rules about every event and its tests. What begins with "- id:" is a list of rules, among
-// the names of [rules.Reference].
+// TestDocsFiles compiles the YAML examples of docs/rules.md without a mistake or a warning. It
+// evaluates their rules for every event and runs their tests. An example that begins with "- id:"
+// is a list of rules, which may use the names of [rules.Reference].
 func TestDocsFiles(t *testing.T) {
 	t.Parallel()
 	blocks := docsBlocks(t)
@@ -87,8 +87,8 @@ func docsBlocks(t *testing.T) []string {
 	return blocks
 }
 
-// ruleSections leaves the keys of a file that package rules reads; the others have a test
-// in package runner.
+// ruleSections returns an example without the keys that package rules does not read. Package runner
+// tests those.
 func ruleSections(t *testing.T, block string) string {
 	t.Helper()
 	var doc yaml.Node
@@ -112,12 +112,12 @@ func ruleSections(t *testing.T, block string) string {
 
 var (
 	docsSpan = regexp.MustCompile("`` (.+?) ``|`([^`\n]+)`")
-	// docsCondition finds code of the language: a call, an operator, a comparison.
+	// docsCondition matches code of the rule language: a call, an operator or a comparison.
 	docsCondition = regexp.MustCompile(`[a-z_]\(| ([!=]=|[<>]=?|in|contains|matches|startsWith|endsWith|and|or|\?) `)
 )
 
-// TestDocsConditions compiles what stands in the running text and in the tables and looks
-// like a condition, and asks it about an empty issue.
+// TestDocsConditions compiles all code in texts and tables that looks like a condition, and
+// evaluates it for an empty issue.
 func TestDocsConditions(t *testing.T) {
 	t.Parallel()
 	names, err := rules.Parse("names.yml", []byte(referenceNames))
@@ -154,7 +154,7 @@ func TestDocsConditions(t *testing.T) {
 	}
 }
 
-// docsSignature reports whether code is a function's name with its arguments.
+// docsSignature reports whether code is the name of a function with its arguments.
 func docsSignature(src string) bool {
 	return slices.ContainsFunc(rules.Reference(), func(n rules.Name) bool {
 		end := strings.Index(n.Type, ") ") + 1
@@ -162,7 +162,7 @@ func docsSignature(src string) bool {
 	})
 }
 
-// referenceNames is what the examples of [rules.Reference] take for granted.
+// referenceNames declares the forms and the table that the examples of [rules.Reference] use.
 const referenceNames = `version: 1
 forms:
   version: {heading: Version, type: semver}

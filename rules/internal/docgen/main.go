@@ -1,12 +1,12 @@
-// Docgen makes docs/rules.md of the names, limits and actions of the rule language and of
-// rules.md.in beside it.
+// Docgen generates docs/rules.md from the names, limits and actions of the rule language and from
+// the template rules.md.in.
 package main
 
 import "os"
 
 //go:generate go run .
 
-// page is the file that is made, from this folder.
+// page is the path of the generated file, relative to this folder.
 const page = "../../../docs/rules.md"
 
 func main() {

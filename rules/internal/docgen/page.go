@@ -15,7 +15,7 @@ import (
 //go:embed rules.md.in
 var pageTemplate string
 
-// render fills the places of the template.
+// render fills the placeholders of the template.
 func render() (string, error) {
 	page := "<!-- Made by go generate ./rules/... from rules/internal/docgen/rules.md.in. -->\n\n" + pageTemplate
 	for place, text := range map[string]string{
@@ -42,7 +42,7 @@ func render() (string, error) {
 	return page, nil
 }
 
-// inCode is an inline code span that holds any text, in a cell of a table.
+// inCode returns an inline code span for any text, for a cell of a table.
 func inCode(s string) string {
 	s = strings.ReplaceAll(s, "|", `\|`)
 	switch {
@@ -67,7 +67,7 @@ func inCodes(list []string, last string) string {
 
 func cellText(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
-// keyTable is a table of keys and their sentences.
+// keyTable returns a table of keys and their descriptions.
 func keyTable(keys []entry) string {
 	var b strings.Builder
 	b.WriteString("| key | meaning |\n|---|---|\n")
@@ -105,7 +105,7 @@ func eventTable() string {
 	return b.String()
 }
 
-// referenceTable is the part of [Reference] that holds values, or functions.
+// referenceTable returns the table of functions, or of values, from [rules.Reference].
 func referenceTable(functions bool) string {
 	var b strings.Builder
 	b.WriteString("| name | is | example |\n|---|---|---|\n")

@@ -21,7 +21,7 @@ import (
 	"github.com/org/foreman-action/rules/ruletest"
 )
 
-// TestPage compares docs/rules.md with what this program makes.
+// TestPage checks that docs/rules.md is up to date.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	got, err := os.ReadFile(page)
@@ -42,7 +42,7 @@ func rendered(t *testing.T) string {
 	return text
 }
 
-// Every key and every action has a sentence.
+// Every key and every action has a description.
 func TestEveryNameHasASentence(t *testing.T) {
 	t.Parallel()
 	items := func(schema any) map[string]any {
@@ -88,8 +88,8 @@ func TestEveryNameHasASentence(t *testing.T) {
 	}
 }
 
-// fileKeyNames returns the keys of a file, which package runner reads: those of its
-// struct that has both mode and rules.
+// fileKeyNames returns the keys of a configuration file: those of the struct that has both mode and
+// rules.
 func fileKeyNames(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../../config/*.go")
@@ -131,7 +131,7 @@ func yamlKeys(s *ast.StructType) []string {
 	return keys
 }
 
-// Each trap is a mistake with its message; its correction is none.
+// Each trap is a mistake with the expected message, and its correction is valid.
 func TestTraps(t *testing.T) {
 	t.Parallel()
 	for _, d := range docTraps() {
@@ -157,7 +157,8 @@ func TestSurprises(t *testing.T) {
 	}
 }
 
-// tryWhen compiles a line of YAML with the key when, among the names of [rules.Reference].
+// tryWhen compiles a line of YAML with the key when. It may use the names that the examples of
+// [rules.Reference] use.
 func tryWhen(line string) error {
 	names, err := rules.Parse("names.yml", []byte(referenceNames))
 	if err != nil {

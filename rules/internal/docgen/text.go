@@ -6,7 +6,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/forms"
 )
 
-// An entry is a name of the code with its sentence in docs/rules.md.
+// An entry is a name with its description in docs/rules.md.
 type entry struct{ name, doc string }
 
 func ruleKeyDocs() []entry {
@@ -112,7 +112,7 @@ func actionDocs() []entry {
 	}
 }
 
-// A trap is a condition that looks right and is refused; say is a part of the message.
+// A trap is a condition that looks right but is a mistake. say is a part of the message.
 type trap struct{ written, why, say, instead string }
 
 func docTraps() []trap {
@@ -143,7 +143,7 @@ func docTraps() []trap {
 	}
 }
 
-// A surprise is a condition that is not a mistake, and may have another meaning than intended.
+// A surprise is a valid condition that may not mean what its author intended.
 type surprise struct{ written, why, instead string }
 
 func docSurprises() []surprise {

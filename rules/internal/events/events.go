@@ -1,4 +1,4 @@
-// Package events has the names of the events that rules can listen to.
+// Package events contains the names of the events to which rules can listen.
 package events
 
 import (
@@ -11,12 +11,12 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Keys returns the names that "on" takes: those of triage.EventKinds.
+// Keys returns the names that "on" takes, from triage.EventKinds.
 func Keys() []string {
 	var names, keys []string
 	for _, k := range triage.EventKinds() {
 		switch {
-		case k.Name == triage.EventPullRequestTarget: // pull_request stands for it
+		case k.Name == triage.EventPullRequestTarget: // rules use pull_request in its place
 		case k.Activities == nil:
 			names = append(names, k.Name)
 		default:
@@ -27,7 +27,7 @@ func Keys() []string {
 	return append(names, keys...)
 }
 
-// Schedule is the event of a scheduled run, which looks for issues by itself.
+// Schedule is the event of a scheduled run, which searches for issues.
 const Schedule = triage.EventSchedule
 
 // Defaults lists the events of a rule without "on".
@@ -46,7 +46,7 @@ func Key(name, action string) string {
 // An Event is an event with its names.
 type Event struct {
 	Name string // such as "issues"
-	Key  string // with the activity, such as "issues.opened", or the name alone
+	Key  string // name and activity, such as "issues.opened", or only the name
 }
 
 // Of returns the event of that name and activity, which may be empty.
@@ -62,7 +62,7 @@ func Listens(on []string, e Event) bool {
 	})
 }
 
-// Decode reads the value of "on"; nil stands for an absent one.
+// Decode reads the value of "on". A nil node means the default events.
 func Decode(f *yamlfile.File, n *yaml.Node) []string {
 	if n == nil {
 		return Defaults()
@@ -86,8 +86,8 @@ func Decode(f *yamlfile.File, n *yaml.Node) []string {
 	return on
 }
 
-// Check records a mistake in f when key is not a name of an event. section is the key in the file
-// whose value n is.
+// Check records a mistake in f when key is not a name of an event. n is the value of the key
+// section in the file.
 func Check(f *yamlfile.File, n *yaml.Node, section, key string) {
 	keys := Keys()
 	typ, dispatch := strings.CutPrefix(key, "repository_dispatch.")
@@ -106,7 +106,7 @@ func Check(f *yamlfile.File, n *yaml.Node, section, key string) {
 	}
 }
 
-// FirstOf returns the first name of an event with an activity.
+// FirstOf returns the first key of an event that has an activity.
 func FirstOf(keys []string, event string) string {
 	i := slices.IndexFunc(keys, func(k string) bool {
 		return strings.HasPrefix(k, event+".") && !strings.HasSuffix(k, "*")
@@ -114,7 +114,7 @@ func FirstOf(keys []string, event string) string {
 	return keys[i]
 }
 
-// Covers reports whether a name in "on" stands for every event that another stands for.
+// Covers reports whether on, a name in "on", includes every event that the name other stands for.
 func Covers(on, other string) bool {
 	if event, ok := strings.CutSuffix(on, ".*"); ok {
 		return other == on || strings.HasPrefix(other, event+".")
@@ -122,7 +122,7 @@ func Covers(on, other string) bool {
 	return on == other || on == "repository_dispatch" && strings.HasPrefix(other, on+".")
 }
 
-// Schema is one event: a known one, or a type of repository_dispatch.
+// Schema returns the schema of one event: a known name, or a type of repository_dispatch.
 func Schema(known []string) map[string]any {
 	return map[string]any{"anyOf": []any{
 		map[string]any{"enum": known}, map[string]any{"type": "string", "pattern": `^repository_dispatch\.[^*]`},

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A timelineOnly lookup has a timeline, and counts how often it is asked for.
+// A timelineOnly lookup returns a timeline, and counts the requests for it.
 type timelineOnly struct {
 	facts.Known
 	asked *int
@@ -21,9 +21,9 @@ func (p timelineOnly) Timeline() (facts.Timeline, error) {
 	return p.History, nil
 }
 
-// TestAges compares ages by the issue's own times where these decide, and by the timeline elsewhere:
-// the issue is 30 days old, was changed 10 days ago, and a person was active, and the label bug
-// was added, 20 days ago.
+// TestAges checks that ages are compared by the issue's own times where these decide, and otherwise
+// by the timeline. The issue was opened 30 days ago and last changed 10 days ago. 20 days ago a
+// person was active and the label bug was added.
 func TestAges(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 4, 30, 12, 0, 0, 0, time.UTC)
@@ -34,7 +34,7 @@ func TestAges(t *testing.T) {
 	tests := []struct {
 		src   string
 		want  bool
-		asked int // times that the timeline is asked for by the times; without them it always is
+		asked int // requests for the timeline with ByTimes; without ByTimes it is always requested
 	}{
 		{`idle() > duration("5d")`, true, 0},
 		{`idle() >= duration("10d")`, true, 0},
@@ -85,8 +85,8 @@ func TestAges(t *testing.T) {
 	}
 }
 
-// TestAgesUnknown asks for the timeline where the issue's times are missing, or make no sense, and
-// fails where the timeline cannot be had.
+// TestAgesUnknown checks that the timeline is requested where the issue's times are missing or
+// inconsistent, and that the comparison fails if the timeline is not available.
 func TestAgesUnknown(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 4, 30, 12, 0, 0, 0, time.UTC)
@@ -107,7 +107,8 @@ func TestAgesUnknown(t *testing.T) {
 	}
 }
 
-// TestIdleOfOldCommits measures from the opening of a pull request whose commits are older.
+// TestIdleOfOldCommits checks that idle() counts from the opening of a pull request whose commits
+// are older.
 func TestIdleOfOldCommits(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 4, 30, 12, 0, 0, 0, time.UTC)

@@ -20,7 +20,7 @@ import (
 
 var errList = errors.New("join takes a list of strings")
 
-// tick is called once for each turn of a loop.
+// tick is called once for each iteration of a loop.
 func tick(args ...any) (any, error) {
 	return true, args[0].(*run).meter.Steps.Charge(1)
 }
@@ -50,30 +50,30 @@ func made(args ...any) (any, error) {
 	return s, args[0].(*run).meter.Text.Charge(len(s))
 }
 
-// textLength is len(text).
+// textLength implements len(text).
 func textLength(args ...any) (any, error) {
 	return args[0].(*run).matcher.Length(args[1].(string)), nil
 }
 
-// lower is lower(text).
+// lower implements lower(text).
 func lower(args ...any) (any, error) {
 	r := args[0].(*run)
 	return r.cased.convert(args[1].(string), false, &r.meter.Text)
 }
 
-// upper is upper(text).
+// upper implements upper(text).
 func upper(args ...any) (any, error) {
 	r := args[0].(*run)
 	return r.cased.convert(args[1].(string), true, &r.meter.Text)
 }
 
-// matches is the operator of that name with its constant pattern.
+// matches implements the operator matches with a constant pattern.
 func matches(args ...any) (any, error) {
 	r := args[0].(*run)
 	return r.matcher.Match(args[2].(*match.Pattern), args[1].(string), &r.meter)
 }
 
-// join is join(list, separator); it measures before it builds.
+// join implements join(list, separator). It charges for the result before building it.
 func join(args ...any) (any, error) {
 	r, sep := args[0].(*run), ""
 	if len(args) == 3 {
@@ -112,8 +112,8 @@ func Strings(v any) ([]string, bool) {
 	return nil, false
 }
 
-// Flat returns the elements of a list of strings, in which lists of strings may stand for
-// their elements. It stops after most of them.
+// Flat returns the elements of a list of strings. An element may be a list of strings itself. Flat
+// stops when it has at least most elements.
 func Flat(v any, most int) ([]string, bool) {
 	nested, ok := v.([]any)
 	if !ok {
@@ -136,12 +136,12 @@ func Flat(v any, most int) ([]string, bool) {
 	return list, true
 }
 
-// label is label(name).
+// label implements label(name).
 func label(args ...any) (any, error) {
 	return args[0].(*run).label(args[1].(string))
 }
 
-// anyLabel is any_label(glob, ...).
+// anyLabel implements any_label(glob, ...).
 func anyLabel(args ...any) (any, error) {
 	r := args[0].(*run)
 	for _, g := range args[1:] {
@@ -158,7 +158,7 @@ func anyLabel(args ...any) (any, error) {
 	return false, nil
 }
 
-// asText is string(x).
+// asText implements string(x).
 func asText(args ...any) (any, error) {
 	switch x := args[0].(type) {
 	case string:
@@ -169,9 +169,8 @@ func asText(args ...any) (any, error) {
 	return nil, errors.New("string takes a text, a number or a boolean")
 }
 
-// versionWithin is semver(version, constraint). A text that is not a version is within no
-// constraint, and nothing is within the empty one, which a table gives for a key that it does not
-// hold.
+// versionWithin implements semver(version, constraint). It is false for a text that is not a
+// version, and for an empty constraint, which is the value of a table for a missing key.
 func versionWithin(args ...any) (any, error) {
 	r, s := arg[*run](args, 0), arg[string](args, 1)
 	if err := r.meter.Steps.Charge(1 + min(len(s), semver.MaxVersion)/cost.BytesPerStep); err != nil {
@@ -191,14 +190,14 @@ func versionWithin(args ...any) (any, error) {
 	return ok && c.Allows(v), nil
 }
 
-// command is command(name).
+// command implements command(name).
 func command(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
 	given := r.comment.commands(r.facts)
 	return slices.ContainsFunc(given, func(c slash.Command) bool { return strings.EqualFold(c.Name, name) }), r.meter.Steps.Charge(1 + len(given))
 }
 
-// commandArgs is command(name).args: those of all lines with the command, in order.
+// commandArgs implements command(name).args: the arguments of all lines with the command, in order.
 func commandArgs(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
 	given, list := r.comment.commands(r.facts), []string{}
@@ -210,8 +209,8 @@ func commandArgs(args ...any) (any, error) {
 	return list, r.meter.Steps.Charge(1 + len(given) + len(list))
 }
 
-// issueNumber is issue_number(text): the number of the issue of this repository if the whole text
-// is a reference to it; 0 for any other text.
+// issueNumber implements issue_number(text). It returns the number if the whole text refers to an
+// issue of this repository; 0 for any other text.
 func issueNumber(args ...any) (any, error) {
 	r, s := arg[*run](args, 0), strings.TrimSpace(arg[string](args, 1))
 	if err := r.meter.Steps.Charge(1 + len(s)/cost.BytesPerStep); err != nil {
@@ -241,8 +240,8 @@ type commentReader struct {
 	list []slash.Command
 }
 
-// commands returns the commands of the comment. A deleted comment has none, nor one that
-// somebody else edited: the actor did not write its text.
+// commands returns the commands of the comment. A deleted comment has none. A comment that somebody
+// other than its author edited has none, either, because the actor did not write its text.
 func (c *commentReader) commands(f *facts.Facts) []slash.Command {
 	e := &f.Event
 	if e.Name != "issue_comment" || e.Action == "deleted" || !strings.EqualFold(e.Comment.Author, f.Actor.Login) {
@@ -254,12 +253,12 @@ func (c *commentReader) commands(f *facts.Facts) []slash.Command {
 	return c.list
 }
 
-// duration is duration(text).
+// duration implements duration(text).
 func duration(args ...any) (any, error) {
 	return protocol.ParseDuration(arg[string](args, 0))
 }
 
-// now is the time of the run, which comes with the facts.
+// now returns the time of the run from the facts.
 func now(args ...any) (any, error) {
 	t := arg[*run](args, 0).facts.Now
 	if t.IsZero() {
@@ -268,7 +267,7 @@ func now(args ...any) (any, error) {
 	return t, nil
 }
 
-// The functions by which resolve.go replaces form.name in the tree.
+// The functions that replace form.name in the tree; see resolve.go.
 
 func formTextOf(args ...any) (any, error) { return formOf(args).Text, nil }
 
@@ -276,10 +275,10 @@ func formNumberOf(args ...any) (any, error) { return formOf(args).Number, nil }
 
 func formListOf(args ...any) (any, error) { return formOf(args).List, nil }
 
-// formIsNil is the result of a comparison with nil.
+// formIsNil implements the comparison of a form field with nil.
 func formIsNil(args ...any) (any, error) { return formOf(args).Absent, nil }
 
-// formAny is the value of a field that is shown: nil when it is.
+// formAny returns the value of a form field for an explanation; nil if the field is empty.
 func formAny(args ...any) (any, error) {
 	v := formOf(args)
 	switch {
@@ -297,7 +296,8 @@ func formOf(args []any) forms.Value {
 	return arg[*run](args, 0).forms.Value(arg[*forms.Field](args, 1))
 }
 
-// Format is a value in a template. A number that was not filled in is nothing.
+// Format returns a value as text for a template. NaN, the number of an empty form field, becomes
+// "".
 func Format(value any) string {
 	if n, ok := value.(float64); ok {
 		if math.IsNaN(n) {

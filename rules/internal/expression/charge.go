@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/rules/internal/expression/syntax"
 )
 
-// charge wraps, in a tree whose types are known, what makes texts, and inside of
-// loops what reads values of any length.
+// charge inserts calls that charge the meter into a typed tree: around each operation that makes
+// text and, inside of loops, around values of any length that are read.
 func charge(place *ast.Node, loop bool) {
 	n := *place
 	if n == nil {
@@ -54,7 +54,7 @@ func readsOperands(n ast.Node) bool {
 		if changesCase(n) {
 			return false // charged when the text is made
 		}
-		// What a predicate goes through is charged turn by turn.
+		// A loop charges for each of its iterations.
 		return !slices.ContainsFunc(n.Arguments, func(a ast.Node) bool {
 			_, ok := a.(*ast.PredicateNode)
 			return ok
@@ -63,7 +63,7 @@ func readsOperands(n ast.Node) bool {
 	return false
 }
 
-// sized reports whether the value of n may have any length.
+// sized reports whether the size of n's value is not limited by its type.
 func sized(n ast.Node) bool {
 	switch n.(type) {
 	case *ast.PredicateNode, *ast.StringNode, *ast.ConstantNode, *ast.ArrayNode, *ast.MapNode:
@@ -91,8 +91,7 @@ func changesCase(n ast.Node) bool {
 	return ok && (b.Name == "lower" || b.Name == "upper") && len(b.Arguments) == 1
 }
 
-// measuresText reports whether n is a call of len with a text, whose characters the
-// run counts once.
+// measuresText reports whether n is len(text). The run counts the characters of a text only once.
 func measuresText(n ast.Node) bool {
 	b, ok := n.(*ast.BuiltinNode)
 	return ok && b.Name == "len" && len(b.Arguments) == 1 && b.Arguments[0].Type().Kind() == reflect.String
@@ -100,11 +99,10 @@ func measuresText(n ast.Node) bool {
 
 var wrapperType = reflect.TypeFor[func(*run, any) any]()
 
-// wrap returns n inside a call that returns its value; for the compiler the call
-// has the type of n.
+// wrap returns n inside a call that charges and returns n's value. The call has the type of n.
 func wrap(name string, n ast.Node) ast.Node { return wrapped(name, n, n, wrapperType) }
 
-// wrapped returns a call of a function of type fn with arg that has the place and
+// wrapped returns a call of a function of type fn with the argument arg. The call has the place and
 // the type of n.
 func wrapped(name string, n, arg ast.Node, fn reflect.Type) ast.Node {
 	c := call(name, n, arg).(*ast.CallNode)
@@ -114,9 +112,9 @@ func wrapped(name string, n, arg ast.Node, fn reflect.Type) ast.Node {
 	return c
 }
 
-// compareAge returns a call in place of the comparison of idle() or label_age() with another
-// duration: it is made without the timeline where the issue's own times decide it. It is nil for
-// other nodes. The types of the tree are known.
+// compareAge returns a call that replaces a comparison of idle() or label_age() with another
+// duration, or nil for other nodes. The call does not read the timeline if the issue's own times
+// decide the comparison. The tree must be typed.
 func compareAge(n ast.Node) ast.Node {
 	b, ok := n.(*ast.BinaryNode)
 	if !ok {
@@ -134,7 +132,7 @@ func compareAge(n ast.Node) ast.Node {
 	op := at(&ast.StringNode{Value: operator}, n)
 	op.SetType(reflect.TypeFor[string]())
 	name, typ := "__idle_is", reflect.TypeFor[func(*run, string, time.Duration) bool]()
-	if len(age.Arguments) > 1 { // idle("bots") or label_age(name)
+	if len(age.Arguments) > 1 { // the argument of idle("bots") or label_age(name)
 		typ = reflect.TypeFor[func(*run, string, string, time.Duration) bool]()
 	}
 	if f, ok := age.Callee.(*ast.IdentifierNode); ok && f.Value == "label_age" {
@@ -147,7 +145,7 @@ func compareAge(n ast.Node) ast.Node {
 	return c
 }
 
-// ageCall returns a node that is a call of idle() or label_age(); else nil.
+// ageCall returns n if it is a call of idle() or label_age(), else nil.
 func ageCall(n ast.Node) *ast.CallNode {
 	c, ok := n.(*ast.CallNode)
 	if !ok {

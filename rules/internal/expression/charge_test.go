@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// What an expression is charged does not depend on the words of a text.
+// The charge of an expression does not depend on the words of a text.
 func TestChargesDoNotDependOnWords(t *testing.T) {
 	t.Parallel()
 	program, err := NewCompiler(symbols.New()).compile("issue.body matches `(?i)panic\\d` or issue.body matches `x+y`", Bool)
@@ -29,7 +29,7 @@ func TestChargesDoNotDependOnWords(t *testing.T) {
 	}
 }
 
-// What loops over our functions is charged.
+// Loops that call functions of rules are charged.
 func TestFunctionsAreCharged(t *testing.T) {
 	t.Parallel()
 	tests := []string{
@@ -72,7 +72,7 @@ func mustDeclare(t testing.TB) *symbols.Table {
 	return v
 }
 
-// declarations are the names of the examples of the reference.
+// declarations declares the names that the examples of the reference use.
 const declarations = `
 forms:
   version: {heading: Version, type: semver}

@@ -26,7 +26,7 @@ type Compiler struct {
 	builder  *builder
 	patterns map[string]*match.Pattern
 	names    *symbols.Table
-	on       []string // the events that the rule names; nil: none
+	on       []string // the events in the rule's "on"; nil: it has no "on"
 }
 
 // NewCompiler returns a compiler of expressions that may use these names.
@@ -50,8 +50,8 @@ func NewCompiler(names *symbols.Table) *Compiler {
 	return &Compiler{builder: &builder{config: c}, patterns: map[string]*match.Pattern{}, names: names}
 }
 
-// WithEvents returns the compiler for the expressions of a rule that names these events;
-// nil: it names none. It shares the patterns of c.
+// WithEvents returns a compiler for the expressions of a rule with these events in its "on"; nil:
+// it has no "on". It shares the patterns of c.
 func (c *Compiler) WithEvents(on []string) *Compiler {
 	other := *c
 	other.on = on
@@ -104,7 +104,7 @@ func (c *Compiler) pattern(s string) (*match.Pattern, error) {
 	return p, err
 }
 
-// checkSource limits the input of the parser, which is recursive.
+// checkSource limits the size of the text, because the parser is recursive.
 func checkSource(src string) error {
 	if len(src) > MaxLength {
 		return &Error{line: 1, col: 1, msg: fmt.Sprintf("the expression has %d bytes; at most %d are allowed", len(src), MaxLength)}

@@ -8,13 +8,13 @@ import (
 	"github.com/org/foreman-action/rules/internal/expression/syntax"
 )
 
-// A LabelDependency is a label that a condition asks for.
+// A LabelDependency is a label that a condition tests for.
 type LabelDependency struct {
 	Glob    string
-	Present bool // the condition is helped when the label is there, else when it is not
+	Present bool // true: the condition needs the label; false: it needs its absence
 }
 
-// LabelDependencies returns the labels that a condition surely asks for.
+// LabelDependencies returns the labels on which the condition certainly depends.
 func (x *Expression) LabelDependencies() []LabelDependency {
 	tree, err := x.parse()
 	if err != nil {
@@ -23,14 +23,14 @@ func (x *Expression) LabelDependencies() []LabelDependency {
 	return dependencies(tree.Node, true, "")
 }
 
-// OnlyIssues reports whether a condition surely is false for every pull request.
+// OnlyIssues reports whether the condition is certainly false for every pull request.
 func (x *Expression) OnlyIssues() bool {
 	tree, err := x.parse()
 	return err == nil && onlyIssues(tree.Node)
 }
 
 // onlyIssues reports whether a part of a condition is false for every pull request: it is "not
-// issue.pull_request", or joins that to other parts with "and".
+// issue.pull_request", or "and" joins this to other parts.
 func onlyIssues(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
@@ -41,9 +41,9 @@ func onlyIssues(n ast.Node) bool {
 	return false
 }
 
-// dependencies returns the labels that a part of a condition tests for. there is the value of the
-// part with which the condition can be true. each is the list of the present loop, as [source]
-// names it. It leaves out labels that the condition may need both present and absent.
+// dependencies returns the labels that a part of a condition tests for. there is the value that the
+// part must have for the condition to be true. each is the list of the innermost loop, as [source]
+// names it. Labels that may be needed both present and absent are left out.
 func dependencies(n ast.Node, there bool, each string) []LabelDependency {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
@@ -63,7 +63,7 @@ func dependencies(n ast.Node, there bool, each string) []LabelDependency {
 			return loopDependencies(n, there, there, each)
 		case "none":
 			return loopDependencies(n, !there, !there, each)
-		case "all": // none that it does not hold for
+		case "all": // all: no item for which it is false
 			return loopDependencies(n, there, !there, each)
 		}
 	case *ast.CallNode:
@@ -86,9 +86,9 @@ func namedLabels(names []ast.Node, there bool) []LabelDependency {
 	return list
 }
 
-// loopDependencies returns those of the condition of a loop, where it helps when it has the
-// value there. Only dependencies of the way sure count: that another label is not "y" does
-// not depend on "y".
+// loopDependencies returns the dependencies of a loop's condition, which must have the value there.
+// It keeps only those whose Present equals sure. For example, any(issue.labels, # != "y") does not
+// depend on "y".
 func loopDependencies(n *ast.BuiltinNode, there, sure bool, each string) []LabelDependency {
 	if len(n.Arguments) != 2 {
 		return nil
@@ -101,8 +101,8 @@ func loopDependencies(n *ast.BuiltinNode, there, sure bool, each string) []Label
 	return slices.DeleteFunc(list, func(d LabelDependency) bool { return d.Present != sure })
 }
 
-// chosenDependencies returns those of "cond ? yes : no". The condition counts where one of
-// the others is true or false as it stands.
+// chosenDependencies returns the dependencies of "cond ? yes : no". Those of cond count only if yes
+// or no is a literal true or false.
 func chosenDependencies(n *ast.ConditionalNode, there bool, each string) []LabelDependency {
 	list := append(dependencies(n.Exp1, there, each), dependencies(n.Exp2, there, each)...)
 	yes, first := n.Exp1.(*ast.BoolNode)
@@ -154,13 +154,13 @@ func comparedDependencies(n *ast.BinaryNode, there bool, each string) []LabelDep
 	return nil
 }
 
-// oneOfLabels reports whether n is the label of the present turn of a loop.
+// oneOfLabels reports whether n is the current item of a loop over the issue's labels.
 func oneOfLabels(n ast.Node, each string) bool {
 	p, ok := n.(*ast.PointerNode)
 	return ok && p.Name == "" && each == someLabels
 }
 
-// counted returns the loop of count(list, condition) and of len(filter(list, condition)).
+// counted returns the loop of count(list, condition) or len(filter(list, condition)).
 func counted(n ast.Node) (loop *ast.BuiltinNode, ok bool) {
 	b, ok := n.(*ast.BuiltinNode)
 	if ok && b.Name == "len" && len(b.Arguments) == 1 {
@@ -170,8 +170,8 @@ func counted(n ast.Node) (loop *ast.BuiltinNode, ok bool) {
 	return b, ok && b.Name == "count"
 }
 
-// moreThanNone reports whether a comparison with a number asks for at least one, or for
-// none.
+// moreThanNone reports whether a comparison of a count with a number means "at least one", or
+// "none".
 func moreThanNone(operator string, n ast.Node) (some, none bool) {
 	number, ok := syntax.ConstantInt(n)
 	is := func(operators ...string) bool { return ok && slices.Contains(operators, operator) }

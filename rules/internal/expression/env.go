@@ -20,33 +20,34 @@ type env struct {
 	Event event              `expr:"event"`
 	Actor triage.Actor       `expr:"actor"`
 	Repo  repo               `expr:"repo"`
-	Pull  triage.PullRequest `expr:"pr"` // zero while it is not known
-	// Run is passed to our functions by the patched tree; rules cannot name it.
+	Pull  triage.PullRequest `expr:"pr"` // zero until it is looked up
+	// Run is the first argument of the functions of rules. The guard inserts it; rules cannot name
+	// it.
 	Run *run `expr:"__run"`
 }
 
 // eventFields returns the names of the fields of env.
 func eventFields() []string { return []string{"issue", "event", "actor", "repo", "pr"} }
 
-// An issue is an issue as conditions see it, with its derived fields.
+// An issue is an issue with the fields that conditions see, including derived ones.
 type issue struct {
 	triage.Issue `expr:"-"`
 	Text         string `expr:"text"` // title, blank line, body
 }
 
-// An event is an event as conditions see it, with its derived fields.
+// An event is an event with the fields that conditions see, including derived ones.
 type event struct {
 	triage.Event `expr:"-"`
-	Key          string `expr:"key"` // "issues.opened", or the name alone
+	Key          string `expr:"key"` // "issues.opened", or only the name
 }
 
-// A repo is a repository as conditions see it, with its derived fields.
+// A repo is a repository with the fields that conditions see, including derived ones.
 type repo struct {
 	triage.Repo `expr:"-"`
 	FullName    string `expr:"full_name"` // "owner/name"
 }
 
-// runName is the name of env.Run; names that start like it are refused in rules.
+// runName is the name of env.Run. Rules cannot use names that start with "__".
 const runName = "__run"
 
 func newEnv(f facts.Facts) *env {
@@ -80,7 +81,7 @@ type run struct {
 	pull    pullReader
 }
 
-// reset makes the run ready for the next expression.
+// reset prepares the run for the next expression.
 func (r *run) reset() {
 	r.meter.Reset()
 	r.cased.reset()
@@ -94,13 +95,13 @@ func (r *run) label(name string) (bool, error) {
 
 var errNow = errors.New("now is not known for this event")
 
-// arg returns an argument whose type the expression language has checked.
+// arg returns an argument. The compiler of expr has already checked its type.
 func arg[T any](args []any, i int) T {
 	v, _ := args[i].(T)
 	return v
 }
 
-// nouns returns the structs that conditions reach.
+// nouns returns the types of structs that conditions can reach.
 func nouns() []reflect.Type {
 	return []reflect.Type{
 		reflect.TypeFor[issue](), reflect.TypeFor[event](), reflect.TypeFor[triage.Comment](), reflect.TypeFor[triage.Actor](), reflect.TypeFor[repo](),
@@ -127,7 +128,8 @@ func names(t reflect.Type) []string {
 	return list
 }
 
-// eventField returns the field of env that has a type; "" when there is none, or several.
+// eventField returns the name of the only field of env with that type; "" if there is none or more
+// than one.
 func eventField(t reflect.Type) string {
 	for f := range reflect.TypeFor[env]().Fields() {
 		if f.Type == t {
@@ -137,12 +139,12 @@ func eventField(t reflect.Type) string {
 	return ""
 }
 
-// RootNames returns the names of values that rules may use.
+// RootNames returns the names of values that rules may use, without fields.
 func RootNames() []string {
 	return append(eventFields(), formName, tablesName, nowName, memoryName, authorName, contribName)
 }
 
-// The names that stand for no field of env; a guard replaces them.
+// Names that are not fields of env. The guard replaces them by calls.
 const (
 	formName    = "form"
 	tablesName  = "tables"
@@ -152,21 +154,21 @@ const (
 	contribName = "contrib"
 )
 
-// A caseCache keeps texts in lower or upper case: each is made once, and charged once for
-// each expression that asks for it.
+// A caseCache keeps texts in lower or upper case. Each text is converted once. Each expression that
+// uses it is charged once.
 type caseCache []casing
 
 // A casing is a text in lower or upper case.
 type casing struct {
 	from, to string
 	upper    bool
-	charged  bool // to the present expression
+	charged  bool // to the current expression
 }
 
-// maxCasings bounds the texts that are kept.
+// maxCasings is the largest number of cached texts.
 const maxCasings = 4
 
-// reset makes the cache ready for the next expression.
+// reset prepares the cache for the next expression.
 func (c caseCache) reset() {
 	for i := range c {
 		c[i].charged = false

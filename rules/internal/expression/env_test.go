@@ -24,8 +24,7 @@ func TestPatternsAreCompiledOnce(t *testing.T) {
 	}
 }
 
-// Every field of what rules can reach is exported, has a name or is hidden, and is of a
-// plain kind.
+// Every field that rules can reach is exported, has a name or is hidden, and is plain data.
 func TestFactsAreTagged(t *testing.T) {
 	t.Parallel()
 	var check func(typ reflect.Type)
@@ -58,7 +57,7 @@ func TestEventFields(t *testing.T) {
 	}
 }
 
-// A condition cannot name a hidden field, by any name.
+// A condition cannot use a hidden field, whatever name it tries.
 func TestHiddenFieldsHaveNoName(t *testing.T) {
 	t.Parallel()
 	hidden := 0

@@ -31,7 +31,7 @@ func (v *Evaluation) SetLabels(labels []string) {
 	v.env.Issue.Labels, v.env.Run.labels = labels, labels
 }
 
-// Eval runs an expression; the error is, or holds, a *PlacedError.
+// Eval evaluates an expression. The error is, or wraps, a [*PlacedError].
 func (v *Evaluation) Eval(x *Expression) (any, error) {
 	if fast := x.code.fastPath(); fast != nil {
 		v.env.Run.reset()
@@ -50,7 +50,7 @@ func (v *Evaluation) Eval(x *Expression) (any, error) {
 	return value, nil
 }
 
-// eval runs a program; the error is, or holds, an *Error.
+// eval runs a program. The error is, or wraps, an [*Error].
 func eval(m *vm.VM, p *vm.Program, e *env) (any, error) {
 	e.Run.reset()
 	m.MemoryBudget = cost.MaxItems

@@ -14,36 +14,34 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// A Part is a part of a condition with its value. "and", "or" and "not" have the parts that they
-// join; a comparison and the like have their sides that are not constants.
+// A Part is a part of a condition with its value. Parts are the operands of "and", "or" and "not".
+// For a comparison or another operation they are the operands that are not constants.
 type Part struct {
 	Text  string // the part as an expression
-	Value string // as an expression too, cut when it is long; empty when Error is not
-	Error string // why it has no value; empty when it has one
-	// Idle is whether the evaluation stopped before the part: the value is hypothetical then.
+	Value string // the value as an expression, cut when it is long; empty when Error is set
+	Error string // why the part has no value; empty when it has one
+	// Idle is true when the evaluation stopped before this part. Value is hypothetical then.
 	Idle  bool
 	Parts []Part
 }
 
-// maxEvaluated limits how many parts of all rules are evaluated; the rules after that are
-// not explained.
+// maxEvaluated limits how many parts of all rules are evaluated. The remaining rules are not
+// explained.
 const maxEvaluated = 1000
 
-// An Explainer evaluates parts of conditions, each by itself. It is not safe for concurrent
-// use.
+// An Explainer evaluates the parts of conditions separately. It is not safe for concurrent use.
 type Explainer struct {
 	compiler   *Compiler
 	evaluation *Evaluation
 	evaluated  int
 }
 
-// NewExplainer returns an explainer of conditions that may use these names, for the event
-// of an evaluation.
+// NewExplainer returns an explainer for the event of v. Conditions may use these names.
 func NewExplainer(names *symbols.Table, v *Evaluation) *Explainer {
 	return &Explainer{compiler: NewCompiler(names), evaluation: v}
 }
 
-// Explain evaluates a condition part by part; nil when too many were evaluated before.
+// Explain evaluates a condition part by part. It returns nil after maxEvaluated parts.
 func (e *Explainer) Explain(x *Expression) *Part {
 	if e.evaluated >= maxEvaluated {
 		return nil
@@ -53,7 +51,7 @@ func (e *Explainer) Explain(x *Expression) *Part {
 	if err != nil {
 		return &Part{Text: x.src, Error: err.Error()}
 	}
-	if declares(tree.Node) { // the tree does not print as it was written
+	if declares(tree.Node) { // a printed tree would differ from the source
 		w := e.text(x.src)
 		return &w
 	}
@@ -62,8 +60,8 @@ func (e *Explainer) Explain(x *Expression) *Part {
 	return &w
 }
 
-// declares reports whether a variable is declared, or several expressions stand in a
-// row, anywhere below a node: its parts mean nothing by themselves then.
+// declares reports whether a node declares a variable, or contains several expressions in a row.
+// Its parts cannot be evaluated separately then.
 func declares(n ast.Node) bool {
 	switch n.(type) {
 	case *ast.VariableDeclaratorNode, *ast.SequenceNode:
@@ -112,7 +110,7 @@ func (e *Explainer) node(n ast.Node) Part {
 	return w
 }
 
-// negated is "not" of a part.
+// negated returns the explanation of "not" with the part p.
 func negated(n ast.Node, p Part) Part {
 	w := Part{Text: n.String(), Error: p.Error, Parts: []Part{p}}
 	if w.Error == "" {
@@ -121,7 +119,7 @@ func negated(n ast.Node, p Part) Part {
 	return w
 }
 
-// joinedPart is "and" or "or" of parts: it has the value of the last part that was
+// joinedPart returns the explanation of "and" or "or". Its value is that of the last part that was
 // evaluated.
 func joinedPart(n ast.Node, parts []Part) Part {
 	w := Part{Text: n.String(), Parts: parts}
@@ -133,8 +131,8 @@ func joinedPart(n ast.Node, parts []Part) Part {
 	return w
 }
 
-// joined explains the operands of "and" or "or", side by side. Those after the one that
-// decides are idle.
+// joined explains all operands of a chain of "and" or "or". The operands after the deciding one are
+// idle.
 func (e *Explainer) joined(n ast.Node, by string) []Part {
 	var list []Part
 	decided := false
@@ -158,7 +156,7 @@ func operands(n ast.Node, by string) []ast.Node {
 	return append(operands(b.Left, by), operands(b.Right, by)...)
 }
 
-// idle marks a part as one that the evaluation did not reach.
+// idle marks a part, and all of its parts, as not reached by the evaluation.
 func (w *Part) idle() {
 	if w == nil {
 		return
@@ -169,7 +167,8 @@ func (w *Part) idle() {
 	}
 }
 
-// informative reports whether the value of a part adds to its text.
+// informative reports whether the value of a part is worth showing, because it is not obvious from
+// the text.
 func informative(n ast.Node) bool {
 	switch n.(type) {
 	case *ast.MemberNode, *ast.CallNode, *ast.BuiltinNode:
@@ -193,8 +192,8 @@ func (e *Explainer) text(src string) Part {
 	return w
 }
 
-// evaluate returns the value of an expression: of a field without a program, and of what
-// has a fast path too, where that is sure.
+// evaluate returns the value of an expression. It builds no program for a field, or where the fast
+// path is sure.
 func (e *Explainer) evaluate(src string) (any, error) {
 	x, err := e.compiler.check(src, Any)
 	if err != nil {
@@ -219,17 +218,17 @@ func (e *Explainer) evaluate(src string) (any, error) {
 	return eval(&e.evaluation.machine, program, e.evaluation.env)
 }
 
-// MaxValue is how many characters of a value an explanation shows.
+// MaxValue is the largest number of characters of a value in an explanation.
 const MaxValue = 200
 
-// shown is a value as an expression.
+// shown returns a value as an expression, cut to MaxValue.
 func shown(value any) string {
 	var out string
 	switch v := value.(type) {
 	case nil:
 		return "nil"
 	case string:
-		out = strconv.Quote(text.Shorten(v, 2*MaxValue)) // the rest is not shown, nor worth quoting
+		out = strconv.Quote(text.Shorten(v, 2*MaxValue)) // saves quoting a long text
 	case fmt.Stringer:
 		out = v.String()
 	default:

@@ -11,14 +11,14 @@ import (
 	"github.com/org/foreman-action/rules/internal/match"
 )
 
-// A fastPath evaluates a condition without a program, as far as its first operands decide it: most
-// conditions are false, and most of those at their first comparison. sure is false if those
-// operands do not decide it; then the program runs from the start. If sure is true, the program
-// would yield the same value and not fail.
+// A fastPath evaluates a condition without a program. Most conditions are false, and mostly their
+// first comparison decides that. sure is false if the operands with a fast path do not decide the
+// value; then the program evaluates all of them again. If sure is true, the program would return
+// the same value and no error.
 type fastPath func(*env) (value, sure bool)
 
-// newFastPath returns the fast path of a tree whose types are known and that is not charged
-// yet; nil when there is none.
+// newFastPath returns the fast path of a typed tree that is not charged yet; nil when there is
+// none.
 func newFastPath(n ast.Node) fastPath {
 	fast := fastPathOf(n)
 	if b, ok := n.(*ast.BinaryNode); fast == nil || ok && syntax.JoinedBy(b.Operator) != "" || !readsPull(n) {
@@ -57,7 +57,7 @@ func fastPathOf(n ast.Node) fastPath {
 	return nil
 }
 
-// joined returns the fast path of "and" or "or": one operand decides when it has that value.
+// joined returns the fast path of "and" or "or". An operand with the value decides is the result.
 func joined(n *ast.BinaryNode, decides bool) fastPath {
 	left, right := newFastPath(n.Left), newFastPath(n.Right)
 	if left == nil {
@@ -75,7 +75,8 @@ func joined(n *ast.BinaryNode, decides bool) fastPath {
 	}
 }
 
-// newLoop returns any, all or none of a field's texts that compare with a constant.
+// newLoop returns the fast path of any, all or none over a field's texts that are compared with a
+// constant.
 func newLoop(n *ast.BuiltinNode) fastPath {
 	if len(n.Arguments) != 2 || n.Name != "any" && n.Name != "all" && n.Name != "none" {
 		return nil
@@ -85,7 +86,7 @@ func newLoop(n *ast.BuiltinNode) fastPath {
 	if !ok || index == nil || typ != reflect.TypeFor[[]string]() {
 		return nil
 	}
-	body, ok := predicate.Node.(*ast.SequenceNode) // it charges, and then compares
+	body, ok := predicate.Node.(*ast.SequenceNode) // a call that charges, and the comparison
 	if !ok || len(body.Nodes) != 2 {
 		return nil
 	}
@@ -109,7 +110,8 @@ func newLoop(n *ast.BuiltinNode) fastPath {
 	}
 }
 
-// maxFastLoop is the length of a list from which on a loop is left to the program, which is charged.
+// maxFastLoop is the length of the longest list that the fast path reads. The program, which is
+// charged, evaluates longer loops.
 const maxFastLoop = 1000
 
 func newCall(n *ast.CallNode) fastPath {
@@ -178,7 +180,7 @@ func newComparison(n *ast.BinaryNode) fastPath {
 	return nil
 }
 
-// compareTexts returns the function of an operator; nil for one that is not for texts.
+// compareTexts returns the comparison of an operator; nil if it does not compare texts.
 func compareTexts(operator string) func(a, b string) bool {
 	switch operator {
 	case "==":
@@ -213,7 +215,7 @@ func compareNumbers(operator string) func(a, b int) bool {
 	return nil
 }
 
-// newNumber returns a field that is a number, or the length of one that is a text.
+// newNumber returns a function that reads a number field, or the length of a text field.
 func newNumber(n ast.Node) func(*env) int {
 	if b, ok := n.(*ast.BuiltinNode); ok && measuresText(n) {
 		if field := newTextField(b.Arguments[0]); field != nil {
@@ -227,7 +229,7 @@ func newNumber(n ast.Node) func(*env) int {
 	return newIntField(n)
 }
 
-// newSum returns a number with a constant added, taken off or as the modulus.
+// newSum returns a function that computes a number +, - or % a constant, such as issue.number % 10.
 func newSum(n *ast.BinaryNode) func(*env) int {
 	left := newNumber(n.Left)
 	right, ok := n.Right.(*ast.IntegerNode)
@@ -246,10 +248,10 @@ func newSum(n *ast.BinaryNode) func(*env) int {
 	return nil
 }
 
-// newTextField returns the text field of the environment that n names, such as
-// event.comment.body; nil when n is something else.
+// newTextField returns a function that reads the text field n, such as event.comment.body; nil when
+// n is something else.
 func newTextField(n ast.Node) func(*env) string {
-	switch fieldPath(n) { // without reflection, for the fields that rules read most
+	switch fieldPath(n) { // no reflection for the most common fields
 	case "issue.title":
 		return func(e *env) string { return e.Issue.Title }
 	case "issue.body":
@@ -274,7 +276,8 @@ func newTextField(n ast.Node) func(*env) string {
 	return func(e *env) string { return reflect.ValueOf(e).Elem().FieldByIndex(index).String() }
 }
 
-// newIntField returns the field of whole numbers that n names; nil when n is something else.
+// newIntField returns a function that reads the field n, a whole number; nil when n is something
+// else.
 func newIntField(n ast.Node) func(*env) int {
 	switch fieldPath(n) {
 	case "issue.number":
@@ -289,7 +292,7 @@ func newIntField(n ast.Node) func(*env) int {
 	return func(e *env) int { return int(reflect.ValueOf(e).Elem().FieldByIndex(index).Int()) }
 }
 
-// fieldPath returns a field as it is written, such as "issue.title"; "" for anything else.
+// fieldPath returns a field as written, such as "issue.title"; "" for anything else.
 func fieldPath(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
@@ -303,7 +306,7 @@ func fieldPath(n ast.Node) string {
 	return ""
 }
 
-// fieldIndex returns the path of a field of the environment, and its type.
+// fieldIndex returns the index path of a field of the environment, and its type.
 func fieldIndex(n ast.Node) ([]int, reflect.Type) {
 	var name string
 	index, typ := []int(nil), reflect.TypeFor[env]()
@@ -334,8 +337,8 @@ func fieldIndex(n ast.Node) ([]int, reflect.Type) {
 	return append(slices.Clip(index), inner...), typ
 }
 
-// taggedField returns the path and the type of the field that conditions know by that
-// name, which may be one of an embedded struct; nil when there is none.
+// taggedField returns the index path and the type of the field with that name in conditions. It may
+// be a field of an embedded struct. The path is nil when there is none.
 func taggedField(t reflect.Type, name string) ([]int, reflect.Type) {
 	for f := range t.Fields() {
 		if f.Anonymous {

@@ -15,7 +15,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// conditions whose fast path is tested; sure lists for how many of fastPathFacts it is.
+// fastPaths lists conditions; sure is for how many of fastPathFacts the fast path is sure.
 var fastPaths = []struct {
 	src  string
 	sure int
@@ -24,7 +24,7 @@ var fastPaths = []struct {
 	{"not (issue.title matches `(?i)panic`)", 3},
 	{"!(event.comment.body startsWith 'x')", 3},
 	{"issue.title == 'A panic' and issue.comments >= 2", 3},
-	{"issue.comments < 2 or issue.labels[0] == 'bug'", 2}, // the third is not known
+	{"issue.comments < 2 or issue.labels[0] == 'bug'", 2}, // the operand after or has no fast path
 	{"issue.labels[0] == 'bug' and issue.comments < 2", 0},
 	{"issue.comments > 0 and issue.labels[9] == 'x' or issue.number == 5", 1},
 	{"issue.body matches `[x-z]+y` or any(1..90, issue.body matches `[x-z]+y`)", 0},
@@ -69,7 +69,7 @@ func fastPathFacts() []facts.Facts {
 	}
 }
 
-// Where a fast path is sure, the program yields the same.
+// Where the fast path is sure, the program returns the same value.
 func TestFastPaths(t *testing.T) {
 	t.Parallel()
 	for _, tt := range fastPaths {
@@ -106,7 +106,7 @@ func sameFastPath(t *testing.T, src string, facts facts.Facts) (sure bool) {
 	if sure && (err != nil || want != value) {
 		t.Errorf("%q on %+v: the fast path yields %v, the program %v, %v", src, facts, value, want, err)
 	}
-	// The fast path changes nothing for the program.
+	// An evaluation that used the fast path before gives the same results.
 	after := NewEvaluation(facts)
 	quick(after.env)
 	again, errAgain := eval(&after.machine, program, after.env)
@@ -119,8 +119,8 @@ func sameFastPath(t *testing.T, src string, facts facts.Facts) (sure bool) {
 	return sure
 }
 
-// FuzzFastPath: no condition has a fast path that differs from its program, and none
-// has a mistake that is found late.
+// FuzzFastPath checks that the fast path never differs from the program, and that Compile finds all
+// mistakes of a condition.
 func FuzzFastPath(f *testing.F) {
 	for _, tt := range fastPaths {
 		f.Add(tt.src, "A panic", "abz", 5)
@@ -135,8 +135,8 @@ func FuzzFastPath(f *testing.F) {
 	})
 }
 
-// Programs are made for the conditions of the event only, once, and for few of those;
-// mistakes are found in all.
+// Programs are built only for conditions of the event's rules, once, and only where the fast path
+// is not sure. Mistakes are found in all conditions.
 func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 	t.Parallel()
 	c := NewCompiler(symbols.New())
@@ -168,7 +168,7 @@ func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 	if n := programs(); n != 0 {
 		t.Errorf("%d programs before the first event", n)
 	}
-	// Evaluated at the same time, as a server does.
+	// Evaluate concurrently, as a server does.
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
@@ -181,13 +181,13 @@ func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 		})
 	}
 	all.Wait()
-	// Only panic7\d matches and needs the rest of its condition.
+	// Only panic7\d matches, so only its condition needs a program.
 	if n := programs(); n != 1 {
 		t.Errorf("%d programs, want 1", n)
 	}
 }
 
-// The fast path reads the field that is named, of every text and number.
+// The fast path reads the right field, for every field that is a text or a number.
 func TestFastPathReadsItsField(t *testing.T) {
 	t.Parallel()
 	e := newEnv(facts.Facts{})
@@ -238,7 +238,7 @@ func TestFastPathReadsItsField(t *testing.T) {
 	}
 }
 
-// Mistakes that only the optimizer and the compiler find are reported by Compile.
+// Compile reports mistakes that only the optimizer or the compiler of expr finds.
 func TestLateMistakesAreFoundAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"1 % 0 == 1", "issue.number > 5 % (1 - 1)", "any(issue.labels, 7 % 0 == 1)"} {

@@ -16,8 +16,8 @@ import (
 	"github.com/org/foreman-action/rules/internal/semver"
 )
 
-// functions are the functions of rules, and those that only the patched tree
-// calls. The run comes first in all but string.
+// functions returns the functions of rules, and those that only patched trees call. The first
+// argument of all but string is the run.
 func functions() []*builtin.Function {
 	fn := func(name string, f func(...any) (any, error), types ...reflect.Type) *builtin.Function {
 		return &builtin.Function{Name: name, Func: f, Types: types}
@@ -71,8 +71,8 @@ func functions() []*builtin.Function {
 	}
 }
 
-// allowed lists the functions of the expression language that rules may use:
-// those whose work and result are bounded by their arguments.
+// allowed lists the built-in functions of expr that rules may use: those whose work and result size
+// are bounded by their arguments.
 func allowed() []string {
 	return []string{
 		"all", "none", "any", "one", "filter", "map", "find", "findIndex", "findLast", "findLastIndex", "count", "sum",
@@ -82,8 +82,8 @@ func allowed() []string {
 	}
 }
 
-// functionNames returns the functions of rules, without those of the language and of
-// the patched tree.
+// functionNames returns the functions of rules, without the built-in functions of expr and those
+// that only patched trees call.
 func functionNames() []string {
 	var list []string
 	for _, f := range functions() {
@@ -94,8 +94,8 @@ func functionNames() []string {
 	return list
 }
 
-// Names returns every name of the language: the fields by their path, with form.<name> and
-// tables.<name> for what files declare, and the functions.
+// Names returns every name of the language: the functions, and the fields by path. form.<name> and
+// tables.<name> stand for the names that files declare.
 func Names() []string {
 	var list []string
 	var fields func(path string, t reflect.Type)

@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// FuzzExpression: no expression makes the compiler or the machine panic or leave
-// its bounds.
+// FuzzExpression checks that no expression makes the compiler or the virtual machine panic or
+// exceed its limits.
 func FuzzExpression(f *testing.F) {
 	for _, h := range hostile {
 		if len(h.src) < 2*MaxLength {

@@ -27,19 +27,19 @@ const (
 	MaxRange = 1000 // elements of a..b
 )
 
-// A guard refuses expressions of unbounded cost and gives our functions the run that they
-// charge. It works on the tree as it was parsed, before types are known, so that type errors
-// are about the original text.
+// A guard rejects expressions of unbounded cost, and passes the run to the functions of rules so
+// that they can charge it. It works on the parsed tree before types are checked, so that type
+// errors refer to the original text.
 type guard struct {
 	pattern  func(string) (*match.Pattern, error)
 	builtins map[string]*builtin.Function // those that rules may use
-	states   *int                         // that the patterns for long texts go through
+	states   *int                         // visited by all patterns for long texts
 	names    *symbols.Table
-	fields   map[string]*forms.Field // variables that are a field of a form
-	reads    map[string]bool         // those of the names memory and author that are there
+	fields   map[string]*forms.Field // variables whose value is a form field
+	reads    map[string]bool         // which of memory, author and contrib the expression uses
 }
 
-// check visits the tree at place, which lies inside that many loops.
+// check checks and patches the tree at place. loops is the number of loops around it.
 func (g guard) check(place *ast.Node, loops int) error {
 	if *place == nil {
 		return nil
@@ -90,7 +90,7 @@ func (g guard) refuse(n ast.Node, loops int) error {
 			return refuse(n, "more than %d loops inside each other", MaxLoops)
 		}
 	case *ast.BuiltinNode:
-		// The parser takes functions with predicates even when they are disabled.
+		// The parser accepts functions with predicates even when they are disabled.
 		if g.builtins[n.Name] == nil {
 			return refuse(n, "unknown name %s", n.Name)
 		}
@@ -128,7 +128,7 @@ func checkRange(n *ast.BinaryNode) error {
 // maxBound keeps the length of a range from overflowing.
 const maxBound = 1 << 31
 
-// metered reports whether a function of rules takes the run as first argument.
+// metered reports whether the first argument of a function of rules is the run.
 func metered(name string) bool {
 	return slices.Contains([]string{
 		"label", "any_label", "join", "semver", "command",
@@ -137,8 +137,8 @@ func metered(name string) bool {
 	}, name)
 }
 
-// askedArgs returns the name in command(name).args, whose call is patched already; nil for any
-// other field.
+// askedArgs returns the name in command(name).args, or nil for any other field. The call is already
+// patched.
 func askedArgs(n *ast.MemberNode) ast.Node {
 	c, called := n.Node.(*ast.CallNode)
 	field, named := n.Property.(*ast.StringNode)
@@ -199,7 +199,7 @@ func (g guard) patch(place *ast.Node) error {
 	return nil
 }
 
-// short reports whether n is a field whose text is no longer than a title.
+// short reports whether n is a field whose text is at most as long as a title.
 func short(n ast.Node) bool {
 	m, ok := n.(*ast.MemberNode)
 	if !ok {
@@ -213,8 +213,8 @@ func short(n ast.Node) bool {
 	return ok && slices.Contains(eventFields(), root.Value) || calls(m.Node, "__pull")
 }
 
-// constantArgument checks the last argument of a call of ours when it is a constant,
-// and reads it once. Calls with too many or too few are left to the type check.
+// constantArgument checks the last argument of a call if it is a constant, and parses it once. The
+// type check reports calls with a wrong number of arguments.
 func constantArgument(n *ast.CallNode) error {
 	name, ok := n.Callee.(*ast.IdentifierNode)
 	if !ok {

@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// hostileRows maps what an unguarded evaluator does not survive to the tests of
-// TestHostileExpressions and TestHostileLookups that show it here.
+// hostileRows maps the known attacks on an unguarded evaluator to the tests of
+// TestHostileExpressions and TestHostileLookups that cover them.
 var hostileRows = []struct {
 	row   string
 	tests []string
@@ -54,7 +54,7 @@ func TestEveryRowOfHostileExpressionsHasTests(t *testing.T) {
 	}
 }
 
-// hostileMore are stopped at load, whatever they would be asked about.
+// hostileMore lists expressions that are rejected at load, whatever event they are for.
 var hostileMore = []struct {
 	name, src string
 	load, run string
@@ -81,15 +81,15 @@ func TestHostileAtLoad(t *testing.T) {
 	}
 }
 
-// hostilePast is as long as a timeline that is read, hostileFiles as many and as long
-// paths as GitHub lists for a pull request.
+// hostilePast is the length of the longest timeline that is read. hostileFiles is the largest
+// number of files that GitHub lists for a pull request.
 const (
 	hostilePast  = 500
 	hostileFiles = 3000
 )
 
-// hostileLookups lists expressions whose cost grows with the looked-up data. steps is their
-// maximum; 0 means that they exceed the limit and fail.
+// hostileLookups lists expressions whose cost grows with the looked-up data. steps is the most they
+// may take; 0 means that they exceed the limit and fail.
 var hostileLookups = []struct {
 	name, src string
 	steps     int
@@ -116,8 +116,8 @@ var hostileLookups = []struct {
 	{"similar of many words", `similar(issue.body, issue.text) > 0.0 and similar(issue.body, issue.title) >= 0.0`, cost.MaxSteps},
 }
 
-// TestHostileLookups asks about an issue with the longest timeline and a pull request with
-// the most files. It is not run in parallel because it counts the memory in use.
+// TestHostileLookups evaluates expressions for an issue with the longest timeline and a pull
+// request with the most files. It is not parallel because it measures the memory in use.
 func TestHostileLookups(t *testing.T) {
 	const maxBytes = 64 << 20
 	facts := lookupFacts()
@@ -148,8 +148,8 @@ func TestHostileLookups(t *testing.T) {
 	}
 }
 
-// lookupFacts are hostileFacts whose timeline and files are as many as there may be, and
-// whose body has as many different words.
+// lookupFacts returns hostileFacts with the longest timeline, the most files, and a body with the
+// most different words.
 func lookupFacts() facts.Facts {
 	f := hostileFacts()
 	f.Now = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)

@@ -11,14 +11,14 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// hostileBody is as large as GitHub lets an issue be.
+// hostileBody is as large as GitHub allows the body of an issue to be.
 var hostileBody = strings.Repeat("aA x", 65536/4)
 
-// hostile lists expressions that would run away in an unguarded evaluator, and
-// what stops each: at load, or at run time.
+// hostile lists expressions of unbounded cost in an unguarded evaluator. Each is stopped at load or
+// at run time.
 var hostile = []struct {
 	name, src string
-	load, run string // a part of the error; both empty: it must just end
+	load, run string // a part of the error; if both are empty, the evaluation must just end
 }{
 	{"huge range", `len(1..100000000) > 0`, "a range has at most 1000 elements", ""},
 	{"range one too long", `len(1..1001) > 0`, "a range has at most 1000 elements", ""},
@@ -90,7 +90,7 @@ var hostile = []struct {
 	{"method by name", `issue.created_at["Format"]("2006") != ""`, "unexpected token", ""},
 }
 
-// doubled declares b to z, each twice as long as the one before.
+// doubled declares n variables from b on, each twice as long as the one before.
 func doubled(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -99,7 +99,7 @@ func doubled(n int) string {
 	return b.String() + "let z = " + string(rune('a'+n)) + "; "
 }
 
-// hostileFacts are what an attacker can put into an event.
+// hostileFacts returns an event with the worst values that an attacker can choose.
 func hostileFacts() facts.Facts {
 	labels := make([]string, 100)
 	for i := range labels {
@@ -108,8 +108,8 @@ func hostileFacts() facts.Facts {
 	return facts.Facts{Issue: triage.Issue{Number: 1, Title: strings.Repeat("t", 256), Body: hostileBody, Labels: labels}, Event: triage.Event{Name: "issues", Action: "opened"}}
 }
 
-// Every hostile expression ends in an ordinary error, within its bounds of steps
-// and bytes. It is not run in parallel because it counts the memory in use.
+// Every hostile expression ends with an ordinary error, within the limits of steps and bytes. The
+// test is not parallel because it measures the memory in use.
 func TestHostileExpressions(t *testing.T) {
 	const maxBytes = 64 << 20
 	facts := hostileFacts()
@@ -149,7 +149,7 @@ func checkError(t *testing.T, when string, err error, want string) {
 	}
 }
 
-// The bounds start anew with each expression: many rules may use what one may.
+// The limits are per expression: each rule may use them in full.
 func TestBoundsAreOfOneExpression(t *testing.T) {
 	t.Parallel()
 	c := NewCompiler(symbols.New())
@@ -168,7 +168,7 @@ func TestBoundsAreOfOneExpression(t *testing.T) {
 	}
 }
 
-// Nothing but plain data can be reached from the environment.
+// Conditions can reach only plain data in the environment.
 func TestEnvironmentIsPlainData(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"issue", "event", "actor", "repo", "event.comment"} {
@@ -179,7 +179,7 @@ func TestEnvironmentIsPlainData(t *testing.T) {
 	}
 }
 
-// The functions that rules may use are exactly those of the list and ours.
+// Rules may use exactly the functions of rules and the allowed built-in functions.
 func TestFunctionsAreAListOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	c := NewCompiler(symbols.New())
@@ -194,8 +194,8 @@ func TestFunctionsAreAListOfTheirOwn(t *testing.T) {
 	}
 }
 
-// Common conditions work on the largest issue, whatever its characters: an author cannot switch
-// the rules off by the size of an issue.
+// Common conditions work on the largest issue, whatever its characters are. So an author cannot
+// switch rules off by the size of an issue.
 func TestOrdinaryConditionsFitTheLargestIssue(t *testing.T) {
 	t.Parallel()
 	tests := []string{
@@ -222,8 +222,8 @@ func TestOrdinaryConditionsFitTheLargestIssue(t *testing.T) {
 	}
 }
 
-// A text whose case was changed is kept for the next expressions, which pay for it
-// once each.
+// A text whose case was changed is kept for later expressions. Each expression is charged for it
+// once.
 func TestCaseIsChangedOnce(t *testing.T) {
 	t.Parallel()
 	v := NewEvaluation(hostileFacts())

@@ -12,21 +12,21 @@ import (
 	"github.com/org/foreman-action/rules/internal/match"
 )
 
-// labelReads describes which labels of the issue an expression depends on.
+// labelReads describes on which labels of the issue an expression depends.
 type labelReads struct {
 	any   bool
-	open  bool     // on others than those of globs, too
-	globs []string // the names and globs that are constants, in lower case
+	open  bool     // also on labels that no entry of globs matches
+	globs []string // the literal names and globs, in lower case
 }
 
-// collect adds what a tree reads whose types are known. A variable may be the issue, so any
-// field named labels counts, and any computed name of a field, but not memory.labels.
+// collect adds the labels that a typed tree reads. A variable may contain the issue. So any field
+// named labels counts, except memory.labels, and any field whose name is computed.
 func (w *labelReads) collect(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.CallNode:
 		if callee, ok := n.Callee.(*ast.IdentifierNode); ok && (callee.Value == "label" || callee.Value == "any_label") {
 			w.any = true
-			for _, a := range n.Arguments[1:] { // the first is the run
+			for _, a := range n.Arguments[1:] { // the first argument is the run
 				name, constant := a.(*ast.StringNode)
 				if !constant {
 					w.open = true
@@ -54,7 +54,7 @@ func (w *labelReads) collect(n ast.Node) {
 	}
 }
 
-// affectedBy reports whether the value may change with these labels, whose names are in
+// affectedBy reports whether the value may change when these labels change. Their names are in
 // lower case.
 func (w *labelReads) affectedBy(changed []string) bool {
 	if !w.any || len(changed) == 0 || w.open {
@@ -62,7 +62,7 @@ func (w *labelReads) affectedBy(changed []string) bool {
 	}
 	for _, name := range changed {
 		for _, glob := range w.globs {
-			// The two ways to ignore case agree on ASCII.
+			// ToLower and Glob agree on case only in ASCII, so any other label counts as a match.
 			if glob == name || !ascii(name) || !ascii(glob) || strings.Contains(glob, "*") && match.Glob(glob, name) {
 				return true
 			}

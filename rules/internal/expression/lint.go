@@ -19,13 +19,13 @@ import (
 	"github.com/org/foreman-action/rules/internal/expression/wording"
 )
 
-// A linter refuses expressions that compile and never have the effect that they suggest.
+// A linter rejects expressions that compile but cannot have the effect that they suggest.
 type linter struct {
 	builtins map[string]*builtin.Function // those that rules may use
-	on       []string                     // the events that the rule names; nil: none
+	on       []string                     // the events in the rule's "on"; nil: it has no "on"
 }
 
-// lint checks a tree whose types are known.
+// lint checks a typed tree.
 func (l linter) lint(n ast.Node) error {
 	if n == nil {
 		return nil
@@ -47,7 +47,7 @@ func (l linter) lint(n ast.Node) error {
 	return nil
 }
 
-// checkNil refuses to ask whether a field is nil: none ever is.
+// checkNil rejects comparisons of a field with nil, because no field is ever nil.
 func checkNil(n *ast.BinaryNode) error {
 	field := n.Left
 	switch n.Operator {
@@ -91,7 +91,7 @@ func isField(n ast.Node) bool {
 	return false
 }
 
-// insteadOfNil describes the comparison of a field that is not set.
+// insteadOfNil describes how to test whether a field is unset.
 func insteadOfNil(n ast.Node) string {
 	t := n.Type()
 	if t == reflect.TypeFor[time.Time]() {
@@ -110,7 +110,7 @@ func insteadOfNil(n ast.Node) string {
 	return "look at one of its fields"
 }
 
-// checkConstant refuses dates that can never be read.
+// checkConstant rejects constant dates that cannot be parsed.
 func (l linter) checkConstant(n *ast.BuiltinNode) error {
 	hint := map[string]string{
 		"date": `write it like "2024-01-31" or "2024-01-31T15:04:05Z"`,
@@ -128,7 +128,7 @@ func (l linter) checkConstant(n *ast.BuiltinNode) error {
 	return nil
 }
 
-// tableType returns the type of the table that n takes a row of, or nil.
+// tableType returns the type of the table that n reads a row of, or nil.
 func tableType(n ast.Node) reflect.Type {
 	if chain, ok := n.(*ast.ChainNode); ok {
 		n = chain.Node
@@ -144,7 +144,7 @@ func tableType(n ast.Node) reflect.Type {
 	return reflect.TypeOf(table.Value)
 }
 
-// rowDefault is the value of a table for a key without a row.
+// rowDefault describes the value of a table for a missing key.
 func rowDefault(table reflect.Type) string {
 	switch table.Elem().Kind() {
 	case reflect.String:
@@ -155,9 +155,9 @@ func rowDefault(table reflect.Type) string {
 	return "0"
 }
 
-// FieldValues returns the possible values of a field that has few, as conditions and as tests name
-// it; nil for other fields. The sets are those of GitHub's OpenAPI description; "" is among them if
-// an event may lack the field. The values of event.name, event.action and event.key are in
+// FieldValues returns the possible values of a field that has few, by its name in conditions and
+// tests; nil for other fields. The values are those of GitHub's OpenAPI description, plus "" if an
+// event may lack the field. The values of event.name, event.action and event.key are in
 // [linter.checkEvent].
 func FieldValues(field string) []string {
 	switch field {
@@ -177,7 +177,7 @@ func FieldValues(field string) []string {
 	return nil
 }
 
-// checkValues refuses to compare a field of few values with a text that it never is.
+// checkValues rejects comparisons of a field with a text that is not one of its possible values.
 func (l linter) checkValues(n *ast.BinaryNode) error {
 	switch n.Operator {
 	case "==", "!=":
@@ -199,8 +199,8 @@ func (l linter) checkValues(n *ast.BinaryNode) error {
 	return nil
 }
 
-// fieldName returns a field of the environment as it is written, such as issue.state;
-// "" for anything else.
+// fieldName returns a field of the environment as written, such as issue.state; "" for anything
+// else.
 func fieldName(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.ChainNode:
@@ -250,8 +250,8 @@ func inQuotes(list []string, between string) string {
 	return `"` + strings.Join(list, `"`+between+`"`) + `"`
 }
 
-// checkEvent refuses names of events that no rule can listen to. A repository_dispatch
-// brings actions of any name, so those are only refused where it cannot be meant.
+// checkEvent rejects names of events to which no rule can listen. A repository_dispatch may have
+// any action, so a comparison with an action is rejected only if the rule cannot mean that event.
 func (l linter) checkEvent(field, value string, n ast.Node) error {
 	if field != "event.name" && field != "event.action" && field != "event.key" {
 		return nil
@@ -288,8 +288,8 @@ func (l linter) checkEvent(field, value string, n ast.Node) error {
 	return refuse(n, "%s is never %q%s", field, text.Shorten(value, text.Quoted), hint)
 }
 
-// meantValue suggests the value that was most likely meant: one that is near, or one that
-// begins with the text, as "opened" with "open".
+// meantValue returns the value that was probably meant: a similar one, or one that begins with the
+// text, such as "opened" for "open".
 func meantValue(text string, values []string) string {
 	meant := yamlfile.Suggest(text, values)
 	if i := slices.IndexFunc(values, func(v string) bool { return text != "" && strings.HasPrefix(v, text) }); meant == "" && i >= 0 {

@@ -18,18 +18,18 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// ErrNoLookup is the error of an expression that looks something up without a lookup.
+// ErrNoLookup is the error of an expression that needs a look-up when [facts.Facts] has no Lookup.
 var ErrNoLookup = errors.New("the event does not contain it, and a look-up needs a token: the input token, or GITHUB_TOKEN")
 
 var errPartial = errors.New("the timeline of the issue is too long to decide")
 
-// An unasked is an error that comes from ErrUnasked.
+// An unasked is an error caused by [facts.ErrUnasked].
 type unasked struct{ error }
 
-// Unwrap returns both.
+// Unwrap returns the error and ErrUnasked.
 func (u unasked) Unwrap() []error { return []error{u.error, facts.ErrUnasked} }
 
-// from returns an error made of cause.
+// from returns made. If ErrUnasked is the cause, the result wraps it, too.
 func from(cause, made error) error {
 	if errors.Is(cause, facts.ErrUnasked) {
 		return unasked{made}
@@ -37,7 +37,7 @@ func from(cause, made error) error {
 	return made
 }
 
-// lookup returns who answers.
+// lookup returns the Lookup of the facts, or an error if there is none.
 func (r *run) lookup() (facts.Lookup, error) {
 	if r.facts.Lookup == nil {
 		return nil, ErrNoLookup
@@ -45,14 +45,14 @@ func (r *run) lookup() (facts.Lookup, error) {
 	return r.facts.Lookup, nil
 }
 
-// timeline returns the timeline for a function that goes through it.
+// timeline returns the timeline for a function that reads all of it.
 func (r *run) timeline() (facts.Timeline, error) {
 	_, _, p, err := r.newest(func(facts.Change) bool { return true })
 	return p, err
 }
 
-// newest returns the newest change that matches, and the timeline back to it. Without a match it
-// returns the timeline as far back as it can be read.
+// newest returns the newest change that matches, and the part of the timeline that it read. It
+// reads earlier changes only until one matches.
 func (r *run) newest(match func(facts.Change) bool) (c facts.Change, found bool, p facts.Timeline, err error) {
 	l, err := r.lookup()
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *run) newest(match func(facts.Change) bool) (c facts.Change, found bool,
 	}
 }
 
-// permission is actor.permission.
+// permission implements actor.permission.
 func permission(args ...any) (any, error) {
 	r := arg[*run](args, 0)
 	l, err := r.lookup()
@@ -81,7 +81,7 @@ func permission(args ...any) (any, error) {
 	return l.Permission(r.facts.Actor.Login)
 }
 
-// whole is a name whose value is the result of the lookup.
+// whole returns the function for a name whose value is the whole result of a look-up.
 func whole[T any](ask func(facts.Lookup) (T, error)) func(args ...any) (any, error) {
 	return func(args ...any) (any, error) {
 		l, err := arg[*run](args, 0).lookup()
@@ -92,7 +92,7 @@ func whole[T any](ask func(facts.Lookup) (T, error)) func(args ...any) (any, err
 	}
 }
 
-// textsOf is pr.files or pr.commit_messages: a list of texts that is looked up.
+// textsOf returns the function for a list of texts that is looked up, such as pr.files.
 func textsOf(read func(facts.Lookup) ([]string, error)) func(...any) (any, error) {
 	return func(args ...any) (any, error) {
 		r := arg[*run](args, 0)
@@ -108,13 +108,13 @@ func textsOf(read func(facts.Lookup) ([]string, error)) func(...any) (any, error
 	}
 }
 
-// approvedBy is pr.approved_by.
+// approvedBy implements pr.approved_by.
 func approvedBy(l facts.Lookup) ([]string, error) {
 	reviews, err := l.Reviews()
 	return reviews.ApprovedBy, err
 }
 
-// changesRequestedBy is pr.changes_requested_by.
+// changesRequestedBy implements pr.changes_requested_by.
 func changesRequestedBy(l facts.Lookup) ([]string, error) {
 	reviews, err := l.Reviews()
 	return reviews.ChangesRequestedBy, err
@@ -123,10 +123,10 @@ func changesRequestedBy(l facts.Lookup) ([]string, error) {
 // A pullReader looks up the fields that only pull requests have, once.
 type pullReader struct {
 	known bool
-	env   *triage.PullRequest // for expressions
+	env   *triage.PullRequest // the value of pr in the environment
 }
 
-// pulled is pr.
+// pulled implements pr.
 func pulled(args ...any) (any, error) {
 	r := arg[*run](args, 0)
 	if r.pull.known {
@@ -144,7 +144,8 @@ func pulled(args ...any) (any, error) {
 	return *r.pull.env, nil
 }
 
-// draft is pr.draft, which every event on a pull request contains.
+// draft implements pr.draft. It needs no look-up, because every event on a pull request contains
+// it.
 func draft(args ...any) (any, error) {
 	if f := arg[*run](args, 0).facts; f.Pull == nil {
 		return f.Issue.Draft, nil
@@ -152,7 +153,8 @@ func draft(args ...any) (any, error) {
 	return arg[*run](args, 0).facts.Pull.Draft, nil
 }
 
-// reviewers is pr.reviewers. People beyond the known part of the timeline are left out.
+// reviewers implements pr.reviewers. It misses reviewers whose reviews are not in the known part of
+// the timeline.
 func reviewers(args ...any) (any, error) {
 	r, list := arg[*run](args, 0), []string{}
 	if r.facts.Pull == nil && !r.facts.Issue.PullRequest {
@@ -170,7 +172,7 @@ func reviewers(args ...any) (any, error) {
 	return list, nil
 }
 
-// readsPull reports whether a patched tree reads fields of pr that may have to be looked up.
+// readsPull reports whether a patched tree reads fields of pr that may need a look-up.
 func readsPull(n ast.Node) bool {
 	return calls(n, "__pull") || slices.ContainsFunc(syntax.Children(n), func(c *ast.Node) bool { return *c != nil && readsPull(*c) })
 }
@@ -185,8 +187,8 @@ func calls(n ast.Node, function string) bool {
 	return ok && callee.Value == function
 }
 
-// labelAge is label_age(name). A label from before the known part of the timeline counts from
-// its start.
+// labelAge implements label_age(name). If the label was added before the known part of the
+// timeline, its age counts from the start of that part.
 func labelAge(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
 	found, err := r.label(name)
@@ -194,7 +196,7 @@ func labelAge(args ...any) (any, error) {
 		return time.Duration(0), err
 	}
 	if !slices.ContainsFunc(r.facts.Issue.Labels, func(l string) bool { return strings.EqualFold(l, name) }) {
-		return time.Duration(0), nil // a rule of this run adds it
+		return time.Duration(0), nil // a rule of this run adds the label
 	}
 	c, found, p, err := r.newest(func(c facts.Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) })
 	switch {
@@ -210,7 +212,7 @@ func labelAge(args ...any) (any, error) {
 	return r.since(r.facts.Issue.CreatedAt)
 }
 
-// since returns how long ago a time was; 0 for a time in the future.
+// since returns the time that has passed since t; 0 if t is in the future.
 func (r *run) since(t time.Time) (any, error) {
 	if r.facts.Now.IsZero() {
 		return nil, errNow
@@ -218,10 +220,10 @@ func (r *run) since(t time.Time) (any, error) {
 	return max(0, r.facts.Now.Sub(t)), nil
 }
 
-// withBots is the argument of idle by which programs count, too.
+// withBots is the argument of idle that makes changes by programs count.
 const withBots = "bots"
 
-// idle is idle() or idle("bots").
+// idle implements idle() and idle("bots").
 func idle(args ...any) (any, error) {
 	r := arg[*run](args, 0)
 	if len(args) == 1 {
@@ -241,28 +243,28 @@ func idle(args ...any) (any, error) {
 	return r.since(last.At)
 }
 
-// cannotCount is the error of idle for any other argument.
+// cannotCount returns the error for any other argument of idle.
 func cannotCount(who string) error {
 	return fmt.Errorf("idle takes nothing, or %q when programs count as well; got %q", withBots, text.Shorten(who, text.Quoted))
 }
 
-// A Person is somebody who did something on an issue.
+// A Person is the author of a change on an issue.
 type Person struct {
 	Login string    `expr:"login"` // empty for a deleted account
-	At    time.Time `expr:"at"`    // when
+	At    time.Time `expr:"at"`    // time of the change
 }
 
-// lastHumanOf is last_human().
+// lastHumanOf implements last_human().
 func lastHumanOf(args ...any) (any, error) { return arg[*run](args, 0).lastHuman() }
 
-// lastHuman returns the person who did something last.
+// lastHuman returns the person who changed the issue last.
 func (r *run) lastHuman() (Person, error) {
 	return r.last(func(c facts.Change) bool { return c.Human }, false)
 }
 
-// last returns who made the newest change that counts. It fails when the known timeline is too
-// short. Without a change since the issue was opened it returns the author, also when that is a
-// program. The commits of a pull request may be older than it.
+// last returns who made the newest change for which counts is true, or the issue's author if there
+// is none since the issue was opened. The author may be a program. Changes older than the issue,
+// such as commits of a pull request, are ignored. It fails when the known timeline is too short.
 func (r *run) last(counts func(facts.Change) bool, bots bool) (Person, error) {
 	c, found, p, err := r.newest(func(c facts.Change) bool { return counts(c) && active(c.Kind) })
 	if err != nil {
@@ -281,8 +283,8 @@ func (r *run) last(counts func(facts.Change) bool, bots bool) (Person, error) {
 	return last, nil
 }
 
-// present returns the actor of the event if the event is an activity on an existing issue: the
-// timeline does not contain all of these, such as edits of a text. With bots, programs count too.
+// present returns the actor of the event if the event changes an existing issue. Some changes, such
+// as edits of a text, are missing from the timeline. With bots, programs count, too.
 func (r *run) present(bots bool) (who Person, ok bool) {
 	f := r.facts
 	program := f.Actor.Type == "Bot" || strings.HasSuffix(f.Actor.Login, "[bot]")
@@ -293,20 +295,21 @@ func (r *run) present(bots bool) (who Person, ok bool) {
 	return Person{}, false
 }
 
-// active reports whether the actor of an event did something on this issue. Users who are
-// mentioned, or who refer to the issue elsewhere, did not.
+// active reports whether an event of that kind is an activity on this issue. Being mentioned, or
+// referring to the issue elsewhere, is not.
 func active(kind string) bool {
 	return !slices.Contains([]string{"mentioned", "subscribed", "unsubscribed", "cross-referenced", "referenced"}, kind)
 }
 
-// addedByUs is added_by_us(label): of a label that was taken off, before.
+// addedByUs implements added_by_us(label). For a label that is no longer there, the last addition
+// counts.
 func addedByUs(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
 	c, _, _, err := r.newest(func(c facts.Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) })
 	return c.Ours, err
 }
 
-// removedByHuman is removed_by_human(label): and it was not added again.
+// removedByHuman implements removed_by_human(label). It is false if the label was added again.
 func removedByHuman(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
 	c, _, _, err := r.newest(func(c facts.Change) bool {
@@ -315,8 +318,8 @@ func removedByHuman(args ...any) (any, error) {
 	return c.Kind == "unlabeled" && c.Human, err
 }
 
-// asks replaces a name that is looked up by a call; ok is false when the node at place
-// is something else.
+// asks replaces a looked-up name, such as pr.files, by a call of the function that looks it up. ok
+// is false for any other node.
 func asks(place *ast.Node) (ok bool) {
 	function := ""
 	switch n := (*place).(type) {
@@ -349,10 +352,11 @@ func asks(place *ast.Node) (ok bool) {
 	return true
 }
 
-// asked reports whether a name stands for something that is looked up as a whole.
+// asked reports whether a name is looked up as a whole, such as memory.
 func asked(name string) bool { return name == memoryName || name == authorName || name == contribName }
 
-// A lookedUpField is a field below one of the event's that is looked up, by a function.
+// A lookedUpField is a field that a function looks up, such as pr.files. Its root is a name of the
+// environment.
 type lookedUpField struct{ root, name, function string }
 
 func (f lookedUpField) path() string { return f.root + "." + f.name }
@@ -368,20 +372,20 @@ func lookedUp() []lookedUpField {
 	}
 }
 
-// anyFile is any_file(glob, ...).
+// anyFile implements any_file(glob, ...).
 func anyFile(args ...any) (any, error) {
 	return eachFile(args, func(hits, files int) bool { return hits > 0 })
 }
 
-// allFiles is all_files(glob, ...); a pull request without files has none that match.
+// allFiles implements all_files(glob, ...). It is false for a pull request without files.
 func allFiles(args ...any) (any, error) {
 	return eachFile(args, func(hits, files int) bool { return files > 0 && hits == files })
 }
 
-// foldersPerStep is how many names of folders are compared in the time of a step.
+// foldersPerStep is the number of folder names that are compared in the time of one step.
 const foldersPerStep = 8
 
-// eachFile counts the changed files that match one of the globs.
+// eachFile counts the changed files that match one of the globs, and returns holds(hits, files).
 func eachFile(args []any, holds func(hits, files int) bool) (any, error) {
 	r := arg[*run](args, 0)
 	l, err := r.lookup()
@@ -420,12 +424,12 @@ func (r *run) onPath(globs []match.PathGlob, path string) (bool, error) {
 	return hit, r.meter.Steps.Charge(1 + len(path)/cost.BytesPerStep + work/foldersPerStep)
 }
 
-// matchesGlob is matches_glob(path, glob, ...).
+// matchesGlob implements matches_glob(path, glob, ...).
 func matchesGlob(args ...any) (any, error) {
 	return arg[*run](args, 0).onPath(globsOf(args[2:]), arg[string](args, 1))
 }
 
-// checkGlobs refuses globs of files that match nothing.
+// checkGlobs rejects globs that match no file.
 func checkGlobs(globs []ast.Node) error {
 	for _, arg := range globs {
 		if glob, ok := syntax.ConstantText(arg); ok {
@@ -437,7 +441,7 @@ func checkGlobs(globs []ast.Node) error {
 	return nil
 }
 
-// similar is similar(text, text).
+// similar implements similar(text, text).
 func similar(args ...any) (any, error) {
 	r, a, b := arg[*run](args, 0), arg[string](args, 1), arg[string](args, 2)
 	if err := r.meter.Steps.Charge(1 + (len(a)+len(b))/wordsPerStep); err != nil {
@@ -446,7 +450,7 @@ func similar(args ...any) (any, error) {
 	return similarity.Of(a, b), nil
 }
 
-// wordsPerStep is how many bytes are taken apart in the time of a step.
+// wordsPerStep is the number of bytes that are split into words in the time of one step.
 const wordsPerStep = 16
 
 // idleIs compares idle() or idle("bots") with a duration.
@@ -473,8 +477,9 @@ func labelAgeIs(args ...any) (any, error) {
 	return compared(op, than)(labelAge(r, name))
 }
 
-// byTimes compares the time since something happened on the issue with a duration: it was not
-// before the issue was opened, and not after it changed last.
+// byTimes compares the age of a change on the issue with a duration. The change happened between
+// the times at which the issue was opened and last changed. sure is false if these do not decide
+// the comparison.
 func (r *run) byTimes(op string, than time.Duration) (holds, sure bool) {
 	i := r.facts.Issue
 	if !r.facts.ByTimes || r.facts.Now.IsZero() || i.CreatedAt.IsZero() || i.UpdatedAt.Before(i.CreatedAt) {
@@ -485,7 +490,8 @@ func (r *run) byTimes(op string, than time.Duration) (holds, sure bool) {
 	return holds, holds == ordered(op, most, than)
 }
 
-// compared returns the comparison of a duration that may be an error.
+// compared returns a function that compares an age with a duration, or returns the error of the
+// age.
 func compared(op string, than time.Duration) func(age any, err error) (any, error) {
 	return func(age any, err error) (any, error) {
 		if err != nil {
@@ -496,7 +502,7 @@ func compared(op string, than time.Duration) func(age any, err error) (any, erro
 	}
 }
 
-// ordered reports whether a op b.
+// ordered returns the value of "a op b".
 func ordered(op string, a, b time.Duration) bool {
 	switch op {
 	case "<":

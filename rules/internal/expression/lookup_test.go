@@ -9,8 +9,8 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// Common conditions work on the largest pull request: an author cannot switch the rules off by
-// the number of files, nor by the length of their paths.
+// Common conditions work on the largest pull request. So an author cannot switch rules off by the
+// number of files or by the length of their paths.
 func TestOrdinaryGlobsFitTheLargestPullRequest(t *testing.T) {
 	t.Parallel()
 	var prefixes, suffixes []string
@@ -42,7 +42,8 @@ func TestOrdinaryGlobsFitTheLargestPullRequest(t *testing.T) {
 	}
 }
 
-// The files of the largest pull request are affordable with many globs; more are an error.
+// Matching many globs with the files of the largest pull request stays within the limit; matching
+// more globs is an error.
 func TestFilesAreCharged(t *testing.T) {
 	t.Parallel()
 	files := make([]string, 3000)

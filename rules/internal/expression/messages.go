@@ -19,8 +19,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/expression/wording"
 )
 
-// located turns an error of the expression language into one that a rule's
-// author can act on, with its position.
+// located turns an error of expr into one with a position and a message for the author of the rule.
 func located(tree *parser.Tree, err error) error {
 	fe, ok := errors.AsType[*file.Error](err)
 	ne, isNode := errors.AsType[*nodeError](err)
@@ -39,7 +38,7 @@ var (
 	goType       = regexp.MustCompile(`\*?\b(?:rules|facts|triage|expression|forms|match|semver)\.(\w+)`)
 )
 
-// message rewrites messages about Go types, and those that are too short.
+// message rewrites messages of expr that mention Go types or are too short.
 func message(msg string) string {
 	if m := unknownName.FindStringSubmatch(msg); m != nil {
 		return msg + nameHint(m[1])
@@ -68,7 +67,7 @@ func message(msg string) string {
 
 const maxRuntimeMessage = 300 // characters
 
-// runtimeMessage keeps Go's own words out of errors at run time.
+// runtimeMessage replaces messages of the Go runtime in errors of an evaluation.
 func runtimeMessage(msg string) string {
 	msg = strings.TrimPrefix(msg, "runtime error: ")
 	if strings.HasPrefix(msg, "interface conversion: ") || strings.Contains(msg, "<nil>") {
@@ -112,7 +111,7 @@ func fieldMessage(typ, field string) string {
 	return typ + " has no field " + field
 }
 
-// typeName names a type as rules know it.
+// typeName returns the name of a type in the language of rules.
 func typeName(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -141,8 +140,7 @@ func typeName(t reflect.Type) string {
 	return "a value of type " + t.String()
 }
 
-// An Error is a mistake in an expression, at a line and column of its text,
-// both from 1.
+// An Error is a mistake in an expression. Its line and column in the text start at 1.
 type Error struct {
 	line, col  int
 	msg        string
@@ -152,8 +150,8 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string { return e.msg }
 
-// asExprError returns the place of an error of the compiler or of an evaluation; one
-// that has none is placed at the start.
+// asExprError returns an error of the compiler or of an evaluation with its place. An error without
+// a place is placed at the start.
 func asExprError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

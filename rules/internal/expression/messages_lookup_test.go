@@ -8,8 +8,8 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// What rules commonly ask of commit messages works on the largest pull request: 250 commits with
-// messages of 10,000 characters.
+// Common conditions on commit messages work on the largest pull request: 250 commits with messages
+// of 10,000 characters.
 func TestOrdinaryConditionsFitTheLongestMessages(t *testing.T) {
 	t.Parallel()
 	known := facts.Known{}

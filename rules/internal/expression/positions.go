@@ -15,8 +15,8 @@ import (
 // concurrent use.
 type Expression struct {
 	file *yamlfile.File
-	node *yaml.Node // the scalar that holds it
-	line int        // of its start in the scalar's value, from 1
+	node *yaml.Node // the scalar that contains it
+	line int        // the line where it starts in the scalar's value, from 1
 	col  int
 	src  string
 	code *code
@@ -35,15 +35,16 @@ func (x *Expression) ReadsMemory() bool { return x.code.reads[memoryName] }
 // requests.
 func (x *Expression) ReadsAuthor() bool { return x.code.reads[authorName] }
 
-// ReadsContrib reports whether the value depends on how the issue suits contributors.
+// ReadsContrib reports whether the value depends on the score of how well the issue suits
+// contributors.
 func (x *Expression) ReadsContrib() bool { return x.code.reads[contribName] }
 
-// AffectedBy reports whether the value may change with these labels, whose names are in
+// AffectedBy reports whether the value may change when these labels change. Their names are in
 // lower case.
 func (x *Expression) AffectedBy(changed []string) bool { return x.code.labels.affectedBy(changed) }
 
-// Constant returns the value of a condition that is written as true or false. It is known
-// until the expression is evaluated first.
+// Constant returns the value of a condition that is the literal true or false. Call it before the
+// expression is evaluated; after that ok may be false.
 func (x *Expression) Constant() (value, ok bool) {
 	if x.code.tree == nil {
 		return false, false
@@ -52,13 +53,13 @@ func (x *Expression) Constant() (value, ok bool) {
 	return ok && b.Value, ok
 }
 
-// parse parses the text again: the tree that was compiled is gone once there is a program,
-// and names our functions where the author wrote something else.
+// parse parses the text again. The compiled tree does not exist any more once there is a program,
+// and it contains calls of functions that the author did not write.
 func (x *Expression) parse() (*parser.Tree, error) {
 	return parser.ParseWithConfig(x.src, x.code.builder.config)
 }
 
-// Problem returns a problem of the whole expression at its place.
+// Problem returns a problem with the whole expression, at its place.
 func (x *Expression) Problem(msg string) error { return x.fail(&Error{line: 1, col: 1, msg: msg}) }
 
 // fail returns the mistake err at its place in the file.
@@ -106,8 +107,8 @@ func (c *Compiler) Compile(src Source, w Type) *Expression {
 	return x
 }
 
-// CheckComment refuses a line comment after a plain scalar, where " #" more often
-// was meant as a part of the text; it reports whether there was none.
+// CheckComment rejects a line comment after a plain scalar, because " #" was probably meant as part
+// of the text. It reports whether there was no such comment.
 func CheckComment(f *yamlfile.File, n *yaml.Node) bool {
 	if n.LineComment == "" || n.Style&^yaml.TaggedStyle != 0 {
 		return true
@@ -117,7 +118,7 @@ func CheckComment(f *yamlfile.File, n *yaml.Node) bool {
 	return false
 }
 
-// A PlacedError is a failure at run time with its place in a rule file.
+// A PlacedError is a failed evaluation with its place in a rule file.
 type PlacedError struct{ Problem yamlfile.Problem }
 
 // Error returns the problem with its place.

@@ -16,31 +16,31 @@ import (
 	"github.com/org/foreman-action/rules/internal/expression/syntax"
 )
 
-// A builder makes programs of checked trees. It is safe for concurrent use.
+// A builder builds programs from checked trees. It is safe for concurrent use.
 type builder struct {
-	mu     sync.Mutex // of config, which caches types while it compiles
+	mu     sync.Mutex // guards config, which caches types during compilation
 	config *conf.Config
 }
 
-// A code is an expression without mistakes. Its fast path is made when it is first
-// evaluated, and its program when the fast path is not sure: a run of the action evaluates
-// the rules of one event once. It is safe for concurrent use.
+// A code is a valid expression. Its fast path is built at the first evaluation. Its program is
+// built when the fast path is not sure, because a run of the action evaluates the rules of one
+// event once. It is safe for concurrent use.
 type code struct {
 	builder *builder
 	want    Type
-	labels  labelReads      // of a condition
-	on      []string        // the events that its rule names; nil: none
-	reads   map[string]bool // the names that it looks up as a whole
+	labels  labelReads      // the labels that a condition depends on
+	on      []string        // the events in the rule's "on"; nil: it has no "on"
+	reads   map[string]bool // which of memory, author and contrib it reads
 
 	first   sync.Once
 	fast    fastPath
 	second  sync.Once
-	tree    *parser.Tree // until the program is made
+	tree    *parser.Tree // nil once the program is built
 	program *vm.Program
 	err     error
 }
 
-// fastPath returns nil for an expression without one.
+// fastPath returns the fast path of the expression; nil if there is none.
 func (c *code) fastPath() fastPath {
 	c.first.Do(func() {
 		if c.want == Bool {
@@ -50,10 +50,10 @@ func (c *code) fastPath() fastPath {
 	return c.fast
 }
 
-// compiled returns the program. The error is an *Error; only
-// an expression that is not [settled] can have one, and that is compiled at once.
+// compiled returns the program. The error is an [*Error]. Only an expression that is not [settled]
+// can have one; Compile compiles such an expression at once.
 func (c *code) compiled() (*vm.Program, error) {
-	c.fastPath() // needs the tree as it is now
+	c.fastPath() // the fast path needs the tree, which build changes
 	c.second.Do(func() {
 		c.program, c.err = c.builder.build(c.tree)
 		c.tree = nil
@@ -61,7 +61,7 @@ func (c *code) compiled() (*vm.Program, error) {
 	return c.program, c.err
 }
 
-// build makes the program of a checked tree, which it changes.
+// build builds the program of a checked tree. It changes the tree.
 func (b *builder) build(tree *parser.Tree) (*vm.Program, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,15 +71,15 @@ func (b *builder) build(tree *parser.Tree) (*vm.Program, error) {
 	}
 	program, err := compiler.Compile(tree, b.config)
 	if err != nil {
-		// The compiler puts a stack trace below its first line.
+		// The message contains a stack trace from the second line on.
 		msg, _, _ := strings.Cut(err.Error(), "\n")
 		return nil, &Error{line: 1, col: 1, msg: msg}
 	}
 	return program, nil
 }
 
-// settled reports whether a checked tree has no mistake that only the optimizer and
-// the compiler find: a remainder of a division by zero, a number outside of its type, an
+// settled reports whether a checked tree cannot contain mistakes that only the optimizer and the
+// compiler of expr find: a remainder of a division by zero, a number outside of its type, an
 // unknown variable of a loop.
 func settled(n ast.Node) bool {
 	switch n := n.(type) {
@@ -119,7 +119,7 @@ const (
 	Any               // any value
 )
 
-// check returns the mistake in the type of a checked tree; "" for none.
+// check returns the message for a typed tree whose type does not fit; "" if it fits.
 func (w Type) check(n ast.Node) string {
 	t := n.Type()
 	if w == Any {

@@ -16,18 +16,18 @@ import (
 
 // A LabelReference is a place of an expression that names a label.
 type LabelReference struct {
-	// Label is a name, or with Glob one in which "*" matches any run of characters; it
-	// is also in place of a part that is only known at run time.
+	// Label is the name of a label. If Glob is true, "*" matches any characters, and also replaces
+	// parts of a name that are only known at run time.
 	Label string
 	Glob  bool
 	Place yamlfile.Problem // without a message
-	Row   bool             // the place is a row of a table, and not in the expression
+	Row   bool             // the place is a row of a table, not in the expression
 }
 
-// A TableReference is a place of an expression that asks a table for an answer in a form.
+// A TableReference is a place of an expression that looks up the value of a form field in a table.
 type TableReference struct {
 	Rows symbols.Rows
-	Form string // the name of the field
+	Form string // the name of the form field
 }
 
 // A collector collects the references of one expression.
@@ -40,7 +40,7 @@ type collector struct {
 }
 
 // References returns the labels that an expression reads, and the tables in which it looks up
-// answers, in their order.
+// values of form fields, in order.
 func (x *Expression) References(names *symbols.Table) ([]LabelReference, []TableReference) {
 	c := collector{names: names, x: x}
 	if c.open() {
@@ -72,7 +72,8 @@ func (c *collector) place(n ast.Node) yamlfile.Problem {
 	return c.x.file.At(c.x.node, line, col, "")
 }
 
-// note keeps a label that a node names, when it is a constant.
+// note adds the label that a node names, if it is a constant. glob turns a name into a glob; nil:
+// the name is exact.
 func (c *collector) note(n ast.Node, glob func(string) string) {
 	name, ok := syntax.ConstantText(n)
 	if !ok || name == "" {
@@ -86,13 +87,13 @@ func (c *collector) note(n ast.Node, glob func(string) string) {
 
 func asGlob(name string) string { return name }
 
-// labelFunctions are those that take the name of a label.
+// labelFunctions returns the functions whose argument is the name of a label.
 func labelFunctions() []string {
 	return []string{"label", "label_age", "added_by_us", "removed_by_human"}
 }
 
-// asked collects what a condition asks for. each is the list of the present loop, as
-// [source] names it.
+// asked collects the labels and tables that a condition reads. each is the list of the innermost
+// loop, as [source] names it.
 func (c *collector) asked(n ast.Node, each string) {
 	switch n := n.(type) {
 	case *ast.CallNode:
@@ -125,13 +126,13 @@ func (c *collector) asked(n ast.Node, each string) {
 	}
 }
 
-// The fields that labels come from, as [source] names them.
+// The names that [source] returns for labels.
 const (
 	oneLabel   = "event.label"
 	someLabels = "issue.labels"
 )
 
-// compared collects the labels that are compared with one of the issue or the event.
+// compared collects the labels that a comparison tests for, such as "bug" in event.label == "bug".
 func (c *collector) compared(n *ast.BinaryNode, each string) {
 	left, right := source(n.Left, each), source(n.Right, each)
 	isLabel := func(s string) bool { return s == oneLabel || s == someLabels }
@@ -163,8 +164,8 @@ func (c *collector) compared(n *ast.BinaryNode, each string) {
 	}
 }
 
-// source names the field that a value comes from: "issue.labels" for that list and for an
-// item of it, "form.name" for an answer; "" when it is not known.
+// source returns the name of the field that a value comes from: "issue.labels" for the list and for
+// its items, or "form.name" for a form field. It returns "" when the field is not known.
 func source(n ast.Node, each string) string {
 	switch n := n.(type) {
 	case *ast.PointerNode:
@@ -185,7 +186,7 @@ func source(n ast.Node, each string) string {
 	return fieldName(n)
 }
 
-// table returns the table that a node, as it was parsed, names.
+// table returns the table that a node names. The node is as the parser returned it.
 func (c *collector) table(n ast.Node) symbols.Rows {
 	m, ok := n.(*ast.MemberNode)
 	if !ok {
@@ -199,7 +200,7 @@ func (c *collector) table(n ast.Node) symbols.Rows {
 	return c.names.RowsOf[name.Value]
 }
 
-// row notes that a table is asked for a key, when that comes from a form.
+// row adds a table if its key is the value of a form field.
 func (c *collector) row(table, key ast.Node, each string) {
 	t := c.table(table)
 	field := fieldFrom(key, each)
@@ -209,7 +210,7 @@ func (c *collector) row(table, key ast.Node, each string) {
 	c.tables = append(c.tables, TableReference{t, field})
 }
 
-// fieldFrom returns the name of the form's field that a value comes from, or "".
+// fieldFrom returns the name of the form field that a value comes from, or "".
 func fieldFrom(n ast.Node, each string) string {
 	from := source(n, each)
 	name := strings.TrimPrefix(from, formName+".")
@@ -262,7 +263,7 @@ func (c *collector) results(n ast.Node) {
 	c.labels = append(c.labels, LabelReference{Label: "*", Glob: true, Place: c.place(n)})
 }
 
-// values collects the values of a table as labels, once.
+// values adds the values of a table as labels, each once.
 func (c *collector) values(t symbols.Rows) {
 	var cells []*yaml.Node
 	for i := 1; i < len(t.Node.Content); i += 2 {
@@ -280,15 +281,14 @@ func (c *collector) values(t symbols.Rows) {
 	}
 }
 
-// UsesCommand reports whether an expression asks for a command: by its name, or by a name that is
-// only known with the event.
+// UsesCommand reports whether an expression tests for a command. It is true if the tested name is
+// only known at run time.
 func (x *Expression) UsesCommand(command string) bool {
 	tree, err := x.parse()
 	return err == nil && asksCommand(tree.Node, command)
 }
 
-// asksCommand reports whether an expression asks for a command: by its name, or by one that is only
-// known with the event.
+// asksCommand is UsesCommand for a node.
 func asksCommand(n ast.Node, command string) bool {
 	if c, ok := n.(*ast.CallNode); ok && len(c.Arguments) == 1 {
 		callee, named := c.Callee.(*ast.IdentifierNode)

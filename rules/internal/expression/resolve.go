@@ -14,7 +14,8 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// formFieldNamed returns the field that n, as it was parsed, names, or nil.
+// formFieldNamed returns the form field that n names, or nil. n is a node as the parser returned
+// it.
 func formFieldNamed(v *symbols.Table, n ast.Node) *forms.Field {
 	if chain, ok := n.(*ast.ChainNode); ok {
 		n = chain.Node
@@ -26,8 +27,8 @@ func formFieldNamed(v *symbols.Table, n ast.Node) *forms.Field {
 	return fieldOf(place)
 }
 
-// resolve replaces form.name by a call and tables.name by the table; ok is false when
-// the node at place is something else.
+// resolve replaces form.name by a call and tables.name by the table. ok is false when the node at
+// place is neither.
 func resolve(v *symbols.Table, place *ast.Node) (ok bool, err error) {
 	m, ok := (*place).(*ast.MemberNode)
 	if !ok {
@@ -57,7 +58,8 @@ func resolve(v *symbols.Table, place *ast.Node) (ok bool, err error) {
 	return true, nil
 }
 
-// declared suggests the name that was most likely meant.
+// declared returns a hint for an unknown name: the declared name that was probably meant, or a
+// list.
 func declared[V any](name string, known map[string]V, section string) string {
 	if len(known) == 0 {
 		return "; declare it under " + section + ", at the top of the file"
@@ -77,7 +79,7 @@ func declared[V any](name string, known map[string]V, section string) string {
 	return " (declared under " + section + ": " + strings.Join(names, ", ") + ")"
 }
 
-// formFunction is the function that returns a field of that type.
+// formFunction returns the name of the function that returns a field of that type.
 func formFunction(typ string) string {
 	switch typ {
 	case forms.Number:
@@ -92,7 +94,7 @@ func formCall(function string, field *forms.Field, where ast.Node) ast.Node {
 	return call(function, where, at(&ast.ConstantNode{Value: field}, where))
 }
 
-// fieldOf returns the field that a resolved node stands for, or nil.
+// fieldOf returns the form field of a resolved node, or nil.
 func fieldOf(n ast.Node) *forms.Field {
 	if chain, ok := n.(*ast.ChainNode); ok {
 		n = chain.Node
@@ -109,8 +111,8 @@ func fieldOf(n ast.Node) *forms.Field {
 	return field
 }
 
-// operand returns the form field of a resolved operand: a field, or a variable that holds one;
-// nil for anything else.
+// operand returns the form field of a resolved operand: a field, or a variable in vars that holds
+// one. It returns nil for anything else.
 func operand(n ast.Node, vars map[string]*forms.Field) *forms.Field {
 	if id, ok := n.(*ast.IdentifierNode); ok {
 		return vars[id.Value]
@@ -118,8 +120,8 @@ func operand(n ast.Node, vars map[string]*forms.Field) *forms.Field {
 	return fieldOf(n)
 }
 
-// checkVersions refuses comparisons that take a version for a text: "10.0.0" would be
-// less than "9.0.0".
+// checkVersions rejects comparisons that treat a version as a text: "10.0.0" would be less than
+// "9.0.0".
 func checkVersions(n *ast.BinaryNode, vars map[string]*forms.Field) error {
 	field, other := operand(n.Left, vars), n.Right
 	if field == nil {
@@ -152,8 +154,8 @@ func checkVersions(n *ast.BinaryNode, vars map[string]*forms.Field) error {
 	return nil
 }
 
-// asksNil returns the replacement for a comparison of a form's field with nil, or for its default
-// with "??"; nil for other nodes. vars holds the variables whose value is a field.
+// asksNil returns the replacement for a comparison of a form field with nil, or for a field with
+// "??". It returns nil for other nodes. vars contains the variables whose value is a form field.
 func asksNil(n *ast.BinaryNode, vars map[string]*forms.Field) ast.Node {
 	left, right := operand(n.Left, vars), operand(n.Right, vars)
 	switch n.Operator {

@@ -29,7 +29,7 @@ func at[N ast.Node](n N, where ast.Node) N {
 	return n
 }
 
-// call returns a call of one of our functions with the run as first argument.
+// call returns a call of a function of rules whose first argument is the run.
 func call(name string, where ast.Node, args ...ast.Node) ast.Node {
 	return at(&ast.CallNode{
 		Callee:    at(&ast.IdentifierNode{Value: name}, where),

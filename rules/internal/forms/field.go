@@ -1,5 +1,5 @@
-// Package forms reads the values of an issue form. GitHub writes the answers into the issue as
-// sections of Markdown; a [Field] names the heading of one and its type.
+// Package forms reads the values of an issue form. GitHub writes the values into the issue as
+// sections of Markdown. A [Field] contains the heading and the type of one section.
 package forms
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// The types of a form's fields.
+// The types of form fields.
 const (
 	Text       = "text"
 	Semver     = "semver"
@@ -23,21 +23,21 @@ const (
 	Checkboxes = "checkboxes"
 )
 
-// Types lists the types in the order of messages.
+// Types returns the types in the order in which messages list them.
 func Types() []string {
 	return []string{Text, Semver, Number, List, Checkboxes}
 }
 
-// A Field is a name for the section under a heading of an issue form.
+// A Field is a declared name for the section under a heading of an issue form.
 type Field struct {
 	Name string
-	key  string // the heading as headingKey returns it
+	key  string // the heading as HeadingKey returns it
 	Type string // one of [Types]
 
-	Heading  string // the heading in the file
+	Heading  string // the heading as written in the file
 	File     *yamlfile.File
 	Node     *yaml.Node // of the heading
-	TypeNode *yaml.Node // nil: the type is not written
+	TypeNode *yaml.Node // nil: the declaration has no type
 }
 
 // fieldKeys are the keys of a field in the file.
@@ -46,10 +46,10 @@ type fieldKeys struct {
 	Type    *yaml.Node `mistaken:"kind"             yaml:"type"`
 }
 
-const maxHeading = 200 // characters; more are not a label of a form
+const maxHeading = 200 // characters; longer headings cannot be labels of a form
 
-// Parse reads the declaration of a field with that name. Mistakes are recorded in f,
-// and a field with mistakes is returned all the same.
+// Parse reads the declaration of a field with that name. Mistakes are recorded in f. A field is
+// returned even if it has mistakes.
 func Parse(f *yamlfile.File, name string, n *yaml.Node) *Field {
 	d := &Field{Name: name, Type: Text}
 	d.decode(f, n)
@@ -83,8 +83,8 @@ func (d *Field) decode(f *yamlfile.File, n *yaml.Node) {
 	d.Type = typ
 }
 
-// headingFor returns the heading for the suggestion in a message: the scalar that stands in place
-// of a mapping, if it looks like a heading.
+// headingFor returns the heading for the suggestion in a message: a scalar that was written in
+// place of the mapping, if it looks like a heading.
 func headingFor(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && n.Value != "" && !strings.ContainsAny(n.Value, "\n{}[],:#") {
 		return text.Shorten(n.Value, text.Quoted)

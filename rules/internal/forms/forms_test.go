@@ -93,7 +93,7 @@ func TestFormValues(t *testing.T) {
 	}
 }
 
-// worstBodies are texts on which a reader of Markdown could take long.
+// worstBodies returns texts that are slow to parse as Markdown.
 func worstBodies(size int) map[string]string {
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)+1)[:size] }
 	var fences strings.Builder
@@ -109,7 +109,7 @@ func worstBodies(size int) map[string]string {
 	}
 }
 
-// BenchmarkForms reads the worst texts as large as an issue may be.
+// BenchmarkForms parses the slowest texts, as large as an issue may be.
 func BenchmarkForms(b *testing.B) {
 	for name, body := range worstBodies(65_536) {
 		b.Run(name, func(b *testing.B) {
@@ -124,7 +124,7 @@ func readForm(body, typ string) Value {
 	return NewReader(body).Value(&Field{key: "a", Type: typ})
 }
 
-// FuzzForms: no text makes the reader panic, and what it yields is bounded.
+// FuzzForms checks that no text makes the reader panic, and that the values are bounded.
 func FuzzForms(f *testing.F) {
 	for _, body := range worstBodies(100) {
 		f.Add(body)

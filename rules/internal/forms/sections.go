@@ -6,14 +6,14 @@ import (
 	"github.com/org/foreman-action/rules/internal/markdown"
 )
 
-// A section is the text between a heading and the next.
+// A section is the text between a heading and the next heading.
 type section struct {
 	heading string
 	lines   []markdown.Line
 }
 
-// sectionsOf returns the sections under the headings of third level, which is how
-// GitHub writes the answers in an issue form; headings of other levels belong to an answer.
+// sectionsOf returns the sections under third-level headings, which GitHub writes for the fields of
+// an issue form. Headings of other levels belong to the text of a field.
 func sectionsOf(body string) []section {
 	var list []section
 	lines := markdown.Lines(body)
@@ -34,7 +34,7 @@ func sectionsOf(body string) []section {
 	return list
 }
 
-// headingOf returns the text of a heading of third level.
+// headingOf returns the text of a third-level heading; ok is false for other lines.
 func headingOf(l markdown.Line) (string, bool) {
 	text, ok := markdown.Outdent(l.Text)
 	if !ok || l.Code {
@@ -46,11 +46,10 @@ func headingOf(l markdown.Line) (string, bool) {
 	}
 	text = strings.TrimRight(text, " \t")
 	if open := strings.TrimRight(text, "#"); strings.HasSuffix(open, " ") || strings.HasSuffix(open, "\t") {
-		text = open // closing signs
+		text = open // drop closing number signs
 	}
 	return HeadingKey(text), true
 }
 
-// HeadingKey is a heading as it is compared: without regard to case and to the number
-// of spaces.
+// HeadingKey returns a heading for comparison: in lower case, with single spaces.
 func HeadingKey(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }

@@ -11,28 +11,28 @@ import (
 	"github.com/org/foreman-action/rules/internal/semver"
 )
 
-// The bounds of a list in an issue form.
+// The limits of a list in an issue form.
 const (
-	MaxItems = 100 // of a list; later ones are left out
-	maxItem  = 256 // characters; longer ones are not an option of a form
+	MaxItems = 100 // items of a list; later ones are left out
+	maxItem  = 256 // characters of an item; longer ones are left out
 )
 
-// noResponse is GitHub's text for an empty field.
+// noResponse is the text that GitHub writes for an empty field.
 const noResponse = "_No response_"
 
-// A Value is the answer in a field, one of the three by its type.
+// A Value is the value of a field. The field's type decides which of Text, Number and List is set.
 type Value struct {
 	Text   string
 	List   []string
 	Number float64
-	Absent bool // nothing was, or nothing that its type can read
+	Absent bool // the field is empty, or its text does not fit its type
 }
 
 // A Reader reads the values of the fields of one issue's form. It is not safe for
 // concurrent use.
 type Reader struct {
 	body     string
-	sections map[string]section // of the body, by heading; nil: not read yet
+	sections map[string]section // sections of the body by heading; nil: not read yet
 	values   map[*Field]Value
 }
 
@@ -47,7 +47,8 @@ func (r *Reader) Value(d *Field) Value {
 	if r.sections == nil {
 		r.sections, r.values = map[string]section{}, map[*Field]Value{}
 		for _, s := range sectionsOf(r.body) {
-			// The first wins: text pasted into a later field cannot replace it.
+			// The first section of a heading wins, so text pasted into a later field cannot replace
+			// it.
 			if _, twice := r.sections[s.heading]; !twice {
 				r.sections[s.heading] = s
 			}
@@ -58,7 +59,7 @@ func (r *Reader) Value(d *Field) Value {
 	return v
 }
 
-// value reads the text under the field's heading.
+// value parses the text under the field's heading.
 func (d *Field) value(lines []markdown.Line) Value {
 	text := content(lines)
 	if text == "" || text == noResponse {
@@ -88,8 +89,8 @@ func (d *Field) value(lines []markdown.Line) Value {
 	}
 }
 
-// none is the value of a field that was left empty. A number that is none is neither
-// less nor more than any other.
+// none returns the value of an empty field. An empty number is NaN, which is neither less nor
+// greater than any number.
 func (d *Field) none() Value {
 	v := Value{Absent: true, List: []string{}}
 	if d.Type == Number {
@@ -98,8 +99,8 @@ func (d *Field) none() Value {
 	return v
 }
 
-// content returns the text of lines without the space around it. When it all is one
-// piece of fenced code, as of a field with "render", its fences are left out.
+// content returns the text of lines without the space around it. If all of it is one block of
+// fenced code, as for a field with "render", the fences are left out.
 func content(lines []markdown.Line) string {
 	for len(lines) > 0 && strings.TrimSpace(lines[0].Text) == "" {
 		lines = lines[1:]
@@ -145,8 +146,8 @@ func parseNumber(s string) (float64, bool) {
 	return n, err == nil
 }
 
-// listed takes a list apart: the options of a dropdown, which GitHub puts in one line
-// with commas between them, or lines with or without a list's sign.
+// listed splits a list into items. GitHub writes the options of a dropdown in one line, separated
+// by commas. Lines count as items, too, with or without a list marker.
 func listed(text string) []string {
 	list := []string{}
 	for line := range strings.Lines(text) {
@@ -164,7 +165,7 @@ func listed(text string) []string {
 	return list
 }
 
-// ticked returns the text of the checkboxes that are ticked.
+// ticked returns the texts of the ticked checkboxes.
 func ticked(lines []markdown.Line) []string {
 	list := []string{}
 	for _, l := range lines {

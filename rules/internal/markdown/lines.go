@@ -1,5 +1,5 @@
-// Package markdown reads Markdown line by line: which lines are fenced code, and which ones
-// people see as the plain text of their author.
+// Package markdown reads Markdown line by line. It finds the lines of fenced code, and the lines
+// that readers see as the author's own plain text.
 package markdown
 
 import (
@@ -9,21 +9,21 @@ import (
 // A Line is a line of Markdown without its end.
 type Line struct {
 	Text string
-	Code bool // belongs to fenced code, its fences included
+	Code bool // belongs to fenced code; true for the fences, too
 }
 
 // A fence is a line that may begin or end fenced code.
 type fence struct {
 	line   int
-	Char   byte // '`' or '~'
+	Char   byte // nothing follows the fence, so it may close a block
 	Length int
 	Bare   bool // nothing follows, so that it may end code
 }
 
-// Lines splits a text into lines and marks those of fenced code, as CommonMark has it ("Fenced
-// code blocks"), but for two things: a fence that is never closed is none, because people forget
-// it, and what stands in lists or quotes is not a fence. Its work grows with the length of the
-// text, whatever the text holds.
+// Lines splits a text into lines and marks those of fenced code, as CommonMark defines it ("Fenced
+// code blocks") with two exceptions. A fence that is never closed is not a fence, because people
+// forget to close it. Fences in lists and quotes are ignored. The work is linear in the length of
+// the text.
 func Lines(s string) []Line {
 	lines := make([]Line, 0, strings.Count(s, "\n")+1)
 	var fences []fence
@@ -35,7 +35,7 @@ func Lines(s string) []Line {
 		}
 		lines = append(lines, Line{Text: text})
 	}
-	// A fence as long as one without an end, or longer, has none either.
+	// A fence that is at least as long as an unclosed one is unclosed, too.
 	endless := map[byte]int{}
 	for i := 0; i < len(fences); i++ {
 		if least := endless[fences[i].Char]; least > 0 && fences[i].Length >= least {
@@ -54,7 +54,7 @@ func Lines(s string) []Line {
 	return lines
 }
 
-// closes returns the index of the fence that closes the one at i, or -1.
+// closes returns the index of the fence that closes the fence at i, or -1.
 func closes(fences []fence, i int) int {
 	for j, f := range fences[i+1:] {
 		if f.Bare && f.Char == fences[i].Char && f.Length >= fences[i].Length {
@@ -64,21 +64,21 @@ func closes(fences []fence, i int) int {
 	return -1
 }
 
-// maxIndent is how many spaces may stand before a fence, a heading or a command; more
-// make it code.
+// maxIndent is the largest number of spaces before a fence, a heading or a command. A line with
+// more spaces is indented code.
 const maxIndent = 3
 
-// Outdent drops the spaces before a line; ok is false when it is indented code.
+// Outdent removes the spaces before a line. ok is false when the line is indented code.
 func Outdent(line string) (text string, ok bool) {
 	text = strings.TrimLeft(line, " ")
 	return text, len(line)-len(text) <= maxIndent
 }
 
-// maxFence is the most signs of a fence that count, so that few lengths have to be
-// looked for in vain.
+// maxFence limits the length of a fence; longer fences count as this long. So there are few lengths
+// for which no closing fence is found.
 const maxFence = 16
 
-// ParseFence returns the fence that a line is; ok is false when it is none.
+// ParseFence returns the fence of a line. ok is false when the line is not a fence.
 func ParseFence(line string) (fence, bool) {
 	text, ok := Outdent(line)
 	if !ok || !strings.HasPrefix(text, "```") && !strings.HasPrefix(text, "~~~") {
@@ -86,7 +86,7 @@ func ParseFence(line string) (fence, bool) {
 	}
 	rest := strings.TrimLeft(text, text[:1])
 	if text[0] == '`' && strings.Contains(rest, "`") {
-		return fence{}, false // code within a line
+		return fence{}, false // inline code
 	}
 	return fence{Char: text[0], Length: min(len(text)-len(rest), maxFence), Bare: strings.Trim(rest, " \t") == ""}, true
 }

@@ -7,7 +7,7 @@ import (
 
 func TestMarkdownLines(t *testing.T) {
 	t.Parallel()
-	// Each line that is code is marked with a "|".
+	// Lines of code are marked with "|".
 	tests := []struct{ name, in, want string }{
 		{"none", "a\nb", " a, b"},
 		{"fence", "a\n```\nb\n```\nc", " a,|```,|b,|```, c"},

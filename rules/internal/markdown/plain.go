@@ -15,28 +15,29 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
-// PlainLines returns the lines of a comment that people see as its author's own text: those
-// of the paragraphs and headings of the document itself, not in quotes, lists, tables, code,
-// math, HTML comments or HTML elements. They are whole, as they were typed. It follows
-// CommonMark; where people would read a text in more than one way, it returns fewer
-// lines: none that comes in its paragraph after a "[", which may begin a link, a definition or
-// a footnote, or after "$$", and none after HTML that is not well nested. A text with more than
-// maxPrefix signs of quotes and lists before a line has none, nor has one with form feeds or
-// vertical tabs, which count as space to some.
+// PlainLines returns the lines of a comment that readers see as its author's own text. These are
+// the lines of top-level paragraphs and headings, not of quotes, lists, tables, code, math, HTML
+// comments or HTML elements. A line is returned whole, as it was typed.
+//
+// PlainLines follows CommonMark. Where a text could be read in more than one way it returns fewer
+// lines. After a "[", which may begin a link, a definition or a footnote, or after "$$" it skips
+// the rest of the paragraph. After HTML that is not well nested it skips the rest of the comment.
+// It returns no lines for a text with form feeds or vertical tabs, which not all programs treat as
+// space, or with more than maxPrefix markers of quotes and lists before a line.
 func PlainLines(comment string) []string {
 	if strings.ContainsAny(comment, "\f\v") {
 		return nil
 	}
 	comment = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(comment)
 	comment = blankLines.ReplaceAllString(comment, "\n\n") // each costs time in every open list
-	comment = tabInTag.ReplaceAllString(comment, "$1 ")    // where the parser expects a space
+	comment = tabInTag.ReplaceAllString(comment, "$1 ")    // the parser expects a space
 	for line := range strings.Lines(comment) {
 		if len(line)-len(strings.TrimLeft(line, " \t>-+*0123456789.)")) > maxPrefix {
 			return nil
 		}
 	}
 	source := []byte(comment)
-	// Other inline markup does not matter here, and costs time.
+	// Other inline parsers would only cost time, because their markup does not matter here.
 	p := parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
 		parser.WithInlineParsers(util.Prioritized(parser.NewCodeSpanParser(), 100), util.Prioritized(parser.NewRawHTMLParser(), 200)),
@@ -49,8 +50,8 @@ func PlainLines(comment string) []string {
 	return w.lines
 }
 
-// maxPrefix is how many bytes of signs before a line are read: the time that a parser needs
-// grows with the square of the depth.
+// maxPrefix is the largest number of bytes of quote and list markers before a line. The parser's
+// time grows with the square of the nesting depth.
 const maxPrefix = 64
 
 // blankLines matches blank lines.
@@ -59,24 +60,24 @@ var blankLines = regexp.MustCompile(`\n(?:[ \t]*\n)+`)
 // tabInTag matches a tab after the name of a tag.
 var tabInTag = regexp.MustCompile(`(</?[A-Za-z][A-Za-z0-9]*)\t`)
 
-// maxTags is how many open tags are kept, and how many lines are looked at that may begin a
-// block of HTML.
+// maxTags limits the number of open tags, and the number of lines that may begin a block of HTML.
 const maxTags = 16
 
-// elements are those of HTML that have an end, and that GitHub shows or browsers hide, and select,
-// in which end tags are ignored. Others stay without effect: GitHub drops their tags.
+// elements lists the HTML elements with an end tag that GitHub shows or browsers hide. It includes
+// select, in which browsers ignore end tags. Other elements have no effect: GitHub drops their
+// tags.
 var elements = strings.Fields("a abbr b bdo blockquote caption cite code dd del details dfn div dl dt em figcaption figure " +
 	"h1 h2 h3 h4 h5 h6 h7 h8 i ins kbd li mark ol p picture pre q rp rt ruby s samp script select small span strike strong style " +
 	"sub summary sup table tbody td template textarea tfoot th thead time tr tt ul var")
 
-// A plainWalker goes through a document.
+// A plainWalker walks through a document and collects its plain lines.
 type plainWalker struct {
 	source    []byte
 	tags      []string // open elements
-	outer     int      // how many of these were open before the block, where its end tags do not end them
-	swallowed bool     // by a tag or a comment that does not end
-	lazies    int      // lines that lazy has found
-	until     int      // offset up to which GitHub may take lines for HTML or a table
+	outer     int      // of these, opened before the block; end tags in the block do not end them
+	swallowed bool     // the rest is inside a tag or a comment that does not end
+	lazies    int      // lines that method lazy has found
+	until     int      // offset up to which GitHub may treat lines as HTML or a table
 	lines     []string
 }
 
@@ -112,9 +113,9 @@ func (w *plainWalker) block(n ast.Node) {
 	})
 }
 
-// lazy looks for a line of a list or a quote without their signs that begins with a tag. GitHub
-// begins a block of HTML with it, up to the next blank line; CommonMark continues the
-// paragraph.
+// lazy looks for a continuation line of a list or a quote that begins with a tag but has no list or
+// quote marker. GitHub starts a block of HTML there, up to the next blank line. CommonMark
+// continues the paragraph.
 func (w *plainWalker) lazy(n ast.Node) {
 	for i := 1; i < n.Lines().Len(); i++ {
 		if !startsTag.Match(w.source[n.Lines().At(i).Start:]) {
@@ -129,8 +130,8 @@ func (w *plainWalker) lazy(n ast.Node) {
 	}
 }
 
-// upToBlank returns the text from an offset up to the next blank line, whose lines are none of
-// the comment's own.
+// upToBlank returns the text from an offset up to the next blank line. Its lines do not count as
+// plain lines.
 func (w *plainWalker) upToBlank(start int) string {
 	text, _, _ := bytes.Cut(w.source[start:], []byte("\n\n"))
 	w.until = max(w.until, start+len(text))
@@ -140,15 +141,15 @@ func (w *plainWalker) upToBlank(start int) string {
 // startsTag matches a text that may begin with a tag.
 var startsTag = regexp.MustCompile(`^[ \t]*</?[A-Za-z]`)
 
-// within lets no end tag end an element that is open, until the function that it returns is
-// called: in a list, a quote or a table browsers ignore such a tag.
+// within protects the open elements against end tags until the returned function is called. In a
+// list, a quote or a table browsers ignore end tags of elements outside.
 func (w *plainWalker) within() func() {
 	w.outer = len(w.tags)
 	return func() { w.outer = 0 }
 }
 
-// tableAt returns the number of the first line of a table in a paragraph; all of its lines when
-// there is none.
+// tableAt returns the index of the first line of a table in a paragraph; len(lines) when there is
+// no table.
 func (w *plainWalker) tableAt(lines []gmtext.Segment) int {
 	for i, l := range lines {
 		if i > 0 && delimiterRow.Match(l.Value(w.source)) {
@@ -161,8 +162,8 @@ func (w *plainWalker) tableAt(lines []gmtext.Segment) int {
 // delimiterRow matches the second line of a table.
 var delimiterRow = regexp.MustCompile(`^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\n?$`)
 
-// cutOff reports whether a block ends fenced code of a list or a quote that has no end of its
-// own: its author took it for code.
+// cutOff reports whether a block directly follows fenced code of a list or a quote that has no
+// closing fence. The author probably meant the block to be code.
 func (w *plainWalker) cutOff(n ast.Node) bool {
 	last := n.PreviousSibling()
 	if last == nil || n.HasBlankPreviousLines() || n.Lines().Len() == 0 {
@@ -179,7 +180,7 @@ func (w *plainWalker) cutOff(n ast.Node) bool {
 	return !ok || !f.Bare
 }
 
-// text takes in a paragraph or a heading, and keeps its plain lines.
+// text processes a paragraph or a heading, and collects its plain lines.
 func (w *plainWalker) text(n ast.Node) {
 	var plain []gmtext.Segment
 	lines := n.Lines().Sliced(0, n.Lines().Len())
@@ -188,7 +189,7 @@ func (w *plainWalker) text(n ast.Node) {
 		defer w.within()()
 	}
 	if _, heading := n.(*ast.Heading); heading && table < len(lines) {
-		w.upToBlank(lines[table].Start) // what would underline a heading is a row to GitHub
+		w.upToBlank(lines[table].Start) // to GitHub the heading's underline is a table row
 	}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {
@@ -218,15 +219,17 @@ func (w *plainWalker) text(n ast.Node) {
 	}
 }
 
-// inline takes in HTML within a line. GitHub takes fewer declarations and comments for such
-// than CommonMark does today, and then sees the tags in them.
+// inline processes inline HTML. CommonMark recognizes more declarations and comments than GitHub,
+// which sees the tags inside them. So the rest of the document is skipped after one that contains
+// "<".
 func (w *plainWalker) inline(n *ast.RawHTML) {
 	text := string(n.Segments.Value(w.source))
 	w.swallowed = w.swallowed || strings.HasPrefix(text, "<!") && strings.Contains(text[1:], "<")
 	w.html(text)
 }
 
-// html takes in HTML. Markup that browsers repair differently swallows the rest.
+// html processes HTML. After markup that browsers repair in different ways, the rest of the
+// document is skipped.
 func (w *plainWalker) html(s string) {
 	w.swallowed = w.swallowed || sanitize.Unclosed(s)
 	for z := html.NewTokenizer(strings.NewReader(s)); !w.swallowed; {
@@ -234,7 +237,7 @@ func (w *plainWalker) html(s string) {
 		if kind == html.ErrorToken {
 			return
 		}
-		z.NextIsNotRawText() // GitHub shows the tags of raw text as typed, and so sees those within it
+		z.NextIsNotRawText() // GitHub shows raw text such as <title> as typed, with the tags in it
 		tag, _ := z.TagName()
 		name := string(tag)
 		if !slices.Contains(elements, name) {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// A charSet holds characters as pairs of the first and the last of a range.
+// A charSet contains characters as ranges: pairs of a first and a last character.
 type charSet []rune
 
 func wordChars() charSet { return charSet{'0', '9', 'A', 'Z', '_', '_', 'a', 'z'} }
@@ -22,7 +22,7 @@ func (s charSet) meets(t charSet) bool {
 	return false
 }
 
-// within reports whether every range of s lies in one of t.
+// within reports whether every range of s lies in a range of t.
 func (s charSet) within(t charSet) bool {
 	for i := 0; i+1 < len(s); i += 2 {
 		in := false
@@ -36,8 +36,8 @@ func (s charSet) within(t charSet) bool {
 	return true
 }
 
-// charsOf returns the characters of an expression that takes exactly one; nil for
-// any other.
+// charsOf returns the characters that an expression matches if it always matches exactly one
+// character; nil for any other expression.
 func charsOf(re *syntax.Regexp) charSet {
 	switch re.Op {
 	case syntax.OpCharClass:
@@ -63,8 +63,7 @@ func lastChars(re *syntax.Regexp) charSet {
 	return charsOf(re)
 }
 
-// oneChar returns the character of a literal at i, in both cases where the literal
-// takes no notice of case.
+// oneChar returns the character of a literal at i, or both its cases if the literal ignores case.
 func oneChar(re *syntax.Regexp, i int) charSet {
 	r := re.Rune[i]
 	set := charSet{r, r}

@@ -9,12 +9,11 @@ import (
 	"github.com/org/foreman-action/rules/internal/cost"
 )
 
-// baseCost is what an engine does for a character besides going through states, as a
-// number of states.
+// baseCost is the fixed work of an engine for a character, expressed as a number of states.
 const baseCost = 2
 
-// TooExpensive is the message for a pattern that costs too much, alone or together with
-// others of its expression.
+// TooExpensive returns the message for a pattern that is too expensive. one is the cost of the
+// pattern; all is the cost of all patterns of its expression.
 func TooExpensive(all, one int) string {
 	const most = "the largest issue: %s up to %d states for each of its characters, and %d are allowed; "
 	if all == one {
@@ -23,13 +22,13 @@ func TooExpensive(all, one int) string {
 	return fmt.Sprintf("with this pattern the expression is too expensive for "+most+"make several rules of it, or put all words into one pattern", "its patterns go through", all, cost.MaxStates)
 }
 
-// liveStates bounds the states of re that an engine is in at the same time. before contains the
-// expressions before re in its sequence; nil means any.
+// liveStates returns an upper bound for the number of states of re that an engine is in at the same
+// time. before contains the expressions before re in its sequence; nil means any.
 func liveStates(re *syntax.Regexp, before []*syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpLiteral:
 		if re.Flags&syntax.FoldCase != 0 {
-			return 1 + 2*overlaps(re) // both cases are tried
+			return 1 + 2*overlaps(re) // the engine tries both cases
 		}
 		return 1 + overlaps(re)
 	case syntax.OpCapture:
@@ -59,7 +58,7 @@ func liveStates(re *syntax.Regexp, before []*syntax.Regexp) int {
 func liveRepeat(re *syntax.Regexp, before []*syntax.Regexp) int {
 	copies, each := max(1, re.Min, re.Max), 1
 	if re.Max != re.Min {
-		each = 2 // the state of the character, and that which leaves it out
+		each = 2 // a state that takes the character, and one that skips it
 	}
 	if set := charsOf(bare(re.Sub[0])); set != nil {
 		return 1 + min(copies, entries(set, copies, before))*(each+2*captures(re.Sub[0]))
@@ -67,8 +66,8 @@ func liveRepeat(re *syntax.Regexp, before []*syntax.Regexp) int {
 	return min(copies*(each+liveStates(re.Sub[0], nil)), maxStates)
 }
 
-// entries bounds how many of the last n characters, all of set, may each be the
-// first that a repetition took after what stands before it.
+// entries returns an upper bound of the positions at which a repetition of set can have started,
+// among the last n characters. before contains the expressions before the repetition.
 func entries(set charSet, n int, before []*syntax.Regexp) int {
 	if len(before) == 0 {
 		return n
@@ -83,7 +82,7 @@ func entries(set charSet, n int, before []*syntax.Regexp) int {
 	if p := period(last); p > 1 {
 		n = n/p + 1
 	}
-	// Starts at line ends that set cannot go over are those of one line.
+	// If set has no line end, the repetition can have started only in the current line.
 	spread := 0
 	for _, b := range slices.Backward(before) {
 		switch {
@@ -103,7 +102,7 @@ func entries(set charSet, n int, before []*syntax.Regexp) int {
 	return n
 }
 
-// captures returns the number of captures that re consists of at its outside.
+// captures returns the number of captures around re, such as 2 for ((a)).
 func captures(re *syntax.Regexp) int {
 	n := 0
 	for ; re.Op == syntax.OpCapture; re = re.Sub[0] {
@@ -112,7 +111,7 @@ func captures(re *syntax.Regexp) int {
 	return n
 }
 
-// bare returns the expression inside of captures.
+// bare returns re without the captures around it, such as a for ((a)).
 func bare(re *syntax.Regexp) *syntax.Regexp {
 	for re.Op == syntax.OpCapture {
 		re = re.Sub[0]
@@ -120,8 +119,8 @@ func bare(re *syntax.Regexp) *syntax.Regexp {
 	return re
 }
 
-// overlaps returns how many proper beginnings of a literal may end at the same
-// character of a text: more than one only where it repeats itself.
+// overlaps returns how many proper prefixes of a literal can end at the same character of a text.
+// It is more than 1 only if the literal repeats itself, as aa does.
 func overlaps(re *syntax.Regexp) int {
 	_, depth := borders(re)
 	return depth
@@ -137,8 +136,8 @@ func period(re *syntax.Regexp) int {
 	return len(re.Rune) - longest
 }
 
-// borders returns the length of the longest proper beginning of a literal that is
-// its end, too, and the largest number of beginnings that end at one place.
+// borders returns the length of the longest proper prefix of a literal that is also its suffix, and
+// the largest number of prefixes that end at the same character.
 func borders(re *syntax.Regexp) (longest, depth int) {
 	w := re.Rune
 	same := func(a, b rune) bool { return a == b }
@@ -164,7 +163,7 @@ func borders(re *syntax.Regexp) (longest, depth int) {
 	return fail[len(w)], depth
 }
 
-// folded returns the least of the characters that differ from r in case only.
+// folded returns the smallest character that equals r when case is ignored.
 func folded(r rune) rune {
 	least := r
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
@@ -173,8 +172,8 @@ func folded(r rune) rune {
 	return least
 }
 
-// lengths returns the bounds of the length of a match of re, in characters; ok is false when
-// there is no upper one.
+// lengths returns the smallest and the largest length of a match of re, in characters. ok is false
+// when there is no largest one.
 func lengths(re *syntax.Regexp) (shortest, longest int, ok bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -203,7 +202,7 @@ func lengths(re *syntax.Regexp) (shortest, longest int, ok bool) {
 	return shortest, longest, ok
 }
 
-// takesLineEnd reports whether re may take a line end.
+// takesLineEnd reports whether a match of re may contain a line end.
 func takesLineEnd(re *syntax.Regexp) bool {
 	if set := charsOf(re); set != nil {
 		return set.meets(charSet{'\n', '\n'})

@@ -75,8 +75,8 @@ func TestPeriod(t *testing.T) {
 	}
 }
 
-// BenchmarkSlowPatterns measures patterns of the largest cost that is allowed, on
-// texts made for them: none may take more than 50 ms.
+// BenchmarkSlowPatterns measures patterns of the highest allowed cost on their slowest texts. None
+// may take more than 50 ms.
 func BenchmarkSlowPatterns(b *testing.B) {
 	for _, bb := range []struct{ Pattern, text string }{
 		{`[0-9a-f]{100}`, strings.Repeat("a", 99) + " "},
@@ -102,8 +102,8 @@ func BenchmarkSlowPatterns(b *testing.B) {
 	}
 }
 
-// visited runs the states of a compiled pattern over a text, a new match starting
-// at each character, and returns the largest number that it went through for one.
+// visited simulates a compiled pattern on a text, with a new match starting at each character. It
+// returns the largest number of states visited for one character.
 func visited(prog *syntax.Prog, text []rune) int {
 	most, at := 0, map[uint32]bool{}
 	for i := 0; i <= len(text); i++ {
@@ -147,8 +147,7 @@ func visited(prog *syntax.Prog, text []rune) int {
 	return most
 }
 
-// The cost bounds the states that an engine really goes through, on texts that were made to
-// be slow and on random ones.
+// The cost is an upper bound of the states that an engine visits, on slow texts and on random ones.
 func TestCostBoundsTheWork(t *testing.T) {
 	t.Parallel()
 	patterns := []string{

@@ -4,16 +4,16 @@ import (
 	"unicode/utf8"
 )
 
-// A folding is a text without its case, as (?i) takes it: each character is the least
-// of those that differ from it in case only.
+// A folding is a text without case, as for (?i): each character is replaced by the smallest
+// character that equals it when case is ignored.
 type folding struct {
-	folded string // a byte that is not UTF-8 is 0xFF, which no character holds
-	// foreign is whether a character outside of ASCII became an ASCII letter, which is
-	// a word character.
+	folded string // a byte that is not UTF-8 becomes 0xFF, which occurs in no character
+	// foreign is true when a character outside of ASCII became an ASCII letter, as ſ becomes S.
+	// Only the ASCII letter is a word character.
 	foreign bool
 }
 
-// fold returns the folding of s, which is no longer than s.
+// fold returns the folding of s. It is never longer than s.
 func fold(s string) folding {
 	var memo foldMemo
 	out, foreign := make([]byte, 0, len(s)), false
@@ -41,7 +41,8 @@ func fold(s string) folding {
 	return folding{string(out), foreign}
 }
 
-// A foldMemo remembers characters of a text, which often are of one script.
+// A foldMemo caches the folding of characters. It works well because a text is mostly in one
+// script.
 type foldMemo [256]struct{ from, to rune }
 
 func (m *foldMemo) fold(r rune) rune {
@@ -55,8 +56,8 @@ func (m *foldMemo) fold(r rune) rune {
 	return e.to
 }
 
-// caseless reports whether r is in one of the large ranges of characters that have no
-// case, such as those of Chinese, Korean and emoji.
+// caseless reports whether r is in one of the large ranges of characters without case, such as
+// Chinese, Korean and emoji.
 func caseless(r rune) bool {
 	return 0x2E80 <= r && r < 0xA640 || 0xAC00 <= r && r < 0xFB00 || r >= 0x1F000
 }

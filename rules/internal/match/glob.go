@@ -4,8 +4,7 @@ import (
 	"strings"
 )
 
-// Glob reports whether s is matched by a pattern whose "*" stands for any
-// run of characters, without regard to case.
+// Glob reports whether a pattern matches s. "*" stands for any characters; case is ignored.
 func Glob(glob, s string) bool {
 	glob, s = strings.ToLower(glob), strings.ToLower(s)
 	parts := strings.Split(glob, "*")

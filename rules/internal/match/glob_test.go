@@ -40,7 +40,7 @@ func TestGlobMatch(t *testing.T) {
 	}
 }
 
-// slowGlob is the definition of globMatch.
+// slowGlob is a slow reference implementation of [Glob].
 func slowGlob(glob, s string) bool {
 	switch {
 	case glob == "":

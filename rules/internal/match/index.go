@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// An indexedText is a text that patterns are matched against. It counts its characters
-// once, and is folded and indexed by trigrams when the first pattern needs that. It is not
-// safe for concurrent use.
+// An indexedText is a text that patterns are matched against. It counts its characters once. It is
+// folded and indexed by trigrams when the first pattern needs that. It is not safe for concurrent
+// use.
 type indexedText struct {
 	text       string
-	characters int // of text; 0 until they are counted
+	characters int // number of characters in text; 0 until counted
 	folding
 	trigrams *[1 << trigramBits / 64]uint64 // a set of hashes; nil for short texts
 	indexed  bool
@@ -30,7 +30,7 @@ func (t *indexedText) length() int {
 	return t.characters
 }
 
-// filter matches p without its engine; sure is false where that is not possible.
+// filter matches p without the engine. sure is false if that is not possible.
 func (t *indexedText) filter(p *Pattern) (matched, sure bool) {
 	t.index()
 	f := p.prefilter()
@@ -62,13 +62,14 @@ func (t *indexedText) index() {
 	}
 }
 
-// trigram returns the place in the set of the three bytes of s at i.
+// trigram returns the hash of the three bytes of s at i, an index into the set.
 func trigram(s string, i int) uint32 {
 	_ = s[i+2]
 	return (uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16) * 0x9E3779B1 >> (32 - trigramBits)
 }
 
-// mayContain reports whether the folded text may contain s, by its trigrams.
+// mayContain reports whether the folded text may contain s. It is false if the text lacks a trigram
+// of s.
 func (t *indexedText) mayContain(s string) bool {
 	if t.trigrams == nil {
 		return true
@@ -91,7 +92,8 @@ func (t *indexedText) containsOne(clause []string) bool {
 	return false
 }
 
-// matchWords is sure unless folding hides the word boundaries that w asks for.
+// matchWords reports whether the text contains one of the words. sure is false if folding hides the
+// word boundaries that w requires.
 func (t *indexedText) matchWords(w *words) (matched, sure bool) {
 	text := t.text
 	if w.folded {
@@ -122,8 +124,9 @@ func (w *words) occurs(s, text string) bool {
 	}
 }
 
-// satisfied reports whether the place at i of a text satisfies op. A byte of a longer
-// character stands for the character: neither is a word character or a line end.
+// satisfied reports whether position i of a text satisfies op. It looks at single bytes: a byte of
+// a character outside of ASCII is neither a word character nor a line end, like the character
+// itself.
 func satisfied(op syntax.EmptyOp, text string, i int) bool {
 	if op == 0 {
 		return true

@@ -6,26 +6,26 @@ import (
 	"github.com/org/foreman-action/rules/internal/cost"
 )
 
-// A Matcher matches patterns against the texts of one event. It keeps an index of each
-// text, and the last answer of each pattern. It is not safe for concurrent use.
+// A Matcher matches patterns against the texts of one event. It keeps an index of each text, and
+// the last result of each pattern. It is not safe for concurrent use.
 type Matcher struct {
 	texts   []indexedText
 	answers map[*Pattern]answer
 }
 
 const (
-	maxTexts = 8       // that a matcher indexes
-	maxText  = 1 << 20 // bytes of one
+	maxTexts = 8       // number of texts that a matcher indexes
+	maxText  = 1 << 20 // bytes of a text that is indexed
 )
 
-// An answer is whether a text matched.
+// An answer is the result of matching a pattern against a text.
 type answer struct {
 	text           string
 	known, matched bool
-	charged        bool // false when only the fast path asked
+	charged        bool // false when only the fast path matched it
 }
 
-// NewMatcher returns a matcher that expects these texts.
+// NewMatcher returns a matcher that will index these texts.
 func NewMatcher(texts ...string) *Matcher {
 	m := &Matcher{texts: make([]indexedText, 0, maxTexts), answers: map[*Pattern]answer{}}
 	for _, s := range texts {
@@ -44,8 +44,8 @@ func (m *Matcher) find(s string) *indexedText {
 	return nil
 }
 
-// entry returns the entry of s, which it adds if need be; nil when there are too many
-// others, or when s is too long.
+// entry returns the entry of s, and adds one if there is none. It returns nil when there are too
+// many entries or s is too long.
 func (m *Matcher) entry(s string) *indexedText {
 	if t := m.find(s); t != nil {
 		return t
@@ -65,10 +65,10 @@ func (m *Matcher) Length(s string) int {
 	return utf8.RuneCountInString(s)
 }
 
-// Match reports whether p matches s. A pattern that is matched again against the same
-// text, as in a loop, costs steps only. The charge is the work of the pattern's engine,
-// which is seldom needed: whether an expression fails depends on the length of a text and
-// not on its words.
+// Match reports whether p matches s. It charges the work of the pattern's engine even if the
+// prefilter makes the engine unnecessary. So whether an expression exceeds its budget depends on
+// the length of a text, not on its words. Matching again against the same text, as in a loop,
+// charges steps only.
 func (m *Matcher) Match(p *Pattern, s string, meter *cost.Meter) (bool, error) {
 	a := m.answers[p]
 	if a.charged && len(a.text) == len(s) {
@@ -85,7 +85,7 @@ func (m *Matcher) Match(p *Pattern, s string, meter *cost.Meter) (bool, error) {
 	return m.answer(p, s, true), nil
 }
 
-// TryMatch is match for the fast path; sure is false when the match would cost too much.
+// TryMatch is Match for the fast path. sure is false when the match would exceed the budget.
 func (m *Matcher) TryMatch(p *Pattern, s string, meter *cost.Meter) (matched, sure bool) {
 	if meter.Patterns.Charge(m.Length(s)*p.Cost) != nil {
 		return false, false
@@ -98,7 +98,7 @@ func (m *Matcher) TryMatch(p *Pattern, s string, meter *cost.Meter) (matched, su
 	return m.answer(p, s, false), true
 }
 
-// answer reports whether p matches s, and keeps it.
+// answer reports whether p matches s, and keeps the result.
 func (m *Matcher) answer(p *Pattern, s string, charged bool) bool {
 	a := m.answers[p]
 	switch {
@@ -113,8 +113,7 @@ func (m *Matcher) answer(p *Pattern, s string, charged bool) bool {
 	return a.matched
 }
 
-// run reports whether p matches s. Most patterns match few texts, and the prefilter rules
-// most of them out.
+// run reports whether p matches s. The prefilter decides most cases without the engine.
 func (m *Matcher) run(p *Pattern, s string) bool {
 	if t := m.entry(s); t != nil {
 		if matched, sure := t.filter(p); sure {

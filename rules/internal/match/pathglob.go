@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// A PathGlob is the folders of a glob between "**", which stand for any number of
-// folders, none included. "*" and "?" stay within a folder, as path.Match has them.
+// A PathGlob contains the folders of a glob, split at each "**", which stands for zero or more
+// folders. "*" and "?" stay within a folder, as in [path.Match].
 type PathGlob [][]string
 
 const anyFolders = "**"
 
-// NewPathGlob takes a glob apart; one that ends with "/" stands for everything below that
-// folder.
+// NewPathGlob splits a glob. One that ends with "/" stands for everything below that folder.
 func NewPathGlob(glob string) PathGlob {
 	if strings.HasSuffix(glob, "/") {
 		glob += anyFolders
@@ -30,8 +29,8 @@ func NewPathGlob(glob string) PathGlob {
 	return g
 }
 
-// AnyPath reports whether one of the globs matches a path, and the cost: the number of folders
-// that were compared, more for long ones with stars.
+// AnyPath reports whether one of the globs matches a path. work is the number of folders that were
+// compared; long names compared with "*" count more.
 func AnyPath(globs []PathGlob, path []string) (hit bool, work int) {
 	for _, g := range globs {
 		if work++; g.match(path, &work) {
@@ -41,8 +40,9 @@ func AnyPath(globs []PathGlob, path []string) (hit bool, work int) {
 	return false, work
 }
 
-// match reports whether the glob matches a path: its first piece stands at the start,
-// its last at the end, and those between them in order, each as early as it can.
+// match reports whether the glob matches a path. The first piece must match at the start and the
+// last at the end. The pieces between them must follow in order; each is matched as early as
+// possible.
 func (g PathGlob) match(path []string, work *int) bool {
 	first, last := g[0], g[len(g)-1]
 	if len(g) == 1 {
@@ -76,7 +76,7 @@ func sameFolders(piece, folders []string, work *int) bool {
 			}
 			continue
 		}
-		*work += len(p) * len(folders[i]) / 32 // names of folders are short
+		*work += len(p) * len(folders[i]) / 32 // no extra work for names of ordinary length
 		if ok, err := path.Match(p, folders[i]); !ok || err != nil {
 			return false
 		}
@@ -84,10 +84,10 @@ func sameFolders(piece, folders []string, work *int) bool {
 	return true
 }
 
-// globBraces finds alternatives as other programs write them.
+// globBraces matches alternatives as in other glob languages, such as *.{js,ts}.
 var globBraces = regexp.MustCompile(`(^|[^\\])\{[^{}]*,[^{}]*\}`)
 
-// PathGlobMistake returns why a glob matches no file; "" when it may.
+// PathGlobMistake returns why a glob matches no file; "" when it may match one.
 func PathGlobMistake(glob string) string {
 	_, err := path.Match(glob, "")
 	root := strings.TrimPrefix(strings.TrimPrefix(glob, "."), "/")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// slowMatch is what fileGlob does, written by the definition.
+// slowMatch is a slow reference implementation of [PathGlob].
 func slowMatch(glob, file []string) bool {
 	switch {
 	case len(glob) == 0:

@@ -8,20 +8,20 @@ import (
 	"sync"
 )
 
-// A Pattern is a regular expression with its cost: how many states its engine goes
-// through for a character of text, at most. It is safe for concurrent use.
+// A Pattern is a regular expression with its cost: the largest number of states that the regexp
+// engine visits for one character of text. It is safe for concurrent use.
 type Pattern struct {
 	src  string
 	Cost int
 
 	filtered sync.Once
-	tree     *syntax.Regexp // until the prefilter is made
+	tree     *syntax.Regexp // nil once the prefilter is built
 	filter   prefilter
 	built    sync.Once
 	regexp   *regexp.Regexp
 }
 
-const maxStates = 2000 // of a pattern, its repetitions written out
+const maxStates = 2000 // of a pattern with its repetitions expanded
 
 // NewPattern parses s. Its prefilter and its engine are built when they are first needed.
 func NewPattern(s string) (*Pattern, error) {
@@ -43,8 +43,8 @@ func NewPattern(s string) (*Pattern, error) {
 	return &Pattern{src: s, Cost: c, tree: tree}, nil
 }
 
-// costOf returns the cost of a pattern: an engine is in no more states at the same time
-// than its program has, each once in the list of this character and once in the next.
+// costOf returns the cost of a pattern. The engine is in at most all states of its program, and
+// each may be listed twice: for the current character and for the next one.
 func costOf(tree *syntax.Regexp) (int, error) {
 	w := liveStates(tree, nil)
 	if w <= 2*leastProgram(tree) {
@@ -57,8 +57,8 @@ func costOf(tree *syntax.Regexp) (int, error) {
 	return baseCost + min(w, 2*len(prog.Inst)), nil
 }
 
-// leastProgram returns a number of instructions that the program of re, which takes
-// time to build, has at least.
+// leastProgram returns a lower bound of the number of instructions in the program of re. It avoids
+// building the program, which takes time.
 func leastProgram(re *syntax.Regexp) int {
 	n := 0
 	switch re.Op {
@@ -81,13 +81,13 @@ func (p *Pattern) prefilter() prefilter {
 	return p.filter
 }
 
-// engine returns the compiled pattern. It parsed, so it compiles.
+// engine returns the compiled pattern. It never fails, because the pattern was parsed before.
 func (p *Pattern) engine() *regexp.Regexp {
 	p.built.Do(func() { p.regexp = regexp.MustCompile(p.src) })
 	return p.regexp
 }
 
-// control returns the first control character that makes no sense in a pattern.
+// control returns the first control character that does not belong in a pattern.
 func control(s string) (rune, bool) {
 	for _, r := range s {
 		if r < ' ' && r != '\t' && r != '\n' && r != '\r' {
@@ -97,8 +97,8 @@ func control(s string) (rune, bool) {
 	return 0, false
 }
 
-// patternError rewrites an error of package regexp/syntax, and names features of other engines
-// that this one lacks.
+// patternError rewrites an error of package regexp/syntax. It adds which features of other engines
+// are not supported.
 func patternError(err error) error {
 	text := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 	switch {
@@ -112,8 +112,7 @@ func patternError(err error) error {
 	return fmt.Errorf("bad pattern: %s", text)
 }
 
-// states estimates the size of the compiled pattern; it stops counting beyond
-// the allowed size.
+// states estimates the size of the compiled pattern. It stops counting above maxStates.
 func states(re *syntax.Regexp) int {
 	n := 1
 	switch re.Op {

@@ -8,17 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// A prefilter is the literals of a pattern: most texts lack them, and are ruled out without
-// the pattern's engine. Literals are folded, as [fold] does it.
+// A prefilter contains the literals of a pattern. Most texts lack them, and are ruled out without
+// the pattern's engine. Literals are folded by [fold].
 type prefilter struct {
-	// needs lists clauses: every text that matches contains one literal of each.
+	// needs lists clauses. Every matching text contains at least one literal of each clause.
 	needs [][]string
-	// whole, when it is set, matches exactly the texts of the pattern.
+	// whole is set for a pattern of literals alone. It matches exactly the texts that the pattern
+	// matches.
 	whole *words
 }
 
-// Words are a pattern of literals alone, such as (?i)\b(panic|segfault)\b: a text matches
-// when it contains one of them with the boundaries that the pattern asks for.
+// words are the literals of a pattern that consists of literals only, such as
+// (?i)\b(panic|segfault)\b. A text matches when it contains one of them with the boundaries of the
+// pattern.
 type words struct {
 	list []word
 	// folded means that case is ignored.
@@ -26,17 +28,17 @@ type words struct {
 	before, after syntax.EmptyOp // at the start and at the end of a word
 }
 
-// A word is one of words; folded is the same text when they are.
+// A word is a literal. folded is its text without case; if case is ignored, both are the same.
 type word struct{ text, folded string }
 
 const (
 	maxLiterals     = 128  // of one clause
 	maxLiteralBytes = 4096 // of the literals of one clause together
-	maxClass        = 8    // characters of a class, folded, that are written out
-	maxPruned       = 16   // literals of a clause that are compared with each other
+	maxClass        = 8    // characters of a folded class that is expanded
+	maxPruned       = 16   // literals of a clause that is searched for redundant ones
 )
 
-// newPrefilter returns the prefilter of re, which is as the parser returned it.
+// newPrefilter returns the prefilter of re, which is parsed but not simplified.
 func newPrefilter(re *syntax.Regexp) prefilter {
 	n := prefilter{whole: newWords(re)}
 	if n.whole != nil {
@@ -50,7 +52,8 @@ func newPrefilter(re *syntax.Regexp) prefilter {
 	return n
 }
 
-// newWords returns nil for a pattern that is more than literals.
+// newWords returns the words of a pattern; nil for a pattern that does not consist of literals
+// only.
 func newWords(re *syntax.Regexp) *words {
 	var w words
 	subs := []*syntax.Regexp{bare(re)}
@@ -76,8 +79,7 @@ func newWords(re *syntax.Regexp) *words {
 	return nil
 }
 
-// emptyOp returns the assertion that an expression without characters makes; 0 for all
-// others.
+// emptyOp returns the assertion of an expression such as ^ or \b; 0 for all other expressions.
 func emptyOp(re *syntax.Regexp) syntax.EmptyOp {
 	switch re.Op {
 	case syntax.OpBeginLine:
@@ -98,12 +100,12 @@ func emptyOp(re *syntax.Regexp) syntax.EmptyOp {
 
 // A literals value describes the texts that a part of a pattern matches.
 type literals struct {
-	all   []string   // every one of them; nil when they are too many
-	needs [][]string // when all is nil: each of them holds one of every clause
+	all   []string   // all matching texts; nil when they are too many
+	needs [][]string // if all is nil: every matching text contains a literal of each clause
 }
 
-// A literalReader finds the literals of patterns. One that is not strict may return more
-// texts than a part matches; a strict one returns none then.
+// A literalReader finds the literals of patterns. If strict is false, it may return more texts than
+// match; if strict is true, it returns none in such a case.
 type literalReader struct{ fold, strict bool }
 
 func (r literalReader) read(re *syntax.Regexp) literals {
@@ -138,7 +140,7 @@ func (r literalReader) read(re *syntax.Regexp) literals {
 	return literals{}
 }
 
-// once reads an expression that occurs once or more.
+// once reads an expression that occurs one or more times.
 func (r literalReader) once(re *syntax.Regexp) literals {
 	x := r.read(re)
 	if x.all != nil {
@@ -150,13 +152,14 @@ func (r literalReader) once(re *syntax.Regexp) literals {
 func (r literalReader) literal(re *syntax.Regexp) literals {
 	var b strings.Builder
 	folds := re.Flags&syntax.FoldCase != 0
-	if r.strict && !r.fold && folds && len(re.Rune) == 1 { // how the parser leaves [Pp]
+	if r.strict && !r.fold && folds && len(re.Rune) == 1 { // [Pp] after parsing
 		both := oneChar(re, 0)
-		slices.Sort(both) // as in a class
+		slices.Sort(both) // the ranges of a class are in order
 		return r.class(&syntax.Regexp{Rune: both})
 	}
 	for _, c := range re.Rune {
-		// Invalid UTF-8 is read as U+FFFD; bytes that differ would be compared.
+		// The engine reads invalid UTF-8 as U+FFFD, so comparing the bytes could give another
+		// result.
 		if c == utf8.RuneError || r.strict && folds != r.fold && unicode.SimpleFold(c) != c {
 			return literals{}
 		}
@@ -168,7 +171,7 @@ func (r literalReader) literal(re *syntax.Regexp) literals {
 	return literals{all: []string{b.String()}}
 }
 
-// class reads a choice of few characters.
+// class reads a character class; it gives up if the class has too many characters.
 func (r literalReader) class(re *syntax.Regexp) literals {
 	var all []string
 	set := charSet(re.Rune)
@@ -195,7 +198,7 @@ func (r literalReader) class(re *syntax.Regexp) literals {
 	return literals{all: all}
 }
 
-// holdsCases reports whether s holds what differs from c in case only.
+// holdsCases reports whether s contains the other cases of c, too.
 func (s charSet) holdsCases(c rune) bool {
 	for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
 		if !(charSet{f, f}).within(s) {
@@ -226,8 +229,8 @@ func (r literalReader) concat(subs []*syntax.Regexp) literals {
 	return literals{needs: addClause(needs, all)}
 }
 
-// product returns every text of a followed by every one of b; nil when they are too
-// many or too long.
+// product returns every text of a followed by every text of b; nil when the results are too many or
+// too long.
 func product(a, b []string) []string {
 	if len(a)*len(b) > maxLiterals || size(a)*len(b)+size(b)*len(a) > maxLiteralBytes {
 		return nil
@@ -287,8 +290,8 @@ func shortest(clause []string) int {
 	return len(slices.MinFunc(clause, func(a, b string) int { return len(a) - len(b) }))
 }
 
-// addClause adds a clause, without the texts that hold another of it. One with a
-// text of a single byte would be true of most texts and is left out.
+// addClause adds a clause. It drops literals that contain another literal of the clause. It leaves
+// the clause out if one of its literals has a single byte, because most texts contain that byte.
 func addClause(clauses [][]string, clause []string) [][]string {
 	if len(clause) == 0 || shortest(clause) < 2 {
 		return clauses

@@ -21,7 +21,7 @@ func TestPrefilter(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		Pattern string
-		words   []string // of a pattern of plain texts
+		words   []string // want the words of a pattern that consists of literals only
 		needs   [][]string
 	}{
 		{`panic`, []string{"panic"}, nil},
@@ -76,7 +76,7 @@ func TestPrefilter(t *testing.T) {
 	}
 }
 
-// The literals of a pattern stay small, however it is built.
+// The number and the size of a pattern's literals are bounded, whatever the pattern is.
 func TestLiteralsAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
@@ -102,7 +102,7 @@ func TestLiteralsAreBounded(t *testing.T) {
 	}
 }
 
-// hay are texts that are hard to fold or to find words in.
+// hay returns texts that are hard to fold or to find words in.
 func hay() []string {
 	return []string{
 		"", "a", "xaaa", "Acd", "aCD", "panic", "PANIC!", "a panic", "panics", "_panic_", "pan\u0130c", "pani\u017f", "\u017fegfault", "segfault\u212a", "\u212aernel panic\u212a",
@@ -112,7 +112,7 @@ func hay() []string {
 	}
 }
 
-// A pattern and its engine agree on every text.
+// The prefilter and the engine agree on every pattern and every text.
 func TestPrefilterAgrees(t *testing.T) {
 	t.Parallel()
 	patterns := []string{
@@ -124,7 +124,7 @@ func TestPrefilterAgrees(t *testing.T) {
 	for _, s := range patterns {
 		p, err := NewPattern(s)
 		if err != nil {
-			continue // \u is not an escape of patterns
+			continue // patterns have no escape \u
 		}
 		for _, text := range hay() {
 			samePattern(t, p, text)
@@ -140,7 +140,7 @@ func samePattern(t *testing.T, p *Pattern, text string) {
 	}
 }
 
-// FuzzPrefilter: whatever the pattern and the text, the answer is that of the engine.
+// FuzzPrefilter checks that matching with a prefilter always gives the result of the engine.
 func FuzzPrefilter(f *testing.F) {
 	for i, s := range []string{`(?i)\b(panic|segfault|stack ?trace)\b`, `(?im)^### Version\s+v?77\.\d+`, `[Pp]anic|foo+(?i:bar)`, `(a|bc?|d)(?:e|f\b){2}`, `\B(?i:\x{3c3}k)$`} {
 		for _, text := range hay()[i:] {
@@ -157,14 +157,14 @@ func FuzzPrefilter(f *testing.F) {
 	})
 }
 
-// Folding is that of (?i) for every character, and never makes a text longer.
+// fold agrees with (?i) for every character, and never makes a text longer.
 func TestFoldIsThatOfPatterns(t *testing.T) {
 	t.Parallel()
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if caseless(r) && unicode.SimpleFold(r) != r {
 			t.Fatalf("%U has a case", r)
 		}
-		s := string(r) // U+FFFD for an invalid character
+		s := string(r) // U+FFFD for an invalid code point
 		first, _ := utf8.DecodeRuneInString(s)
 		got := fold(s)
 		if want := string(folded(first)); got.folded != want || len(got.folded) > len(s) {
@@ -179,7 +179,7 @@ func TestFoldIsThatOfPatterns(t *testing.T) {
 	}
 }
 
-// The cost is that of the whole program, also where the program is not built.
+// costOf computes the cost of the whole program, even where it does not build the program.
 func TestCostIsThatOfTheProgram(t *testing.T) {
 	t.Parallel()
 	parts := []string{`a`, `(?i)K`, `[0-9a-f]{9}`, `\b`, `(x?){3}`, `.{0,5}`, `(ab|cd*)+`, `^`, `(((a)))`, `(?:){9}`, `(a{2}){3,}`, `x{0}`, `(((aaaa[ab]{9}))){0}`, `(?i)aaa`, `aaaa`, `[^\x00-\x{10FFFF}]`}
@@ -204,7 +204,7 @@ func TestCostIsThatOfTheProgram(t *testing.T) {
 	}
 }
 
-// A matcher indexes few texts only, however many an expression makes.
+// A matcher indexes at most maxTexts texts, and none longer than maxText.
 func TestTextsAreBounded(t *testing.T) {
 	t.Parallel()
 	p, err := NewPattern("abc")
@@ -225,7 +225,7 @@ func TestTextsAreBounded(t *testing.T) {
 	}
 }
 
-// The engines of few patterns are built, and at most once.
+// Engines are built only for patterns whose prefilter passes, and at most once.
 func TestEnginesAreBuiltLate(t *testing.T) {
 	t.Parallel()
 	var patterns []*Pattern
@@ -237,7 +237,7 @@ func TestEnginesAreBuiltLate(t *testing.T) {
 		patterns = append(patterns, p)
 	}
 	var all sync.WaitGroup
-	for range 4 { // as a server does
+	for range 4 { // concurrently, as in a server
 		all.Go(func() {
 			m, meter := NewMatcher(), cost.NewMeter()
 			for i, p := range patterns {

@@ -7,8 +7,8 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// A Constraint is a set of alternatives; a version satisfies one if it is within all its
-// bounds.
+// A Constraint is a list of alternatives. A version satisfies an alternative if it is within all of
+// its bounds.
 type Constraint struct {
 	text         string
 	alternatives [][]bound
@@ -25,10 +25,9 @@ const (
 	likeThis      = `write it like ">= 1.2.0, < 2.0.0", "^1.4" or "~1.4.2 || 2.0.0"`
 )
 
-// ParseConstraint reads alternatives with "||" between them, and in each comparisons
-// with commas or spaces between them. Pre-releases are in the order of versions, and
-// nothing more: 2.0.0-rc.1 is less than 2.0.0. Only the upper end of "^" and "~"
-// leaves them out.
+// ParseConstraint parses alternatives separated by "||". An alternative is a list of comparisons
+// separated by commas or spaces. Pre-releases only follow the order of versions: 2.0.0-rc.1 is less
+// than 2.0.0, so "<2.0.0" allows it. Only "^" and "~" also exclude pre-releases of their upper end.
 func ParseConstraint(s string) (*Constraint, error) {
 	if len(s) > maxConstraint {
 		return nil, fmt.Errorf("the constraint has %d bytes; at most %d are allowed", len(s), maxConstraint)
@@ -77,8 +76,8 @@ func parseBounds(s string) ([]bound, error) {
 	return bounds, nil
 }
 
-// boundsOf returns the comparisons that an operator stands for. Where a missing minor
-// or patch could mean 0 or any, it must be written.
+// boundsOf returns the bounds for an operator with a version. It fails if the minor or patch number
+// is missing where it could mean either 0 or any number.
 func boundsOf(op string, v Version, written string) ([]bound, error) {
 	switch op {
 	case "", "==":
@@ -98,9 +97,9 @@ func boundsOf(op string, v Version, written string) ([]bound, error) {
 	return []bound{{op, v}}, nil
 }
 
-// above returns the least version that ^v or ~v leaves out, before its pre-releases: ^
-// keeps the first part that is not 0, ~ keeps the minor, or the major when only that
-// is written.
+// above returns the exclusive upper bound of ^v or ~v, such as 2.0.0-0 for ^1.2.3. The pre-release
+// 0 excludes all pre-releases of 2.0.0. ^ keeps the first part that is not 0. ~ keeps the minor, or
+// the major if v is only a major.
 func (v Version) above(op string) Version {
 	keep := min(v.parts, 2) - 1
 	if op == "^" {

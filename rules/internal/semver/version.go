@@ -1,5 +1,5 @@
-// Package semver reads versions after Semantic Versioning 2.0.0, as people write them, and
-// the constraints that rules set for them.
+// Package semver parses versions of Semantic Versioning 2.0.0 as people write them, and the
+// constraints of rules on versions.
 package semver
 
 import (
@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// A Version is one of Semantic Versioning 2.0.0. Build metadata is dropped: it has no
-// part in the order.
+// A Version is a version of Semantic Versioning 2.0.0 without build metadata, which does not affect
+// the order.
 type Version struct {
 	core [3]int64
-	// parts is how many of the core were written, 1 to 3; the others are 0.
+	// parts is how many of major, minor and patch were written, 1 to 3; the others are 0.
 	parts int
-	pre   []string // identifiers of the pre-release; none for a release
+	pre   []string // identifiers of the pre-release; empty for a release
 }
 
-// The bounds of a version.
+// The limits of a version.
 const (
 	MaxVersion = 256 // bytes
-	maxDigits  = 18  // of a part of the core
+	maxDigits  = 18  // of major, minor or patch
 )
 
-// Parse reads a version as people write it: it accepts space around it, a "v" before it, and a
-// missing minor or patch number.
+// Parse parses a version. It accepts space around it, a "v" before it, and a missing minor or patch
+// number.
 func Parse(s string) (Version, bool) {
 	s = strings.TrimSpace(s)
 	if len(s) > MaxVersion {
@@ -64,12 +64,12 @@ func Parse(s string) (Version, bool) {
 	return v, true
 }
 
-// isNumber reports whether s is digits without a leading zero.
+// isNumber reports whether s consists of digits without a leading zero.
 func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == "" && (s == "0" || s[0] != '0')
 }
 
-// isIdentifier reports whether s is one or more of 0-9, A-Z, a-z and -.
+// isIdentifier reports whether s consists of one or more of 0-9, A-Z, a-z and -.
 func isIdentifier(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
@@ -105,8 +105,8 @@ func (v Version) compare(w Version) int {
 	return slices.CompareFunc(v.pre, w.pre, compareIdentifiers)
 }
 
-// compareIdentifiers compares numbers by value, which have no leading zeros, texts by
-// their bytes, and puts numbers first.
+// compareIdentifiers compares two identifiers of a pre-release: numbers by value and texts by
+// bytes. Numbers come before texts. They have no leading zeros.
 func compareIdentifiers(a, b string) int {
 	switch x, y := isNumber(a), isNumber(b); {
 	case x && y:

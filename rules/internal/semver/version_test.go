@@ -57,7 +57,7 @@ func TestParseVersion(t *testing.T) {
 	}
 }
 
-// The list is in the order of precedence; the first nine are those of Semantic
+// The list is in the order of precedence. Its first nine versions are the examples in Semantic
 // Versioning 2.0.0, item 11.
 func TestVersionOrder(t *testing.T) {
 	t.Parallel()
@@ -157,7 +157,8 @@ func TestBadConstraints(t *testing.T) {
 	}
 }
 
-// FuzzSemver: a parsed version prints and parses to the same one, and the order is total.
+// FuzzSemver checks that a parsed version, printed and parsed again, stays the same, and that the
+// order is total.
 func FuzzSemver(f *testing.F) {
 	f.Add("1.2.3-rc.1+b", "1.2", ">= 1.2.0, < 2.0.0 || ^3.1 ~1 !=1.0.0")
 	f.Add("v0.0.0-0.a", "1.0.0--", "=1.2.3<2")

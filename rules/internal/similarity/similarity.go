@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	maxWords  = 2000 // of a text that count
-	leastWord = 3    // characters; shorter words tell nothing
+	maxWords  = 2000 // words of a text that are compared
+	leastWord = 3    // characters; shorter words are ignored
 )
 
 // Of returns the Jaccard similarity of the texts' words: the number of words in both texts, divided

@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/markdown"
 )
 
-// A Command is a line of a comment that asks Foreman for something.
+// A Command is a command line of a comment, such as "/foreman triage".
 type Command struct {
 	Name string // in lower case, such as "triage"
 	Rest string // the rest of the line, without space around it
@@ -19,16 +19,16 @@ type Command struct {
 
 const (
 	commandPrefix = "/foreman"
-	// MaxCommands is how many commands of one comment count; later ones are left out.
+	// MaxCommands is how many commands of a comment are returned; later ones are ignored.
 	MaxCommands = 10
 	maxRest     = 256 // characters of Command.Rest
 )
 
 var commandName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 
-// Commands returns the commands of a comment, in order: lines that begin with
-// "/foreman" and a name, in any case. Lines in quotes, lists, tables, code, math and HTML are none;
-// code that is never closed extends to the end. At most 10 are returned.
+// Commands returns the commands of a comment, in order and at most [MaxCommands]. A command is a
+// line that begins with "/foreman" and a name, in any case. Lines in quotes, lists, tables, code,
+// math and HTML are ignored; code that is never closed extends to the end.
 func Commands(comment string) []Command {
 	var list []Command
 	if !strings.Contains(strings.ToLower(comment), commandPrefix) {
@@ -62,9 +62,8 @@ func commandOf(line string) (Command, bool) {
 	return Command{Name: name, Rest: text.Plain(strings.TrimSpace(rest), maxRest)}, true
 }
 
-// Args returns the arguments of a command: the words behind its name. A word that begins with a
-// double quote extends to the next one, or to the end of the line, spaces included. Empty words
-// are left out.
+// Args returns the words after the command's name. A word that begins with a double quote extends
+// to the next double quote, or to the end of the line, including spaces. Empty words are dropped.
 func (c Command) Args() []string {
 	var list []string
 	for rest := c.Rest; ; {
@@ -89,7 +88,7 @@ func (c Command) Args() []string {
 	}
 }
 
-// CheckName returns why no command has that name; nil when one may.
+// CheckName returns an error if no command can have that name.
 func CheckName(name string) error {
 	if alone := strings.TrimSpace(strings.TrimPrefix(name, commandPrefix)); alone != name && commandName.MatchString(alone) {
 		return fmt.Errorf("command takes the name alone: command(%q)", alone)

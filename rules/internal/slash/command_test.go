@@ -32,7 +32,8 @@ func TestArgs(t *testing.T) {
 	}
 }
 
-// FuzzArgs looks for arguments that are blank, or that the line does not have in this order.
+// FuzzArgs checks that no argument is blank, and that the line contains all arguments in this
+// order.
 func FuzzArgs(f *testing.F) {
 	for _, seed := range []string{`a "b c" d`, `"`, `""x"`, "\u2003\"\u00a0", `a"b c"`, "\xff \"\xff"} {
 		f.Add(seed)
@@ -175,7 +176,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// BenchmarkCommands reads comments that are as large as they may be and hard to parse.
+// BenchmarkCommands parses the largest comments that are hard to parse.
 func BenchmarkCommands(b *testing.B) {
 	for _, line := range []string{"/foreman 1\n", "```\n", "```a\n", "````\n~~~\n```a\n", "`", ">", "<!--\n", "<pre>", "\r", "> ", "- ", "1. ", "<b>", "<a ", "- a\n<b>\n", "`` ` ", "a`b``c", "- a\n", "-\n", "\\`", "- - - - - - - - - - - - - - - - - - - - - a\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"} {
 		comment := "/foreman why\n" + strings.Repeat(line, 65_536/len(line))

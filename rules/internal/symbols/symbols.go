@@ -1,5 +1,5 @@
-// Package symbols is the symbol table of rules: the names that rule files declare, which
-// are fields of issue forms and tables of values.
+// Package symbols is the symbol table of rules: the names that rule files declare for fields of
+// issue forms and for tables.
 package symbols
 
 import (
@@ -12,13 +12,13 @@ import (
 	"github.com/org/foreman-action/rules/internal/forms"
 )
 
-// A Table has the names that rule files declare. Once they are declared it does not change,
-// and is safe for concurrent use.
+// A Table contains the names that rule files declare. After the last Declare it is immutable and
+// safe for concurrent use.
 type Table struct {
 	Forms  map[string]*forms.Field
 	Tables map[string]any  // maps of string to string, int, float64, bool or []string
-	RowsOf map[string]Rows // where the rows of each table are
-	rows   int             // of all tables
+	RowsOf map[string]Rows // the rows of each table in its file
+	rows   int             // number of rows of all tables
 }
 
 // New returns an empty table.
@@ -26,17 +26,17 @@ func New() *Table {
 	return &Table{Forms: map[string]*forms.Field{}, Tables: map[string]any{}, RowsOf: map[string]Rows{}}
 }
 
-// MaxForms is how many fields of forms all files may declare.
+// MaxForms is the largest number of form fields that all files may declare.
 const MaxForms = 100
 
 const maxDeclaredName = 64 // characters
 
-// namePattern matches the names of forms and tables, which rules write after a dot.
+// namePattern matches the names of form fields and tables, which conditions write after a dot.
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// Declare adds what the sections forms and tables of a file declare; either may be nil.
-// Mistakes are recorded in f. A field that is wrong is declared all the same, so that its
-// uses are no further mistakes.
+// Declare adds the names that the sections forms and tables of a file declare. Either node may be
+// nil. Mistakes are recorded in f. A field with a mistake is declared, too, so that conditions that
+// use it cause no further mistakes.
 func (t *Table) Declare(f *yamlfile.File, formNodes, tableNodes *yaml.Node) {
 	eachName(f, formNodes, "forms", func(key, value *yaml.Node) {
 		switch _, twice := t.Forms[key.Value]; {
@@ -51,7 +51,7 @@ func (t *Table) Declare(f *yamlfile.File, formNodes, tableNodes *yaml.Node) {
 	t.declareTables(f, tableNodes)
 }
 
-// eachName calls fn for the entries of a section whose key may be a name.
+// eachName calls fn for the entries of a section whose key is a valid name.
 func eachName(f *yamlfile.File, n *yaml.Node, section string, fn func(key, value *yaml.Node)) {
 	if n == nil {
 		return
@@ -79,7 +79,7 @@ func Schemas() map[string]any {
 	return map[string]any{"forms": section(MaxForms, forms.Schema()), "tables": section(MaxTables, tableSchema())}
 }
 
-// tableSchema is a table, whose values are of one kind.
+// tableSchema returns the schema of a table, whose values are of one kind.
 func tableSchema() map[string]any {
 	text := map[string]any{"type": "string"}
 	list := map[string]any{"type": "array", "maxItems": MaxItems, "items": text}

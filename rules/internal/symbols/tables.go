@@ -22,11 +22,11 @@ const (
 type Rows struct {
 	Name string
 	File *yamlfile.File
-	Node *yaml.Node // a mapping; nil: there is no such table
+	Node *yaml.Node // a mapping; nil: the table does not exist
 }
 
-// declareTables reads the value of "tables": mappings of names to rows. Mistakes are
-// recorded in f, and a table with mistakes is declared with its other rows.
+// declareTables reads the value of "tables", a mapping of names to rows. Mistakes are recorded in
+// f. A table with mistakes is declared with its correct rows.
 func (t *Table) declareTables(f *yamlfile.File, n *yaml.Node) {
 	eachName(f, n, "tables", func(key, value *yaml.Node) {
 		switch _, twice := t.Tables[key.Value]; {
@@ -51,14 +51,14 @@ func (t *Table) declareTables(f *yamlfile.File, n *yaml.Node) {
 	})
 }
 
-// A cell is a value of a row, with its name.
+// A cell is a value of a row, with the name of its kind.
 type cell struct {
 	value any
 	kind  string
 }
 
-// tableOf returns a map of text to text, int, float64, bool or a list of texts, which is what
-// all of its values are. A text beside lists is a list of one.
+// tableOf returns a map of string to string, int, float64, bool or []string. All values of a table
+// have the same type; a text in a table with lists becomes a list of one.
 func tableOf(f *yamlfile.File, n *yaml.Node) any {
 	cells := map[string]any{}
 	kind, fraction, lists := "", false, false
@@ -67,7 +67,7 @@ func tableOf(f *yamlfile.File, n *yaml.Node) any {
 		c, ok := cellOf(f, value)
 		switch {
 		case !ok && value.Kind == yaml.SequenceNode:
-			continue // its mistakes are reported
+			continue // its mistakes are already reported
 		case !ok:
 			f.Problemf(value, "%s: want text, a number, true or false, or a list of texts, got %s", text.Shorten(key.Value, text.Quoted), yamlfile.Kind(value))
 			continue
@@ -104,7 +104,8 @@ const (
 	kindBool   = "true or false"
 )
 
-// cellOf reads the value of a row. Mistakes inside of a list are recorded in f.
+// cellOf reads the value of a row. ok is false for other kinds of values. Mistakes inside a list
+// are recorded in f.
 func cellOf(f *yamlfile.File, n *yaml.Node) (cell, bool) {
 	if n.Kind == yaml.SequenceNode {
 		return listCell(f, n)
@@ -125,7 +126,7 @@ func cellOf(f *yamlfile.File, n *yaml.Node) (cell, bool) {
 		return cell{i, kindNumber}, err == nil
 	case "!!float":
 		x, err := strconv.ParseFloat(n.Value, 64)
-		return cell{x, kindNumber}, err == nil && x-x == 0 // neither infinite nor none
+		return cell{x, kindNumber}, err == nil && x-x == 0 // neither infinite nor NaN
 	}
 	return cell{}, false
 }

@@ -16,8 +16,7 @@ import (
 // Contains reports whether a text has a {{ }} part.
 func Contains(s string) bool { return strings.Contains(s, opening) }
 
-// Single returns the expression of a text that is one {{ }} part and nothing else, and its
-// byte offset.
+// Single returns the expression of a text that consists of one {{ }} part, and its byte offset.
 func Single(s string) (src string, start int, ok bool) {
 	spans, _, err := split(s)
 	if err != nil || len(spans) != 1 || !spans[0].expr {
@@ -41,7 +40,7 @@ const (
 	closing = "}}"
 )
 
-// split takes a template apart. The error's offset is that of an opening "{{".
+// split splits a template into its parts. If it fails, offset is that of the opening "{{".
 func split(s string) (parts []span, offset int, err error) {
 	exprs := 0
 	for pos := 0; pos < len(s); {
@@ -66,8 +65,8 @@ func split(s string) (parts []span, offset int, err error) {
 	return parts, 0, nil
 }
 
-// exprEnd returns the offset of the "}}" that ends an expression, which may hold
-// others in its strings; -1 when there is none.
+// exprEnd returns the offset of the "}}" that ends an expression, or -1. It skips "}}" in string
+// literals.
 func exprEnd(s string) int {
 	quote := byte(0)
 	for i := 0; i < len(s); i++ {
@@ -88,7 +87,7 @@ func exprEnd(s string) int {
 
 // A Template is a string with {{ }} parts.
 type Template struct {
-	node  *yaml.Node // the scalar that holds it
+	node  *yaml.Node // the scalar that contains it
 	parts []templatePart
 }
 
@@ -99,15 +98,15 @@ type templatePart struct {
 	escape  Escape                 // of the value of expr
 }
 
-// An Escape escapes the value of a {{ }} part, which is untrusted text, for its place. after
-// means that it follows another value directly: together they could form what neither contains,
-// such as a reference to another issue.
+// An Escape escapes the value of a {{ }} part, which is untrusted text, for its place. after is
+// true when the value directly follows another value. Together they could form something that
+// neither contains, such as a reference to another issue.
 type Escape func(value string, after bool) string
 
-// Compile compiles the value of the scalar n. Mistakes are recorded in f, and the result is nil
-// then. escape returns the function that escapes the value of a {{ }} part: line and col are those
-// of the part in the scalar's text, and before is that text up to it, with "x" in place of other
-// values.
+// Compile compiles the value of the scalar n. Mistakes are recorded in f; the result is nil then.
+// escape returns the function that escapes the value of a {{ }} part. Its line and col are the
+// position of the part in the scalar's text. Its before is the text before the part, with "x" in
+// place of other values.
 func Compile(c *expression.Compiler, f *yamlfile.File, n *yaml.Node, escape func(before string, line, col int) Escape) *Template {
 	spans, offset, err := split(n.Value)
 	if err != nil {
@@ -146,8 +145,8 @@ func (t *Template) Constant() (string, bool) {
 	return "", false
 }
 
-// References returns the label that the template renders, if its source names it. file is the one
-// that contains it.
+// References returns the label that the template renders, if its source names the label. file is
+// the file that contains the template.
 func (t *Template) References(file *yamlfile.File, names *symbols.Table) []expression.LabelReference {
 	if len(t.parts) == 1 && t.parts[0].expr != nil {
 		return t.parts[0].expr.ResultReferences(names)
@@ -162,7 +161,7 @@ func (t *Template) References(file *yamlfile.File, names *symbols.Table) []expre
 	return []expression.LabelReference{{Label: name.String(), Glob: len(t.parts) > 1, Place: file.At(t.node, 1, 1, "")}}
 }
 
-// Expressions returns the {{ }} parts.
+// Expressions returns the expressions of the {{ }} parts.
 func (t *Template) Expressions() []*expression.Expression {
 	var list []*expression.Expression
 	for _, p := range t.parts {

@@ -1,6 +1,6 @@
-// Package command has the commands that people give in a comment: "/foreman" and a name. It
-// finds them, decides who may give them, selects the task that an undo means, and writes the
-// answers. It does no I/O.
+// Package command implements the commands that people give in a comment: "/foreman" and a name. It
+// finds them, decides who may give them, selects the task for an undo, and renders the answers. It
+// does no I/O.
 package command
 
 import (
@@ -21,27 +21,27 @@ const (
 	Undo   = history.UndoCommand // revert the actions of a task
 )
 
-// Refusal is the reaction to a command that is not carried out.
+// Refusal is the reaction to a command that is refused.
 const Refusal = "confused"
 
 func known(name string) bool { return name == Why || name == Triage || name == Undo }
 
 // Commands are the commands of a comment.
 type Commands struct {
-	List    []rules.Command // to be carried out, each name once
-	Refused string          // name of one that is answered with [Refusal]; empty: none
-	Reason  string          // the rationale's part about the commands
-	// Mute means that the comment has commands of Foreman's own, so that it is not a comment
-	// for an agent. After Permit only commands that are carried out count: a user without
-	// permission cannot keep a comment from the agent.
+	List    []rules.Command // commands to be carried out, each name once
+	Refused string          // name of a command that is answered with [Refusal]; empty: none
+	Reason  string          // the part of the rationale about the commands
+	// Mute means that the comment contains commands for Foreman itself, so that the agent is not
+	// asked about it. After Permit, only permitted commands count, because a user without
+	// permission must not keep a comment from the agent.
 	Mute bool
 
-	more    bool   // there is another undo, of another task
-	unknown string // name of a command that neither Foreman nor a rule has; empty: none
+	more    bool   // there is another undo, for another task
+	unknown string // name of a command that neither Foreman nor a rule defines; empty: none
 }
 
-// Parse finds the commands in a comment. ofRules reports whether rules have a command of that
-// name. Comments with commands of rules alone are left to the rules.
+// Parse finds the commands in a comment. ofRules reports whether rules define a command of that
+// name. Commands of rules are ignored, because the rules handle them.
 func Parse(body string, ofRules func(name string) bool) Commands {
 	var c Commands
 	for _, cmd := range rules.Commands(body) {
@@ -58,16 +58,17 @@ func Parse(body string, ofRules func(name string) bool) Commands {
 	return c
 }
 
-// Empty reports whether the comment has no command that is not a rule's.
+// Empty reports whether the comment contains no command, except commands of rules.
 func (c Commands) Empty() bool { return len(c.List) == 0 && c.unknown == "" }
 
-// Has reports whether a command has to be carried out.
+// Has reports whether a command is to be carried out.
 func (c Commands) Has(name string) bool {
 	return slices.ContainsFunc(c.List, func(cmd rules.Command) bool { return cmd.Name == name })
 }
 
-// Permit returns the commands without those that their author may not give. permission is the
-// author's in the repository. An unknown command of somebody who may not write is ignored.
+// Permit returns the commands without those that the author may not give. permission is the
+// author's permission in the repository. An unknown command is refused, or ignored if the author
+// has no write permission.
 func (c Commands) Permit(author, permission string) Commands {
 	who := text.Quote(author)
 	switch {
@@ -94,10 +95,10 @@ func (c Commands) Permit(author, permission string) Commands {
 	return c
 }
 
-// By returns the source of an action that a command leads to.
+// By returns the source of actions that a command causes.
 func By(name string) triage.Source { return triage.Source{Command: name} }
 
-// OnlyWhy reports whether a comment asks for an explanation, and has nothing else in it.
+// OnlyWhy reports whether a comment contains nothing but a command that asks for an explanation.
 func OnlyWhy(body string) bool {
 	list := rules.Commands(body)
 	return len(list) == 1 && list[0].Name == Why && !strings.Contains(strings.TrimSpace(body), "\n")

@@ -14,10 +14,10 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// ofRules is a configuration whose rules have the command "deploy".
+// ofRules reports whether rules define a command: here only "deploy".
 func ofRules(name string) bool { return name == "deploy" }
 
-// names are the names of commands, with what follows them.
+// names formats the names of commands, with the text that follows them.
 func names(c command.Commands) string {
 	var list []string
 	for _, cmd := range c.List {
@@ -26,13 +26,13 @@ func names(c command.Commands) string {
 	return strings.Join(list, ", ")
 }
 
-// TestCommands parses comments, and asks for the permission of their author.
+// TestCommands parses comments, and checks which commands each permission allows.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, body, permission string
 		list, refused, reason  string // after Permit
-		empty, mute            bool   // before
+		empty, mute            bool   // before Permit
 	}{
 		{"none", "hello", "admin", "", "", "mona asked for ", true, false},
 		{"why", "/foreman why", "write", "why", "", "mona asked for why", false, true},
@@ -100,7 +100,7 @@ func TestOnlyWhy(t *testing.T) {
 	}
 }
 
-// task is a task that added a label by each of the rules, "" an agent.
+// task returns a task in which each rule added a label; "" is an agent.
 func task(id string, minute int, label string, by string) memory.Task {
 	return memory.Task{
 		ID: id, At: time.Date(2026, 4, 10, 8, minute, 0, 0, time.UTC),
@@ -119,7 +119,7 @@ func TestFindTask(t *testing.T) {
 		name  string
 		tasks []memory.Task
 		rest  string
-		want  string // the task's id, or a part of why there is none
+		want  string // id of the task, or a part of the reason why there is none
 	}{
 		{"the last that can be reverted", all, "", "aaaa1111"},
 		{"not what was changed since", append(all[:2:2], task("bbbb0000", 3, "B", "/undo")), "", "aaaa0000"},
@@ -143,7 +143,7 @@ func TestFindTask(t *testing.T) {
 			}
 		})
 	}
-	// Tasks that came after the comment are not meant.
+	// Tasks after the comment cannot be meant.
 	later := func(t memory.Task) bool { return t.ID == "aaaa1111" }
 	if got, why := command.FindTask(memory.Record{Tasks: all[:2]}, later, ""); got.ID != "aaaa0000" || why != "" {
 		t.Errorf("got %q, %q", got.ID, why)

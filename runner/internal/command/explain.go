@@ -9,16 +9,17 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// maxWhy is the maximum length of an answer in bytes, below the policy's limit: people read it.
+// maxWhy is the maximum length of an answer in bytes. It is below the policy's limit, because
+// people read the answer.
 const maxWhy = 30_000
 
-// Explain renders why each rule fires or not, in at most about half of room characters: rules
-// that do not listen are only counted.
+// Explain renders why each rule fires or not. The text has at most about half of room characters.
+// Rules that do not listen to the event are only counted.
 func Explain(list []rules.RuleWhy, room int) string {
 	if len(list) == 0 {
 		return "There are no rules."
 	}
-	room = min(room/2, maxWhy) // neutralizing it takes room too
+	room = min(room/2, maxWhy) // neutralizing the text makes it longer
 	var head, b strings.Builder
 	fires, unlistening, cut := 0, 0, 0
 	for _, r := range list {
@@ -71,13 +72,15 @@ func ruleText(r rules.RuleWhy) string {
 	return b.String()
 }
 
-// maxWhyDepth bounds how deep a condition is shown, maxWhyLine the characters of a line.
+// maxWhyDepth is the maximum depth of a condition that is shown, and maxWhyLine the maximum number
+// of characters in a line.
 const (
 	maxWhyDepth = 6
 	maxWhyLine  = 200
 )
 
-// writeWhy writes a part of a condition and its parts, with unevaluated parts in brackets.
+// writeWhy writes a part of a condition, and then the parts below it. A part that was not evaluated
+// has its value in parentheses.
 func writeWhy(b *strings.Builder, w rules.Why, depth int) {
 	value := w.Value
 	if w.Error != "" {
@@ -95,7 +98,7 @@ func writeWhy(b *strings.Builder, w rules.Why, depth int) {
 	}
 }
 
-// line is a text on one line that is not too long.
+// line returns a text as one line, shortened if it is too long.
 func line(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if utf8.RuneCountInString(s) <= maxWhyLine {

@@ -15,12 +15,12 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// taskPrefix matches a task's id, or the beginning of it.
+// taskPrefix matches the id of a task, or the beginning of one.
 var taskPrefix = regexp.MustCompile(`^[0-9a-f-]{4,36}$`)
 
-// FindTask returns the task that an undo means: by its id, or else the newest one with a
-// revertible action. rest is the text after the command's name. later reports whether a task
-// came after the comment. Without a task, why is the reason.
+// FindTask returns the task for an undo: the one whose id begins with the first word of rest or, if
+// rest is empty, the newest one with a revertible action. rest is the text after the command. later
+// reports whether a task came after the comment. If there is no such task, why is the reason.
 func FindTask(r memory.Record, later func(memory.Task) bool, rest string) (task memory.Task, why string) {
 	name, _, _ := strings.Cut(rest, " ")
 	name = strings.ToLower(strings.Trim(name, "`"))
@@ -53,11 +53,12 @@ func FindTask(r memory.Record, later func(memory.Task) bool, rest string) (task 
 	return task, fmt.Sprintf("the ids of %d tasks begin with %s; give more of it", len(found), sanitize.Code(text.Quote(name)))
 }
 
-// UndoAnswer renders the result of the undo of a task: steps are those of the reversal's items.
+// UndoAnswer renders the result of undoing a task. steps belong to the items of the reversal, in
+// order.
 func UndoAnswer(task memory.Task, t history.Reversal, steps []plan.Step) string {
 	var b strings.Builder
 	event := ""
-	if task.Event != "" { // the timeline does not tell it
+	if task.Event != "" { // empty if the task was rebuilt from the timeline
 		event = sanitize.Code(sanitize.Name(text.Quote(task.Event))) + ", "
 	}
 	fmt.Fprintf(&b, "Undo of task %s (%s%s):\n\n", sanitize.Code(task.ID), event, task.At.UTC().Format("2006-01-02 15:04 UTC"))

@@ -1,6 +1,6 @@
-// Package execute carries a reviewed plan out: one write at a time, in order. It marks each
-// write in the journal before and after, looks a write of unknown outcome up before it
-// repeats it, and stops at the first failure.
+// Package execute carries out a reviewed plan: one write at a time, in order. It records each write
+// in the journal, before and after. If the outcome of a write is unknown, it looks the outcome up
+// before it repeats the write. It stops at the first failure.
 package execute
 
 import (
@@ -18,52 +18,54 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Host is where an issue is written, and read back.
+// A Host reads and writes an issue.
 type Host interface {
-	// Issue returns the issue as it is now.
+	// Issue returns the current issue.
 	Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error)
-	// Comments returns the issue's comments created or changed at or after since, those from
-	// the newest one on for which until holds; nil: all. See the method of runner.Issues.
+	// Comments returns the issue's comments created or changed at or after since. It reads
+	// backwards from the newest one, and stops at a comment for which until returns true; nil: it
+	// reads all. See runner.Issues.
 	Comments(ctx context.Context, ref triage.Ref, since time.Time, until func(triage.Comment) bool) ([]triage.Comment, error)
-	// Comment returns one comment of the issue; ErrNotFound when it has none with that id.
+	// Comment returns one comment of the issue. ErrNotFound: the issue has no comment with that id.
 	Comment(ctx context.Context, ref triage.Ref, id int64) (triage.Comment, error)
-	// Write carries one effect out.
+	// Write carries out one effect.
 	Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error)
 }
 
-// A Target is where and how a plan is carried out.
+// A Target contains everything needed to carry out a plan, except the plan.
 type Target struct {
-	Host     Host // nil: only in a dry run
+	Host     Host // may be nil in a dry run
 	Identity history.Identity
-	// Issue is the issue as it was last read, for the ids of its labels.
+	// Issue is the issue as it was last read. It has the ids of its labels.
 	Issue triage.Issue
 	// Since is a time before which this task cannot have written.
 	Since time.Time
-	// Settled is the time from which a write that an earlier attempt began cannot take effect any
-	// more. Zero: none can.
+	// Settled is the time after which a write of an earlier attempt can no longer take effect.
+	// Zero: there is no such write.
 	Settled time.Time
-	// DryRun writes nothing.
+	// DryRun means that nothing is written.
 	DryRun bool
-	// Comments are those that were read since then; nil: none were read.
+	// Comments are those since Since; nil: they were not read.
 	Comments *plan.Comments
-	// Sticky returns the id of the comment that a source last kept up to date, as the memory
-	// has it; 0: it has none. The memory is read for that only with load. Nil: there is none.
+	// Sticky returns the id of the comment that a source last posted or updated with
+	// update_comment, from the memory; 0: there is none. It reads the memory only if load is true.
+	// Nil: there is no memory.
 	Sticky  func(ctx context.Context, source string, load bool) int64
-	Journal *Journal // nil: none is kept
-	// Guard is called before each write. Its error stops the run before the write.
+	Journal *Journal // nil: there is no journal
+	// Guard is called before each write. Its error stops the run before that write.
 	Guard func(context.Context) error
-	Sleep func(context.Context, time.Duration) error // nil: real
-	Log   func(format string, args ...any)           // progress, a line each
+	Sleep func(context.Context, time.Duration) error // nil: a real timer
+	Log   func(format string, args ...any)           // receives progress messages, one line each
 	Warn  func(format string, args ...any)
 }
 
 // An Outcome is the result of carrying out a plan.
 type Outcome struct {
 	Results  []triage.ActionResult // one for each step
-	Steps    []plan.Step           // as they were carried out
+	Steps    []plan.Step           // the steps in the form in which they were carried out
 	Err      error                 // the first failure; nil: none
 	Gone     bool                  // the issue was deleted or transferred meanwhile
-	Deferred bool                  // a step was skipped only for now
+	Deferred bool                  // a step was skipped only temporarily
 }
 
 // Executed counts the actions that were carried out.
@@ -80,8 +82,8 @@ func Executed(list []triage.ActionResult) int {
 	return n
 }
 
-// Run carries out a reviewed plan. made is the plan as it was before its review: after a
-// failure the steps that were not reached have its verdicts.
+// Run carries out a reviewed plan. made is the plan before its review: after a failure, the steps
+// that were not reached have the verdicts of made.
 func Run(ctx context.Context, made, reviewed plan.Plan, t Target) Outcome {
 	x := newExecution(made, t)
 	x.resumed, x.out.Steps = reviewed.Resumed, slices.Clone(reviewed.Steps)
@@ -95,9 +97,9 @@ func Run(ctx context.Context, made, reviewed plan.Plan, t Target) Outcome {
 	return x.out
 }
 
-// Abort returns the outcome of a plan that was not begun, because of an error: only the actions
-// of an earlier attempt are done. made is the plan as it was before its review, reviewed the
-// same plan as far as its review got.
+// Abort returns the outcome of a plan that was not started because of an error. Only actions of an
+// earlier attempt are done. made is the plan before its review, and reviewed the plan after the
+// part of the review that was made before the error.
 func Abort(made, reviewed plan.Plan, err error) Outcome {
 	out := newExecution(made, Target{}).out
 	for i := range made.Steps {
@@ -120,7 +122,7 @@ func Abort(made, reviewed plan.Plan, err error) Outcome {
 	return out
 }
 
-// didBefore is why nothing is written for a step that is done.
+// didBefore is the reason why nothing is written for a step that is done.
 const didBefore = "an earlier attempt did it"
 
 // An execution is one run over the steps of a plan.
@@ -128,7 +130,7 @@ type execution struct {
 	Target
 
 	resumed  bool
-	comments *plan.Comments // those that may be this task's; nil: not read, or outdated
+	comments *plan.Comments // comments that may belong to this task; nil: not read, or outdated
 	out      Outcome
 }
 
@@ -141,11 +143,11 @@ func newExecution(p plan.Plan, t Target) *execution {
 	return x
 }
 
-// untried is the result of a step that was not tried: by its verdict, or because the run ended
-// before it.
+// untried returns the result of a step that was not tried, because of its verdict or because the
+// run ended before it.
 func untried(s *plan.Step) triage.ActionResult {
 	r := s.ActionResult
-	r.Values, r.URL = nil, "" // of an earlier attempt
+	r.Values, r.URL = nil, "" // these are from an earlier attempt
 	switch s.Verdict {
 	case triage.Do:
 		r.State = triage.NotRun
@@ -157,7 +159,7 @@ func untried(s *plan.Step) triage.ActionResult {
 	return r
 }
 
-// done is the result of a step that was carried out.
+// done returns the result of a step that was carried out.
 func done(s *plan.Step) triage.ActionResult {
 	r := s.ActionResult
 	r.State, r.Values = triage.Done, s.Written()
@@ -167,14 +169,14 @@ func done(s *plan.Step) triage.ActionResult {
 	return r
 }
 
-// writes reports whether a step has to be carried out now.
+// writes reports whether a step must be carried out now.
 func (x *execution) writes(s *plan.Step) bool {
 	return s.Verdict == triage.Do && !s.Unknown && !x.DryRun
 }
 
 func (x *execution) result(s *plan.Step) *triage.ActionResult { return &x.out.Results[s.Index] }
 
-// step carries out one step, and reports whether the next one follows.
+// step carries out one step, and reports whether the run continues.
 func (x *execution) step(ctx context.Context, s *plan.Step) bool {
 	r := x.result(s)
 	*r = untried(s)
@@ -196,7 +198,7 @@ func (x *execution) step(ctx context.Context, s *plan.Step) bool {
 	return true
 }
 
-// settle sets the result of a step that was tried, and reports whether the next one follows.
+// settle sets the result of a step that was tried, and reports whether the run continues.
 func (x *execution) settle(ctx context.Context, s *plan.Step, err error) bool {
 	r := x.result(s)
 	switch {
@@ -214,7 +216,7 @@ func (x *execution) settle(ctx context.Context, s *plan.Step, err error) bool {
 	return true
 }
 
-// finish records the result of a step.
+// finish records the final result of a step.
 func (x *execution) finish(ctx context.Context, r triage.ActionResult) {
 	x.Journal.mark(ctx, r)
 	x.Log("%d. %s: %s", r.Index+1, r.Action.Type, describe(r))
@@ -227,7 +229,7 @@ func describe(r triage.ActionResult) string {
 	return fmt.Sprintf("%s (%s)", r.State.Result(), r.Reason)
 }
 
-// fail ends the run with an error of a step. That the issue is gone is not a failure.
+// fail ends the run with an error of a step. If the issue no longer exists, this is not a failure.
 func (x *execution) fail(ctx context.Context, r *triage.ActionResult, err error) {
 	if errors.Is(err, triage.ErrGone) {
 		x.out.Gone = true
@@ -236,20 +238,21 @@ func (x *execution) fail(ctx context.Context, r *triage.ActionResult, err error)
 	}
 	r.State, r.Reason = triage.Failed, err.Error()
 	x.out.Err = err
-	// After these errors the outcome is unknown, or nothing was tried.
+	// After ErrUncertain the outcome is unknown, and after ErrHalted nothing was tried. Then the
+	// journal stays unchanged.
 	if !errors.Is(err, triage.ErrUncertain) && !errors.Is(err, triage.ErrHalted) {
 		x.Journal.mark(ctx, *r)
 	}
 }
 
-// errNothing is the error of a write that the host accepted without effect.
+// errNothing means that the host accepted a write, but changed nothing.
 var errNothing = errors.New("nothing was changed")
 
-// maxTries bounds how often a write of unknown outcome is tried.
+// maxTries is the maximum number of tries of a write whose outcome is unknown.
 const maxTries = 3
 
-// carryOut makes one write for steps that go together, and makes sure of it. With an error it
-// returns those steps that were not carried out.
+// carryOut makes one write for all steps, and repeats it if its outcome is unknown. With an error
+// it returns those steps that were not carried out.
 func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*plan.Step, err error) {
 	if before, err := x.before(ctx, steps[0]); before || err != nil {
 		return steps, err
@@ -281,8 +284,8 @@ func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*p
 		case len(left) == 0:
 			return nil, nil
 		case x.labelWrite(left[0]) == removesLabels && len(left) > 1:
-			// Removed together, they go by another API, which may not be there at all. By
-			// itself, each is removed as before. Removing twice does no harm.
+			// Several labels are removed by another API, which may not exist on this host. The
+			// caller then removes each label separately. Removing a label twice does no harm.
 			return left, fmt.Errorf("the labels were not removed together: %v", err) //nolint:errorlint // the outcome is known
 		case try == maxTries:
 			return left, fmt.Errorf("gave up after %d tries: %w", maxTries, err)
@@ -290,7 +293,7 @@ func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*p
 	}
 }
 
-// guard asks whether a write may happen now.
+// guard returns an error if no write may happen now.
 func (x *execution) guard(ctx context.Context) error {
 	err := ctx.Err()
 	if err == nil && x.Guard != nil {
@@ -302,7 +305,7 @@ func (x *execution) guard(ctx context.Context) error {
 	return nil
 }
 
-// before reports whether an earlier attempt carried the step out.
+// before reports whether an earlier attempt carried out the step.
 func (x *execution) before(ctx context.Context, s *plan.Step) (bool, error) {
 	landed := s.Landed
 	if c, ok := s.Comment(); ok && !landed && x.resumed {
@@ -317,9 +320,9 @@ func (x *execution) before(ctx context.Context, s *plan.Step) (bool, error) {
 	return landed, nil
 }
 
-// earlier reports whether an earlier attempt posted a comment. One that it began to post may
-// appear until x.Settled, because the process that sent it may have been killed a moment ago: the
-// issue is read again after 1, 2, 3 and more seconds, and at the end.
+// earlier reports whether an earlier attempt posted a comment. If an earlier attempt started to
+// post it, the comment may still appear until x.Settled, because the attempt may have been killed a
+// moment ago. So the comments are read again after 1, 2, 3 and more seconds, and at x.Settled.
 func (x *execution) earlier(ctx context.Context, s *plan.Step, c effect.Comment) (bool, error) {
 	begun := x.Journal != nil && x.Journal.before(s.Index) == triage.Trying
 	for pause := time.Second; ; pause += time.Second {
@@ -327,7 +330,7 @@ func (x *execution) earlier(ctx context.Context, s *plan.Step, c effect.Comment)
 		if begun {
 			left = x.Settled.Sub(x.Journal.Now())
 			if x.comments != nil && x.comments.Err == nil {
-				x.comments = nil // outdated
+				x.comments = nil // these are outdated
 			}
 		}
 		posted, err := x.posted(ctx, s, c)
@@ -341,12 +344,12 @@ func (x *execution) earlier(ctx context.Context, s *plan.Step, c effect.Comment)
 	}
 }
 
-// grace is how long a write under way may go on when the run is asked to stop: less than the
-// time that the Actions runner gives.
+// grace is how long a write may continue after the run was asked to stop. It is less than the time
+// that the Actions runner grants.
 const grace = 5 * time.Second
 
-// write makes the call of steps that go together. A run that is asked to stop lets it finish:
-// the outcome of a write that is cut off is unknown.
+// write makes the call for steps that are written together. If the run is asked to stop, the call
+// may still finish within the grace period, because the outcome of an interrupted write is unknown.
 func (x *execution) write(ctx context.Context, steps []*plan.Step) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", triage.ErrHalted, err)
@@ -360,7 +363,7 @@ func (x *execution) write(ctx context.Context, steps []*plan.Step) error {
 	})()
 	s := steps[0]
 	if s.RecordOnly() {
-		return nil // the memory keeps it
+		return nil // the memory's record stores the result
 	}
 	switch e := s.Effect.(type) {
 	case effect.Comment:
@@ -379,7 +382,7 @@ func (x *execution) write(ctx context.Context, steps []*plan.Step) error {
 	}
 }
 
-// assign drops the logins from the step that the host did not accept.
+// assign assigns logins. It removes those that the host did not accept from the step.
 func (x *execution) assign(ctx context.Context, s *plan.Step, e effect.Assign) error {
 	w, err := x.Host.Write(ctx, x.Identity.Ref, e)
 	if err != nil {
@@ -397,7 +400,7 @@ func (x *execution) assign(ctx context.Context, s *plan.Step, e effect.Assign) e
 	return nil
 }
 
-// post posts a comment with its marker, or replaces the one with its key.
+// post posts a comment with its marker, or replaces the comment with its key.
 func (x *execution) post(ctx context.Context, s *plan.Step, c effect.Comment) error {
 	if c.Key != "" {
 		id, err := x.sticky(ctx, s, c.Key)
@@ -408,10 +411,10 @@ func (x *execution) post(ctx context.Context, s *plan.Step, c effect.Comment) er
 	}
 	c.Body = x.Identity.Marker(c, s.Source.Command).Mark(c.Body)
 	if x.comments != nil && x.comments.Err == nil {
-		x.comments = nil // outdated; that there are too many stays so
+		x.comments = nil // these are outdated; if there are too many comments, that stays true
 	}
 	w, err := x.Host.Write(ctx, x.Identity.Ref, c)
-	if c.ID != 0 && errors.Is(err, triage.ErrNotFound) { // it was deleted meanwhile
+	if c.ID != 0 && errors.Is(err, triage.ErrNotFound) { // the comment was deleted meanwhile
 		c.ID = 0
 		w, err = x.Host.Write(ctx, x.Identity.Ref, c)
 	}
@@ -422,7 +425,7 @@ func (x *execution) post(ctx context.Context, s *plan.Step, c effect.Comment) er
 	return nil
 }
 
-// found notes the comment that a step led to.
+// found stores the URL of a step's comment, and warns if the author is unexpected.
 func (x *execution) found(s *plan.Step, c triage.Comment) {
 	s.URL = c.URL
 	if why := x.Identity.ForeignAuthor(c); why != "" {
@@ -430,7 +433,7 @@ func (x *execution) found(s *plan.Step, c triage.Comment) {
 	}
 }
 
-// posted looks for the comment of a step among those on the issue.
+// posted reports whether the comment of a step is already on the issue.
 func (x *execution) posted(ctx context.Context, s *plan.Step, c effect.Comment) (bool, error) {
 	if x.comments == nil {
 		list, err := x.Host.Comments(ctx, x.Identity.Ref, x.Since, nil)
@@ -447,8 +450,8 @@ func (x *execution) posted(ctx context.Context, s *plan.Step, c effect.Comment) 
 	return true, nil
 }
 
-// missing reads back a write of unknown outcome, and returns those of its steps that did not
-// take effect.
+// missing reads the issue after a write of unknown outcome, and returns the steps that did not take
+// effect.
 func (x *execution) missing(ctx context.Context, steps []*plan.Step) ([]*plan.Step, error) {
 	switch e := steps[0].Effect.(type) {
 	case effect.Comment:
@@ -458,7 +461,7 @@ func (x *execution) missing(ctx context.Context, steps []*plan.Step) ([]*plan.St
 		}
 		return steps, err
 	case effect.React:
-		return steps, nil // the same one twice is one
+		return steps, nil // adding the same reaction twice does no harm
 	default:
 		issue, err := x.Host.Issue(ctx, x.Identity.Ref)
 		if err != nil {

@@ -32,33 +32,33 @@ var update = flag.Bool("update", false, "rewrite the expected parts of the files
 
 const applyRepo = "octo/hello"
 
-// TestApply carries out the decision of every file in testdata/apply on a fake GitHub with
-// faults, and compares the calls, the results of the actions, and the final state of the issue.
-// The part "setup" contains a line for each thing:
+// TestApply carries out the decision of every file in testdata/apply on a fake GitHub with faults.
+// It compares the calls, the results of the actions, and the final state of the issue. The part
+// "setup" has one instruction per line:
 //
 //	label NAME…                 labels of the repository
-//	issue [label=L] [closed]    the issue 7
-//	comment AUTHOR TEXT         a comment; \n is a line break, $TASK the task
+//	issue [label=L] [closed]    creates issue 7
+//	comment AUTHOR TEXT         adds a comment; \n is a line break, $TASK the task
 //	user LOGIN…, milestone TITLE
-//	as LOGIN label NAME         what someone else did with it: label or unlabel NAME,
-//	as LOGIN close              close or reopen
-//	delete, transfer            happens to the issue meanwhile
+//	as LOGIN label NAME         another user adds or removes a label: label or unlabel NAME
+//	as LOGIN close              another user closes or reopens the issue: close or reopen
+//	delete, transfer            the issue is deleted or transferred
 //	recreate NAME               a label is deleted, created again, and added to the issue again
-//	event                       the event has the issue as it is here, with the ids of its labels
+//	event                       the event has the current issue, with the ids of its labels
 //	fault METHOD PATH [status=N] [cutbefore] [cutafter] [nth=N] [times=N] [header=K:V]
 //	comments N                  N comments of other users
-//	unchecked                   the answers are not validated: there are many
-//	sticky [loaded]             the memory has the last comment as one that is kept up to date
+//	unchecked                   the responses are not validated, because there are many
+//	sticky [loaded]             the memory has the last comment as a sticky one
 //	bot LOGIN, nonce TEXT       see [history.Identity]
-//	resumed, dry, attempts=N    how it is applied
-//	known                       the issue is not new: its timeline is worth a call
-//	clock DURATION              time passes, for GitHub and for us
-//	rule ID, override           who asks for all actions, and whether it may override people
-//	command NAME                mona asks for all actions by that command
-//	undone TYPE [VALUE]         a person took something back by command, by that action
-//	closed DURATION ID          a rule closed the issue that long ago, as the memory has it
+//	resumed, dry, attempts=N    options of the run
+//	known                       the issue is not new, so its timeline may be read
+//	clock DURATION              moves the clocks of GitHub and of the program on
+//	rule ID, override           source of all actions, and whether it may override people
+//	command NAME                mona requests all actions by this command
+//	undone TYPE [VALUE]         a person's undo command reverted something by this action
+//	closed DURATION ID          the memory records that a rule closed the issue that long ago
 //
-// A part "policy.yml" is the section policy of a configuration.
+// The part "policy.yml" is the section policy of a configuration.
 func TestApply(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/apply/*.txtar")
@@ -79,7 +79,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// An applyCase is one file.
+// An applyCase is one test file.
 type applyCase struct {
 	ar       *txtar.Archive
 	gh       *githubtest.Server
@@ -88,15 +88,15 @@ type applyCase struct {
 	target   execute.Target
 	resumed  bool
 	fresh    bool
-	comment  int64 // that holds the command
+	comment  int64 // id of the comment with the command
 	start    time.Time
 	attempts int
 	slept    []time.Duration
-	source   triage.Source // of every action
+	source   triage.Source // source of every action
 	passed   time.Duration
 	record   memory.Record
 	warnings []string
-	event    *triage.Issue // nil: the event has the issue as it is in the end, without ids
+	event    *triage.Issue // nil: the event has the final issue, without ids
 }
 
 const applyTask = "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
@@ -253,7 +253,7 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 	}
 }
 
-// actAs lets someone other than the action do something: LOGIN VERB [NAME].
+// actAs performs an action as another user: LOGIN VERB [NAME].
 func actAs(t *testing.T, repo *githubtest.Repo, line string) {
 	t.Helper()
 	who, rest, _ := strings.Cut(line, " ")
@@ -272,7 +272,7 @@ func actAs(t *testing.T, repo *githubtest.Repo, line string) {
 	}
 }
 
-// remember puts a close of a rule into the memory.
+// remember records a close by a rule in the memory.
 func (c *applyCase) remember(t *testing.T, args []string) {
 	t.Helper()
 	ago, err := time.ParseDuration(args[0])
@@ -296,7 +296,7 @@ func (c *applyCase) policy(t *testing.T) policy.Policy {
 	return cfg.Policy
 }
 
-// run applies the plan as many times as the case requires and describes the result.
+// run applies the plan as often as the case requires, and describes the result.
 func (c *applyCase) run(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -345,7 +345,7 @@ func (c *applyCase) run(t *testing.T) string {
 
 func (c *applyCase) now() time.Time { return c.start.Add(c.passed) }
 
-// apply reviews a plan, with what it reads for that, and carries it out.
+// apply reads the data for the review of a plan, reviews the plan, and carries it out.
 func (c *applyCase) apply(t *testing.T, p plan.Plan, resumed bool) execute.Outcome {
 	t.Helper()
 	a := plan.Attempt{Identity: c.target.Identity, Now: c.now(), Resumed: resumed, Fresh: c.fresh}

@@ -8,21 +8,21 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Journal marks how far each action of one task got. A nil one keeps nothing. It is used by
-// one execution.
+// A Journal records the progress of each action of one task. A nil Journal records nothing. It must
+// be used by one execution only.
 type Journal struct {
 	Journal memory.Journal
 	Key     memory.LedgerKey
-	Entries []memory.Entry // as they were when this attempt began
+	Entries []memory.Entry // the entries when this attempt began
 	Now     func() time.Time
 	Warn    func(format string, args ...any)
 
-	failed bool // an entry could not be stored, which was warned of
+	failed bool // an entry could not be stored, and there was a warning
 }
 
-// mark stores how far an action got, as [entryState] has it. Actions of an earlier attempt stay
-// done. A failure to store it is warned of once and stops nothing: a later attempt looks at the
-// markers on the issue and at the issue itself.
+// mark stores the progress of an action, as [entryState] defines it. Actions of an earlier attempt
+// stay done. If an entry cannot be stored, there is one warning, and the run continues: a later
+// attempt reads the markers on the issue and the issue itself.
 func (j *Journal) mark(ctx context.Context, r triage.ActionResult) {
 	if j == nil || j.failed {
 		return
@@ -40,14 +40,14 @@ func (j *Journal) mark(ctx context.Context, r triage.ActionResult) {
 	if state != triage.Trying {
 		e.Values, e.Reason, e.URL = r.Values, r.Reason, r.URL
 	}
-	// A write is recorded also when the run was asked to stop.
+	// A write is recorded even if the run was asked to stop.
 	if err := j.Journal.Mark(context.WithoutCancel(ctx), j.Key, e); err != nil {
 		j.failed = true
 		j.Warn("journal: %v; a later attempt will look the writes up", err)
 	}
 }
 
-// before returns the state of an action when this attempt began.
+// before returns the state that an action had when this attempt began.
 func (j *Journal) before(index int) triage.State {
 	for _, e := range j.Entries {
 		if e.Index == index {
@@ -57,8 +57,8 @@ func (j *Journal) before(index int) triage.State {
 	return ""
 }
 
-// entryState maps the state of an action to the one that its [memory.Entry] stores. ok is false
-// for an action that was planned only or never tried: its entry stays as it is.
+// entryState returns the state that the [memory.Entry] of an action stores. ok is false for an
+// action that was only planned or never tried; then its entry stays unchanged.
 func entryState(s triage.State) (stored triage.State, ok bool) {
 	switch s {
 	case triage.Trying:

@@ -11,16 +11,17 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A labelWrite is what a step does to labels, if its write can be one with others of its kind.
+// A labelWrite is the kind of label change that a step makes. Steps of the same kind can be
+// combined into one write.
 type labelWrite int
 
 const (
-	noLabels labelWrite = iota // the step writes by itself, or nothing
+	noLabels labelWrite = iota // the step makes no label change, or must be written alone
 	addsLabels
-	removesLabels // and their ids are known
+	removesLabels // removes labels whose ids are known
 )
 
-// labelWrite returns the kind of a step.
+// labelWrite returns the kind of label change that a step makes.
 func (x *execution) labelWrite(s *plan.Step) labelWrite {
 	if !x.writes(s) || s.Landed {
 		return noLabels
@@ -45,7 +46,7 @@ func labelsOf(steps []*plan.Step) []string {
 	return names
 }
 
-// removal returns the effect that removes labels, with the ids of all of them or none.
+// removal returns the effect that removes labels. It has the ids of all labels, or no ids.
 func (x *execution) removal(names []string) effect.RemoveLabels {
 	e := effect.RemoveLabels{Names: names, Issue: x.Issue.NodeID}
 	for _, name := range names {
@@ -58,8 +59,8 @@ func (x *execution) removal(names []string) effect.RemoveLabels {
 	return e
 }
 
-// labelID returns the id of the label with that name, or else of the only one whose name differs
-// in case; empty: unknown.
+// labelID returns the id of the label with that name. If there is none, it returns the id of the
+// only label whose name differs just in case. Empty: unknown.
 func labelID(list []triage.LabelID, name string) string {
 	id := ""
 	for _, l := range list {
@@ -70,18 +71,17 @@ func labelID(list []triage.LabelID, name string) string {
 		case id == "":
 			id = l.ID
 		default:
-			return "" // by name GitHub decides which one it is
+			return "" // ambiguous; when a name is used, GitHub decides which label it means
 		}
 	}
 	return id
 }
 
-// maxTogether bounds the steps of one write: GitHub lets an issue have 100 labels.
+// maxTogether is the maximum number of steps in one write: GitHub permits 100 labels on an issue.
 const maxTogether = 100
 
-// together returns how many steps from i on one write carries out: those that add labels, or
-// those that remove them, with no other write between them. Steps that write nothing may stand
-// between.
+// together returns the number of steps from i on that one write covers: steps that add labels, or
+// steps that remove labels. Only steps that write nothing may be between them.
 func (x *execution) together(i int) int {
 	n := 1
 	kind := x.labelWrite(&x.out.Steps[i])
@@ -99,7 +99,7 @@ func (x *execution) together(i int) int {
 	return n
 }
 
-// advance carries out the steps that go together, and reports whether those after them follow.
+// advance carries out steps that are written together, and reports whether the run continues.
 func (x *execution) advance(ctx context.Context, steps []plan.Step) bool {
 	var joined []*plan.Step
 	for i := range steps {
@@ -118,8 +118,8 @@ func (x *execution) advance(ctx context.Context, steps []plan.Step) bool {
 		x.failAll(ctx, joined, left, err)
 		return false
 	}
-	// Of labels that GitHub refuses together one alone may be the reason, or that they go
-	// together: each is tried by itself.
+	// GitHub may have refused the labels because of one of them, or because there were several. So
+	// each label is tried separately.
 	for _, s := range joined {
 		if err != nil && slices.Contains(left, s) {
 			*x.result(s) = untried(s)
@@ -136,8 +136,8 @@ func (x *execution) advance(ctx context.Context, steps []plan.Step) bool {
 	return true
 }
 
-// failAll ends the run with an error of the write of the labels of steps. Those outside of left
-// were written. If the write was not begun, only the first step failed.
+// failAll ends the run with an error of a combined write. Steps outside of left were written. If
+// the write was not started, only the first step failed.
 func (x *execution) failAll(ctx context.Context, steps, left []*plan.Step, err error) {
 	for _, s := range steps {
 		switch {
@@ -149,7 +149,7 @@ func (x *execution) failAll(ctx context.Context, steps, left []*plan.Step, err e
 	}
 }
 
-// concernsAll reports whether the error of a write holds for each part of it.
+// concernsAll reports whether the error of a write applies to all of its parts.
 func concernsAll(ctx context.Context, err error) bool {
 	for _, all := range []error{triage.ErrGone, triage.ErrUncertain, triage.ErrLimited, triage.ErrHalted} {
 		if errors.Is(err, all) {

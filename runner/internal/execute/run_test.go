@@ -20,7 +20,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A fakeHost and its journal write what they are asked into one log, in order.
+// A fakeHost and its journal record all calls in one log, in order.
 type fakeHost struct {
 	log   []string
 	issue triage.Issue
@@ -88,7 +88,7 @@ func (h *fakeHost) Mark(ctx context.Context, _ memory.LedgerKey, e memory.Entry)
 	return nil
 }
 
-// A fixture is a plan and how it is carried out on a fakeHost.
+// A fixture is a plan with everything needed to carry it out on a fakeHost.
 type fixture struct {
 	host   *fakeHost
 	made   plan.Plan
@@ -96,7 +96,7 @@ type fixture struct {
 	warned []string
 }
 
-// newFixture plans the actions, which are JSON.
+// newFixture plans the actions, which are given as JSON.
 func newFixture(t *testing.T, actions ...string) *fixture {
 	t.Helper()
 	d := plan.Decision{Message: protocol.DecisionMessage{Decision: protocol.LabelAndRespond}}
@@ -125,12 +125,12 @@ func newFixture(t *testing.T, actions ...string) *fixture {
 	return f
 }
 
-// run carries out the plan as it was reviewed.
+// run carries out a reviewed plan.
 func (f *fixture) run(ctx context.Context, reviewed plan.Plan) execute.Outcome {
 	return execute.Run(ctx, f.made, reviewed, f.target)
 }
 
-// states are the states of an outcome, with reasons.
+// states formats the states and reasons of an outcome.
 func states(out execute.Outcome) string {
 	var list []string
 	for _, r := range out.Results {
@@ -160,7 +160,8 @@ const (
 	assignTo = `{"type": "assign", "assignees": ["mona", "ghost"]}`
 )
 
-// TestJournalOrder marks each write before and after it, and steps without a write once.
+// TestJournalOrder checks that each write is marked before and after it, and a step without a write
+// once.
 func TestJournalOrder(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, addBug, addOld, hello, later, unknown, lockIt)
@@ -184,7 +185,8 @@ func TestJournalOrder(t *testing.T) {
 	}
 }
 
-// TestJournalKeepsDone marks nothing as skipped that an earlier attempt did or skipped.
+// TestJournalKeepsDone checks that actions which an earlier attempt did or skipped are not marked
+// as skipped.
 func TestJournalKeepsDone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, addOld, addOld, addOld)
@@ -193,8 +195,8 @@ func TestJournalKeepsDone(t *testing.T) {
 	f.wantLog(t, `mark 2 skipped [] already there`)
 }
 
-// TestEarlierComment looks for a comment that an earlier attempt began to post, until it is
-// there or cannot appear any more.
+// TestEarlierComment looks for a comment that an earlier attempt started to post, until it appears
+// or can no longer appear.
 func TestEarlierComment(t *testing.T) {
 	t.Parallel()
 	const settled = 11 // seconds from the start
@@ -202,7 +204,7 @@ func TestEarlierComment(t *testing.T) {
 		name    string
 		entry   triage.State
 		appears int  // seconds from the start
-		read    bool // the plan has comments that were read before it was there
+		read    bool // the plan has a list of comments that was read before the comment appeared
 		want    string
 	}{
 		{"there already", triage.Trying, 0, true, "comments at 0, mark 0 done"},
@@ -251,7 +253,8 @@ func TestEarlierComment(t *testing.T) {
 	}
 }
 
-// TestJournalFails warns once of a journal that fails, and goes on without it.
+// TestJournalFails checks that there is one warning if the journal fails, and that the run
+// continues.
 func TestJournalFails(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, addBug, lockIt)
@@ -263,7 +266,7 @@ func TestJournalFails(t *testing.T) {
 	}
 }
 
-// TestNoJournal carries out the same without one.
+// TestNoJournal checks that the same writes are made without a journal.
 func TestNoJournal(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, addBug, addOld, lockIt)
@@ -298,7 +301,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuardRepeats asks the guard also before a write that is repeated, and marks it once.
+// TestGuardRepeats checks that the guard is also called before a repeated write, and that the write
+// is marked once.
 func TestGuardRepeats(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, lockIt)
@@ -316,7 +320,7 @@ func TestGuardRepeats(t *testing.T) {
 	f.wantLog(t, `mark 0 trying []`, `write lock`, `issue`, `write lock`, `mark 0 done []`)
 }
 
-// TestUncertain leaves the mark of a write whose outcome stays unknown.
+// TestUncertain checks that a write of unknown outcome keeps its mark "trying".
 func TestUncertain(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, lockIt, addBug)
@@ -328,7 +332,8 @@ func TestUncertain(t *testing.T) {
 	}
 }
 
-// TestUncertainLanded looks a write of unknown outcome up, and does not repeat it.
+// TestUncertainLanded checks that a write of unknown outcome is looked up, and not repeated if it
+// took effect.
 func TestUncertainLanded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, lockIt)
@@ -342,8 +347,8 @@ func TestUncertainLanded(t *testing.T) {
 	f.wantLog(t, `mark 0 trying []`, `write lock`, `issue`, `mark 0 done []`)
 }
 
-// TestCanceled lets a write under way finish when the run is asked to stop, records it, and
-// begins no other.
+// TestCanceled asks the run to stop during a write. The write finishes and is recorded, and no
+// other write starts.
 func TestCanceled(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, addBug, lockIt)
@@ -360,7 +365,7 @@ func TestCanceled(t *testing.T) {
 	f.host.write = func(ctx context.Context, _ effect.Effect) error {
 		cancel(stop)
 		<-slept
-		return ctx.Err() // which the run's end does not reach
+		return ctx.Err() // the write's own context is not canceled with the run's
 	}
 	out := f.run(ctx, f.made)
 	f.wantLog(t, `mark 0 trying []`, `write add_labels`, `mark 0 done ["bug"]`)
@@ -369,12 +374,12 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// TestCanceledTooLong cuts off a write that takes longer than its grace period.
+// TestCanceledTooLong checks that a write is interrupted after its grace period.
 func TestCanceledTooLong(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, lockIt)
 	ctx, cancel := context.WithCancel(t.Context())
-	f.target.Sleep = func(context.Context, time.Duration) error { return nil } // it is over at once
+	f.target.Sleep = func(context.Context, time.Duration) error { return nil } // the grace period is over immediately
 	f.host.write = func(ctx context.Context, _ effect.Effect) error {
 		cancel()
 		<-ctx.Done()
@@ -386,7 +391,7 @@ func TestCanceledTooLong(t *testing.T) {
 	f.wantLog(t, `mark 0 trying []`, `write lock`, `mark 0 failed [] context canceled`)
 }
 
-// TestCanceledBefore writes nothing, not even a mark.
+// TestCanceledBefore checks that a canceled run writes and marks nothing.
 func TestCanceledBefore(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, lockIt)
@@ -398,7 +403,7 @@ func TestCanceledBefore(t *testing.T) {
 	f.wantLog(t)
 }
 
-// TestGone ends the run without an error when the issue is gone.
+// TestGone checks that the run ends without an error if the issue no longer exists.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, addBug, lockIt, hello)
@@ -415,7 +420,8 @@ func TestGone(t *testing.T) {
 	f.wantLog(t, `mark 0 trying []`, `write add_labels`, `mark 0 done ["bug"]`, `mark 1 trying []`, `write lock`)
 }
 
-// TestAccepted drops assignees that the host did not accept, and keeps the plan as it was.
+// TestAccepted checks that assignees which the host did not accept are dropped, and that the plan
+// is not changed.
 func TestAccepted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, assignTo)
@@ -429,7 +435,7 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// A choosyHost accepts only mona.
+// A choosyHost accepts only the assignee mona.
 type choosyHost struct{ *fakeHost }
 
 func (h choosyHost) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error) {
@@ -438,7 +444,7 @@ func (h choosyHost) Write(ctx context.Context, ref triage.Ref, e effect.Effect) 
 	return w, err
 }
 
-// landed is a plan of which an earlier attempt has carried out some steps.
+// landed returns a plan of which an earlier attempt carried out some steps.
 func landed(p plan.Plan, steps ...int) plan.Plan {
 	p.Steps, p.Resumed = append([]plan.Step{}, p.Steps...), true
 	for _, i := range steps {
@@ -447,8 +453,8 @@ func landed(p plan.Plan, steps ...int) plan.Plan {
 	return p
 }
 
-// TestLanded writes nothing for what an earlier attempt carried out, and reports it as that
-// attempt did.
+// TestLanded checks that steps which an earlier attempt carried out are not written again, and are
+// reported with the results of that attempt.
 func TestLanded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, addBug, later, lockIt)
@@ -461,7 +467,8 @@ func TestLanded(t *testing.T) {
 	}
 }
 
-// TestNotReached claims no earlier attempt for steps that were not reached or are only planned.
+// TestNotReached checks that steps which were not reached or only planned do not mention an earlier
+// attempt.
 func TestNotReached(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, lockIt, addBug, hello)
@@ -486,7 +493,7 @@ func TestNotReached(t *testing.T) {
 	f.wantLog(t, `mark 0 trying []`, `write lock`, `mark 0 failed [] no`, `mark 2 skipped [] not now`)
 }
 
-// TestAbort reports what an earlier attempt carried out, and nothing else as done.
+// TestAbort checks that only the steps of an earlier attempt are reported as done.
 func TestAbort(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, addBug, lockIt, addOld, hello, later)
@@ -509,7 +516,7 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// holding gives the issue labels, and returns err for each effect.
+// holding makes the issue have labels, and returns err for each effect.
 func holding(f *fixture, err error, labels ...string) func(context.Context, effect.Effect) error {
 	return func(context.Context, effect.Effect) error {
 		f.host.issue.Labels = append(f.host.issue.Labels, labels...)
@@ -522,7 +529,8 @@ const (
 	addTwo  = `{"type": "add_labels", "labels": ["p1", "ui"]}`
 )
 
-// TestLabelsTogether marks each of several labels before and after the one write that adds them.
+// TestLabelsTogether checks that one write adds several labels, and that each is marked before and
+// after it.
 func TestLabelsTogether(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, addBug, addOld, addTwo, later, addDocs)
@@ -544,7 +552,7 @@ func TestLabelsTogether(t *testing.T) {
 	}
 }
 
-// TestLabelsOutcomeUnknown repeats those labels only that the issue does not bear.
+// TestLabelsOutcomeUnknown checks that only labels that the issue does not have are added again.
 func TestLabelsOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, addBug, addDocs, addTwo, lockIt)
@@ -567,8 +575,8 @@ func TestLabelsOutcomeUnknown(t *testing.T) {
 	}
 }
 
-// TestLabelsApart tries labels that are refused together one by one, and ends at the one that is
-// refused by itself.
+// TestLabelsApart checks that labels which are refused together are tried one by one, up to the
+// label that is refused separately.
 func TestLabelsApart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, addBug, addTwo, addDocs)
@@ -589,8 +597,8 @@ func TestLabelsApart(t *testing.T) {
 	}
 }
 
-// TestLabelsFail reports an error that holds for all labels of a write at each of them, and asks
-// for none alone.
+// TestLabelsFail checks that an error for the whole write is reported for each label, and that no
+// label is tried separately.
 func TestLabelsFail(t *testing.T) {
 	t.Parallel()
 	denied := &triage.PermissionError{Need: "issues: write", Err: errors.New("403")}
@@ -598,7 +606,7 @@ func TestLabelsFail(t *testing.T) {
 	tests := []struct {
 		name  string
 		err   error
-		guard bool // the error is that of the guard
+		guard bool // whether the guard returns the error
 		want  string
 		marks []string
 	}{
@@ -631,7 +639,7 @@ func TestLabelsFail(t *testing.T) {
 	}
 }
 
-// removing is a fixture that removes labels of an issue, whose ids are known.
+// removing returns a fixture that removes labels with known ids.
 func removing(t *testing.T, names ...string) *fixture {
 	t.Helper()
 	f := newFixture(t)
@@ -650,7 +658,7 @@ func removing(t *testing.T, names ...string) *fixture {
 	return f
 }
 
-// removals records the removals that a host is asked for, and answers each with an error.
+// removals records the removals that the host receives, and answers each with an error.
 func removals(f *fixture, answer func(effect.RemoveLabels) error) *[]effect.RemoveLabels {
 	var wrote []effect.RemoveLabels
 	f.host.write = func(_ context.Context, e effect.Effect) error {
@@ -661,8 +669,8 @@ func removals(f *fixture, answer func(effect.RemoveLabels) error) *[]effect.Remo
 	return &wrote
 }
 
-// TestRemovalsTogether marks each of several labels before and after the one write that removes
-// them, by their ids.
+// TestRemovalsTogether checks that one write removes several labels by their ids, and that each is
+// marked before and after it.
 func TestRemovalsTogether(t *testing.T) {
 	t.Parallel()
 	f := removing(t, "bug", "Docs")
@@ -675,8 +683,8 @@ func TestRemovalsTogether(t *testing.T) {
 	}
 }
 
-// TestRemovalsOutcomeUnknown repeats those removals only that did not take effect, each by itself:
-// the API that removes several may not be there.
+// TestRemovalsOutcomeUnknown checks that only removals that did not take effect are repeated, each
+// in its own write, because the API for several labels may not exist.
 func TestRemovalsOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	f := removing(t, "a", "b", "c")
@@ -700,7 +708,8 @@ func TestRemovalsOutcomeUnknown(t *testing.T) {
 	}
 }
 
-// TestRemovalsApart removes labels one by one when the host refuses to remove them together.
+// TestRemovalsApart checks that labels are removed one by one if the host refuses to remove them
+// together.
 func TestRemovalsApart(t *testing.T) {
 	t.Parallel()
 	f := removing(t, "a", "b")
@@ -721,8 +730,8 @@ func TestRemovalsApart(t *testing.T) {
 	}
 }
 
-// TestRemovalsUnusable removes labels one by one where the API that removes several never gives a
-// usable answer.
+// TestRemovalsUnusable checks that labels are removed one by one if the API for several labels
+// never returns a usable response.
 func TestRemovalsUnusable(t *testing.T) {
 	t.Parallel()
 	f := removing(t, "a", "b")
@@ -743,13 +752,13 @@ func TestRemovalsUnusable(t *testing.T) {
 	}
 }
 
-// TestRemovalsByName removes labels one by one whose ids are not known for certain.
+// TestRemovalsByName checks that labels whose ids are not certain are removed one by one.
 func TestRemovalsByName(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
 		change func(*triage.Issue)
-		want   []int // labels of each write
+		want   []int // number of labels in each write
 	}{
 		{"an issue without an id", func(i *triage.Issue) { i.NodeID = "" }, []int{1, 1, 1}},
 		{"labels without ids", func(i *triage.Issue) { i.LabelIDs = nil }, []int{1, 1, 1}},
@@ -785,7 +794,7 @@ func TestRemovalsByName(t *testing.T) {
 	}
 }
 
-// TestRemovalsMany splits more labels than GitHub lets an issue have.
+// TestRemovalsMany checks that more than 100 labels are removed by several writes.
 func TestRemovalsMany(t *testing.T) {
 	t.Parallel()
 	var names []string

@@ -9,8 +9,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// sticky returns the id of our comment with a key; 0: there is none. ErrTruncated: the issue
-// has more comments than are read, and neither the newest nor the memory have it.
+// sticky returns the id of our comment with a key; 0: there is none. ErrTruncated: the issue has
+// too many comments to read, and the comment is neither among the newest ones nor in the memory.
 func (x *execution) sticky(ctx context.Context, s *plan.Step, key string) (int64, error) {
 	known, err := x.remembered(ctx, s, key, false)
 	if known != 0 || err != nil {
@@ -28,8 +28,8 @@ func (x *execution) sticky(ctx context.Context, s *plan.Step, key string) (int64
 	return 0, err
 }
 
-// remembered returns the id of our comment with a key if the memory has it and the comment is
-// still there; else 0.
+// remembered returns the id of our comment with a key, if the memory has the id and the comment
+// still exists; otherwise 0.
 func (x *execution) remembered(ctx context.Context, s *plan.Step, key string, load bool) (int64, error) {
 	if x.Sticky == nil {
 		return 0, nil
@@ -45,8 +45,8 @@ func (x *execution) remembered(ctx context.Context, s *plan.Step, key string, lo
 	return x.Identity.Latest([]triage.Comment{c}, key), nil
 }
 
-// tooMany reports whether a step is skipped with a warning, because a list is too long to be
-// read, such as the comments that may contain its own.
+// tooMany reports whether a step is skipped because a list is too long to be read, such as the
+// comments among which its own may be. Then it warns.
 func (x *execution) tooMany(s *plan.Step, err error) bool {
 	if !errors.Is(err, triage.ErrTruncated) || errors.Is(err, triage.ErrUncertain) {
 		return false

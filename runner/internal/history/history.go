@@ -1,6 +1,6 @@
-// Package history finds out who made which change of an issue: from its timeline, from the
-// markers in our comments, and from the record of the memory. It finds people's changes to our
-// work, rebuilds a lost record, and plans how to revert earlier actions. It does no I/O.
+// Package history determines who made which change to an issue. It uses the issue's timeline, the
+// markers in our comments, and the memory's record. It finds people's changes of our work, rebuilds
+// a lost record, and plans how to revert earlier actions. It does no I/O.
 package history
 
 import (
@@ -12,22 +12,22 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A History is the timeline of an issue, seen by the account that we act as.
+// A History is the timeline of an issue, together with our login.
 type History struct {
 	triage.Timeline
 
-	Bot   string // our login; empty: unknown, then nothing is ours
+	Bot   string // our login; empty: unknown, and no event is ours
 	Issue triage.Issue
 }
 
-// Covers reports whether the timeline has every event since a time. One that is [History.Lost]
-// counts as covered: it is no sign of many events.
+// Covers reports whether the timeline contains all events since a time. A timeline that is
+// [History.Lost] counts as covering: that it is empty does not mean that there are many events.
 func (h History) Covers(since time.Time) bool {
 	return h.Complete || h.Lost() || len(h.Events) > 0 && !h.Events[0].At.After(since)
 }
 
-// Lost reports whether the end of the timeline cannot be found, so that it is empty. A long one
-// whose newest part has only commits is empty as well.
+// Lost reports whether the timeline is empty because its end could not be found. A long timeline
+// whose newest part contains only commits has no events either, but is not lost.
 func (h History) Lost() bool { return !h.Complete && len(h.Events) == 0 && h.Size == 0 }
 
 // Last returns the newest event that matches.
@@ -40,7 +40,7 @@ func (h History) Last(match func(triage.TimelineEvent) bool) (triage.TimelineEve
 	return triage.TimelineEvent{}, false
 }
 
-// OurComment returns the marker of an event that is a comment of ours.
+// OurComment returns the marker of an event, if the event is one of our comments.
 func (h History) OurComment(e triage.TimelineEvent) (Marker, bool) {
 	if e.Kind != "commented" || !h.Ours(e) {
 		return Marker{}, false
@@ -48,7 +48,7 @@ func (h History) OurComment(e triage.TimelineEvent) (Marker, bool) {
 	return ParseMarker(e.Body)
 }
 
-// Commented reports whether a task has posted a comment on the issue, in the same scope.
+// Commented reports whether a task has posted a comment on the issue in this scope.
 func (h History) Commented(task, scope string) bool {
 	return slices.ContainsFunc(h.Events, func(e triage.TimelineEvent) bool {
 		m, ok := h.OurComment(e)
@@ -61,14 +61,15 @@ func Kinds(kinds ...string) func(triage.TimelineEvent) bool {
 	return func(e triage.TimelineEvent) bool { return slices.Contains(kinds, e.Kind) }
 }
 
-// Milestone matches the events that set or removed a milestone.
+// Milestone matches the events that set or removed a milestone. An empty title matches any
+// milestone.
 func Milestone(title string) func(triage.TimelineEvent) bool {
 	return func(e triage.TimelineEvent) bool {
 		return (e.Kind == "milestoned" || e.Kind == "demilestoned") && (title == "" || text.Fold(e.Milestone) == text.Fold(title))
 	}
 }
 
-// kindsOf returns the kinds of the events after which a thing is there, and gone.
+// kindsOf returns the kinds of the events that add and that remove a thing.
 func kindsOf(t effect.Thing) (there, gone string) {
 	switch t {
 	case effect.Label:
@@ -82,8 +83,8 @@ func kindsOf(t effect.Thing) (there, gone string) {
 	return "", ""
 }
 
-// About matches the events about the thing of an outcome; none for outcomes that only the
-// memory contains.
+// About matches the events about the thing of an outcome. It matches no event if only the memory
+// contains the thing.
 func About(o effect.Outcome) func(triage.TimelineEvent) bool {
 	there, gone := kindsOf(o.Thing)
 	return func(e triage.TimelineEvent) bool {

@@ -14,13 +14,13 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// opening is the time of minute 0 of a timeline.
+// opening is minute 0 of the timelines in tests.
 var opening = time.Date(2026, 4, 10, 8, 0, 0, 0, time.UTC)
 
 func minute(n int) time.Time { return opening.Add(time.Duration(n) * time.Minute) }
 
-// historyOf returns the history of an issue by hubot, opened in minute 1. A dash for an actor is a
-// deleted account, a timeline that begins with "…" is not complete.
+// historyOf returns the history of an issue that hubot opened in minute 1. The actor "-" is a
+// deleted account. A timeline that begins with "…" is not complete.
 func historyOf(t *testing.T, src string) History {
 	t.Helper()
 	src, cut := strings.CutPrefix(src, "…")
@@ -39,7 +39,7 @@ var (
 	labelGone  = effect.Outcome{Thing: effect.Label, Name: "bug"}
 )
 
-// TestRemovedBefore checks which labels and assignees must not be added, because a person removed
+// TestRemovedBefore checks which labels and assignees must not be added because a person removed
 // them.
 func TestRemovedBefore(t *testing.T) {
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestRemovedBefore(t *testing.T) {
 	tests := []struct {
 		name, timeline string
 		outcome        effect.Outcome
-		want           string // empty: nothing stands against it
+		want           string // empty: adding is permitted
 	}{
 		{"nothing happened", "", labelThere, ""},
 		{"a person removed it", "2 mona labeled bug; 3 mona unlabeled Bug", labelThere, "mona removed it on 2026-04-10; Foreman does not override people (override_humans)"},
@@ -78,8 +78,8 @@ func TestRemovedBefore(t *testing.T) {
 	}
 }
 
-// TestAddedBack checks which labels must stay, because a person added them again. Labels that a
-// form added with the issue may be removed.
+// TestAddedBack checks which labels must stay because a person added them again. Labels that an
+// issue form added may be removed.
 func TestAddedBack(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -252,8 +252,8 @@ func TestCommented(t *testing.T) {
 	}
 }
 
-// tasks makes a record of "task minute by type values…; …" with all actions done, or noted
-// where the type has a "+".
+// tasks returns a record for a text "task minute by type values…; …". All actions are done, or
+// noted if their type has a "+".
 func tasks(t *testing.T, src string) memory.Record {
 	t.Helper()
 	var r memory.Record
@@ -279,7 +279,7 @@ func tasks(t *testing.T, src string) memory.Record {
 	return r
 }
 
-// TestLastMade lists what tasks left behind: "key there? task by", with "canceled".
+// TestLastMade checks what tasks left behind, as "key there? task by", with "canceled".
 func TestLastMade(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -323,7 +323,7 @@ func TestLastMade(t *testing.T) {
 	}
 }
 
-// TestLastMadeFailed counts only actions that were carried out.
+// TestLastMadeFailed checks that only actions that were carried out count.
 func TestLastMadeFailed(t *testing.T) {
 	t.Parallel()
 	for _, result := range []triage.State{triage.Already, triage.Planned, triage.Skipped, triage.Refused, triage.Failed, triage.NotRun, ""} {
@@ -334,13 +334,13 @@ func TestLastMadeFailed(t *testing.T) {
 	}
 }
 
-// TestRevert reverts what the issue still shows as a task left it.
+// TestRevert checks that only outcomes that the issue still shows are reverted.
 func TestRevert(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, record, timeline string
 		issue                  triage.Issue
-		items                  []string // what reverts it
+		items                  []string // the actions that revert it
 		left                   []string // a part of each reason
 	}{
 		{
@@ -418,7 +418,7 @@ func TestRevert(t *testing.T) {
 	}
 }
 
-// TestRevertWords has the words for people of each thing.
+// TestRevertWords checks the texts for people about each kind of thing.
 func TestRevertWords(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -442,7 +442,7 @@ func TestRevertWords(t *testing.T) {
 	}
 }
 
-// TestUndoneByCommand distinguishes a person's undo from our other reverts.
+// TestUndoneByCommand checks that a person's undo is distinguished from our other reverts.
 func TestUndoneByCommand(t *testing.T) {
 	t.Parallel()
 	const added = "2 github-actions[bot] labeled bug; 3 github-actions[bot] unlabeled bug"
@@ -477,7 +477,7 @@ func TestUndoneByCommand(t *testing.T) {
 			}
 		})
 	}
-	// A record that was rebuilt from the timeline does not contain who asked.
+	// A record that was rebuilt from the timeline does not show who requested an action.
 	r := tasks(t, "t1 2 r add_label bug; t2 3 r remove_label bug")
 	r.Tasks[1].By = memory.ByTimeline
 	h := historyOf(t, added+answer)
@@ -486,7 +486,8 @@ func TestUndoneByCommand(t *testing.T) {
 	}
 }
 
-// TestRecognizes finds our label in the timeline when the record does not contain it.
+// TestRecognizes checks when the timeline alone proves that we added a label, because the record
+// does not contain it.
 func TestRecognizes(t *testing.T) {
 	t.Parallel()
 	const ours = "2 github-actions[bot] labeled bug"
@@ -531,7 +532,7 @@ func TestRecognizes(t *testing.T) {
 	}
 }
 
-// TestRecordHumans keeps what people did before the part of a timeline that can be read.
+// TestRecordHumans checks that changes by people before the readable part of a timeline are kept.
 func TestRecordHumans(t *testing.T) {
 	t.Parallel()
 	before := []memory.Change{{At: minute(2), Type: protocol.ActionAddLabel, Values: []string{"old"}, By: "mona"}}

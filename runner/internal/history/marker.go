@@ -6,24 +6,25 @@ import (
 	"strings"
 )
 
-// markerStart begins the marker of every comment that we post.
+// markerStart is the beginning of the marker in every comment that we post.
 const markerStart = "<!-- foreman:v1"
 
-// A Marker is hidden in a comment that we post, as its first line: nothing in the body can show
-// or swallow it there, and a body that is cut keeps it. It names the task, and the comment
-// within the task. The comments of a task are counted, and not named by the index of their
-// action, so that a task that is decided anew, with its actions in another order, finds them.
+// A Marker is hidden in the first line of each comment that we post. There, no text in the body can
+// make it visible or hide it from the parser, and it survives if the body is shortened. It
+// identifies the task, and the comment within the task. The comments of a task are numbered
+// independently of their actions. So a task that is decided again finds its comments even if the
+// actions have another order.
 type Marker struct {
-	Task    string // id
-	Comment int    // number among the comments of the task with the same key
+	Task    string // id of the task
+	Comment int    // number of earlier comments of the task with the same key
 	Scope   string // see Identity.Scope; may be empty
-	Key     string // of a comment that is kept up to date; else empty
-	Once    string // of a comment that is posted once on the issue; else empty
-	By      string // name of the command that it answers; else empty
-	Run     string // the secret of the run that posted it; may be empty
+	Key     string // key of a sticky comment; else empty
+	Once    string // key of a comment that is posted once on the issue; else empty
+	By      string // name of the command that the comment answers; else empty
+	Run     string // secret of the run that posted the comment; may be empty
 }
 
-// String returns the line.
+// String returns the marker as one line of text.
 func (m Marker) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s task=%s comment=%d", markerStart, m.Task, m.Comment)
@@ -39,7 +40,7 @@ func (m Marker) String() string {
 // Mark returns a body with the marker as its first line.
 func (m Marker) Mark(body string) string { return m.String() + "\n\n" + body }
 
-// WithoutMarker returns a body without its first line if that is a marker.
+// WithoutMarker returns a body without its first line, if that line is a marker.
 func WithoutMarker(body string) string {
 	first, rest, _ := strings.Cut(body, "\n")
 	if _, ok := ParseMarker(first); ok && strings.HasPrefix(first, markerStart) {
@@ -48,10 +49,10 @@ func WithoutMarker(body string) string {
 	return body
 }
 
-// ParseMarker reads the first whole marker of a comment's body. People who may edit our
-// comments write above or below it, and older comments have it as their last line, so it may
-// stand anywhere; no body that we post holds another one. Of a repeated field the last value counts. Comment is -1 where the marker has no
-// number.
+// ParseMarker parses the first complete marker in the body of a comment. The marker may be on any
+// line: people may write above it, and older comments have it as their last line. A body that we
+// post contains only one. The last value of a repeated field is used. Comment is -1 if the marker
+// has no valid number.
 func ParseMarker(body string) (Marker, bool) {
 	for {
 		_, after, ok := strings.Cut(body, markerStart+" ")
@@ -65,7 +66,7 @@ func ParseMarker(body string) (Marker, bool) {
 	}
 }
 
-// parseFields reads the fields of a marker, up to its end on the same line.
+// parseFields parses the fields of a marker up to " -->" on the same line.
 func parseFields(s string) (Marker, bool) {
 	line, _, _ := strings.Cut(s, "\n")
 	rest, _, ok := strings.Cut(line, " -->")

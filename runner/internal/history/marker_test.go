@@ -41,7 +41,7 @@ func TestMarker(t *testing.T) {
 	}
 }
 
-// TestMarkFirst puts the marker before a body that would swallow what follows it.
+// TestMarkFirst puts the marker in front of bodies that would hide a marker behind them.
 func TestMarkFirst(t *testing.T) {
 	t.Parallel()
 	m := Marker{Task: markerTask}
@@ -95,7 +95,7 @@ func TestParseMarkerForeign(t *testing.T) {
 	}
 }
 
-// FuzzParseMarker checks that a marker that was read stays the same when it is written.
+// FuzzParseMarker checks that a marker stays the same when it is written and parsed again.
 func FuzzParseMarker(f *testing.F) {
 	f.Add("hello\n\n<!-- foreman:v1 task=t comment=0 -->")
 	f.Add("<!-- foreman:v1 task= comment=-1 scope== key=--> by=x once=- run=a -->")
@@ -158,7 +158,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: got %d, %v", tt.name, got.ID, ok)
 		}
 	}
-	// Without a login or a secret no comment is known to be ours.
+	// Without a login or a secret, no comment is recognized as ours.
 	list := []triage.Comment{{Author: "", Body: Marker{Task: "t"}.String()}, {Author: "x", Body: Marker{Task: "t"}.String()}}
 	if _, ok := (Identity{Task: "t"}).Find(list, effect.Comment{}, ""); ok {
 		t.Error("a comment is ours, and we have no login")

@@ -12,39 +12,40 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An Identity contains the marks by which our comments on an issue are recognized.
+// An Identity contains everything that identifies our comments on an issue.
 type Identity struct {
 	Ref triage.Ref
-	// Task is the id of the task. The comments of one task are counted, and each number is
-	// posted once.
+	// Task is the id of the task. The comments of one task are numbered, and each number is posted
+	// once.
 	Task string
-	// Scope keeps two executors of the same task apart, such as two steps of one workflow job:
-	// letters, digits, '.', '_' and '-'. May be empty. The part behind the last '.'
-	// distinguishes executors of the same role, such as the jobs of a matrix.
+	// Scope distinguishes executors of the same task, such as two steps of one workflow job. It
+	// contains letters, digits, '.', '_' and '-', and may be empty. The part after the last '.'
+	// distinguishes executors with the same role, such as the jobs of a matrix.
 	Scope string
-	// Nonce is a random secret of this run, of letters and digits. A comment with it is ours, under
-	// whatever login the token posts. Empty: only comments by Login are ours.
+	// Nonce is a random secret of this run, of letters and digits. A comment with it is ours,
+	// whatever login the token posts under. Empty: only comments by Login are ours.
 	Nonce string
 	// Earlier are the ids of earlier decisions on the same event.
 	Earlier []string
-	// Login is the account that our comments appear under; empty: none is known to be ours.
+	// Login is the account that posts our comments; empty: unknown, and no comment is recognized by
+	// its author.
 	Login string
 }
 
-// Marker returns the marker of a comment that answers a command, or with an empty command is not
-// an answer.
+// Marker returns the marker of a comment. If the comment answers a command, command is its name,
+// else "".
 func (id Identity) Marker(c effect.Comment, command string) Marker {
 	return Marker{Task: id.Task, Comment: c.Nth, Scope: id.Scope, Key: c.Key, Once: c.Once, By: command, Run: id.Nonce}
 }
 
-// Mine reports whether a marker is that of a comment of this executor on this task.
+// Mine reports whether a marker belongs to a comment of this executor on this task.
 func (id Identity) Mine(m Marker) bool { return m.Task == id.Task && m.Scope == id.Scope }
 
-// Beside reports whether a marker is that of an executor that does something else with the
-// same task, such as another step. Another job of the same matrix does the same.
+// Beside reports whether a marker belongs to an executor with another role for the same task, such
+// as another step. Jobs of the same matrix have the same role.
 func (id Identity) Beside(m Marker) bool { return m.Task == id.Task && role(m.Scope) != role(id.Scope) }
 
-// role returns a scope without the part that distinguishes executors of the same role.
+// role returns a scope without the part after its last '.'.
 func role(scope string) string {
 	if i := strings.LastIndexByte(scope, '.'); i >= 0 {
 		return scope[:i]
@@ -52,9 +53,8 @@ func role(scope string) string {
 	return scope
 }
 
-// Find returns the one of the comments that is c, posted before. Markers in other people's
-// comments are forged, except one with the secret of this run, which only GitHub and we can
-// know.
+// Find returns the posted comment that corresponds to c. Markers in other people's comments are
+// forged, unless they contain the secret of this run, which only GitHub and we know.
 func (id Identity) Find(list []triage.Comment, c effect.Comment, command string) (triage.Comment, bool) {
 	for _, posted := range list {
 		m, ok := ParseMarker(posted.Body)
@@ -66,13 +66,14 @@ func (id Identity) Find(list []triage.Comment, c effect.Comment, command string)
 	return triage.Comment{}, false
 }
 
-// Repeats reports whether an earlier decision on the same event posted a comment with this
-// body.
+// Repeats reports whether a posted comment has the same text as body, and belongs to an earlier
+// decision on the same event.
 func (id Identity) Repeats(m Marker, posted, body string) bool {
 	return slices.Contains(id.Earlier, m.Task) && m.Scope == id.Scope && sameText(WithoutMarker(posted), body)
 }
 
-// sameText compares texts without regard to line ends and space around them.
+// sameText reports whether two texts are equal, ignoring the kind of line breaks and surrounding
+// space.
 func sameText(a, b string) bool {
 	plain := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
 	return plain(a) == plain(b)
@@ -89,8 +90,8 @@ func (id Identity) Latest(list []triage.Comment, key string) int64 {
 	return newest
 }
 
-// StickyOf returns the id of the comment that a source last kept up to date, by the address in
-// a record; 0: the record has none.
+// StickyOf returns the id of the comment that a source last posted or updated with update_comment.
+// It takes the id from the URL in the record; 0: the record has none.
 func StickyOf(r memory.Record, source string) int64 {
 	for _, t := range slices.Backward(r.Tasks) {
 		for _, a := range slices.Backward(t.Actions) {
@@ -106,8 +107,8 @@ func StickyOf(r memory.Record, source string) int64 {
 	return 0
 }
 
-// ForeignAuthor returns a warning when a comment of ours was posted by another account than
-// expected, and an empty text otherwise.
+// ForeignAuthor returns a warning if our comment was posted by another account than expected, else
+// "".
 func (id Identity) ForeignAuthor(c triage.Comment) string {
 	if c.Author == "" || SameLogin(c.Author, id.Login) {
 		return ""

@@ -10,30 +10,30 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The time within which GitHub applies the labels and assignees of an issue's form or template:
-// usually together with the issue. The author of an issue cannot be as fast by hand.
+// GitHub applies the labels and assignees of an issue form or template within this time, usually
+// together with the issue. The author cannot do it by hand as fast.
 const (
 	formTime = time.Minute
 	atOnce   = 5 * time.Second
 )
 
-// Ours reports whether an event happened under our login, which we may share with other
-// programs. A deleted account has no login, and is never ours.
+// Ours reports whether our login caused an event. Other programs may use the same login. The login
+// of a deleted account is empty, so its events are never ours.
 func (h History) Ours(e triage.TimelineEvent) bool { return SameLogin(e.Actor, h.Bot) }
 
-// SameLogin reports whether two logins are the same account's; an empty one is not an account's.
+// SameLogin reports whether two logins belong to the same account. An empty login belongs to none.
 func SameLogin(a, b string) bool { return a != "" && strings.EqualFold(a, b) }
 
-// Human reports whether an event was caused by a person, whose account may be deleted by now:
-// neither by us nor by another program.
+// Human reports whether a person caused an event: neither our login nor another program. The
+// person's account may be deleted by now.
 func (h History) Human(e triage.TimelineEvent) bool {
 	return !h.Ours(e) && e.ActorType != "Bot" && !strings.HasSuffix(e.Actor, "[bot]")
 }
 
-// fromForm reports whether an event came with the issue, applied by a form or a template. GitHub
-// names the author as its actor, even if the author has no permission to label or assign. An author
-// with that permission may have chosen it, except on an issue that was opened through a form: the
-// form sets its labels and assignees.
+// fromForm reports whether an issue form or a template caused an event together with the issue.
+// GitHub names the author as the actor, even if the author has no permission to label or assign. An
+// author with that permission may have made the change by hand, except on an issue that was opened
+// through a form, because the form sets its labels and assignees.
 func (h History) fromForm(e triage.TimelineEvent) bool {
 	switch e.Kind {
 	case "labeled", "assigned", "milestoned", "issue_type_added":
@@ -48,29 +48,29 @@ func (h History) fromForm(e triage.TimelineEvent) bool {
 	return byAuthor && after <= formTime || h.filledIn() && after <= atOnce
 }
 
-// filledIn reports whether the issue was opened through a form: GitHub writes each answer
-// under a heading of the third level, and nothing before the first one.
+// filledIn reports whether the issue was opened through a form. GitHub then writes each answer
+// under a heading of level 3, and nothing before the first heading.
 func (h History) filledIn() bool {
 	return !h.Issue.PullRequest && strings.HasPrefix(h.Issue.Body, "### ")
 }
 
-// AddedBack returns why a thing that we removed, or would remove, must stay, and an empty
-// text when it need not: the last event about it is that a person put it there.
+// AddedBack returns the reason why a thing must not be removed, or "": the last event about it is
+// that a person added it. did describes the event in the reason.
 func (h History) AddedBack(o effect.Outcome, did string) string {
 	there, _ := kindsOf(o.Thing)
 	return h.Override(there, did, About(o))
 }
 
-// RemovedBefore returns why a thing must not be put there, and an empty text when it may: the
-// last event about it is that a person removed it.
+// RemovedBefore returns the reason why a thing must not be added, or "": the last event about it is
+// that a person removed it. did describes the event in the reason.
 func (h History) RemovedBefore(o effect.Outcome, did string) string {
 	_, gone := kindsOf(o.Thing)
 	return h.Override(gone, did, About(o))
 }
 
-// Override returns the human override that forbids a step, or an empty text: the newest event
-// that matches is a person's and of that kind (any kind when it is empty). did is the verb for
-// the text.
+// Override returns the human override that forbids a step, or "". There is one if the newest
+// matching event was caused by a person and is of that kind; an empty kind means any. did describes
+// the event in the text.
 func (h History) Override(kind, did string, match func(triage.TimelineEvent) bool) string {
 	e, found := h.Last(match)
 	switch {
@@ -82,8 +82,8 @@ func (h History) Override(kind, did string, match func(triage.TimelineEvent) boo
 	return fmt.Sprintf("%s %s on %s; Foreman does not override people (override_humans)", Who(e), did, e.At.UTC().Format(time.DateOnly))
 }
 
-// Since describes the newest event of the kind that a person caused at or after a time, of those
-// for which counts holds; empty: there is none.
+// Since describes the newest event of the kind that a person caused at or after a time, and for
+// which counts returns true. Empty: there is none.
 func (h History) Since(at time.Time, kind, did string, counts func(triage.TimelineEvent) bool) string {
 	e, ok := h.Last(func(e triage.TimelineEvent) bool {
 		return e.Kind == kind && !e.At.Before(at) && h.Human(e) && counts(e)
@@ -94,7 +94,7 @@ func (h History) Since(at time.Time, kind, did string, counts func(triage.Timeli
 	return fmt.Sprintf("%s %s on %s", Who(e), did, e.At.UTC().Format(time.DateOnly))
 }
 
-// Who returns the login of an event's actor, for people.
+// Who returns the login of an event's actor, or "somebody" for a deleted account.
 func Who(e triage.TimelineEvent) string {
 	if e.Actor == "" {
 		return "somebody"

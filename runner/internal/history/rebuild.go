@@ -11,9 +11,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// ActionOf returns the type and the values of the action that leads to an event; ok is false
-// for events that no action leads to, and for comments without a marker. It does not ask whose
-// event it is.
+// ActionOf returns the type and the values of the action that causes such an event. ok is false for
+// events that no action causes, and for comments without a marker. The event may be by anyone.
 func ActionOf(e triage.TimelineEvent) (typ string, values []string, ok bool) {
 	named := func(typ, value string) (string, []string, bool) { return typ, one(value), true }
 	switch e.Kind {
@@ -56,18 +55,18 @@ func one(s string) []string {
 	return []string{s}
 }
 
-// taskTime is the most time between two events that count as one task's.
+// taskTime is the maximum time between two consecutive events of the same task.
 const taskTime = 2 * time.Minute
 
-// A Trace is a run of events of ours that count as one task's.
+// A Trace is a sequence of our events that probably belong to one task.
 type Trace struct {
-	Task   string // id; empty: no marker names it
+	Task   string // id of the task; empty: no marker names it
 	By     string // the command that a marker names; empty: none
 	Events []triage.TimelineEvent
 }
 
-// joins reports whether an event belongs to the trace: it follows soon, and no marker
-// names another task.
+// joins reports whether an event belongs to the trace: it follows soon enough, and no marker names
+// another task.
 func (t Trace) joins(e triage.TimelineEvent, task string) bool {
 	if n := len(t.Events); n > 0 && e.At.Sub(t.Events[n-1].At) > taskTime {
 		return false
@@ -77,9 +76,9 @@ func (t Trace) joins(e triage.TimelineEvent, task string) bool {
 
 var taskID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// Rebuild makes a record from our events in a timeline: those under our login, and comments
-// with our marker. Who asked for an action, and why, is lost. Traces for which own holds are
-// left out: they belong to the present task.
+// Rebuild makes a record from our events in a timeline, including comments with our marker. It
+// cannot restore who requested an action, and why. Traces for which own returns true belong to the
+// current task, and are left out.
 func Rebuild(h History, own func(Trace) bool) memory.Record {
 	var traces []Trace
 	for _, e := range h.Events {
@@ -106,7 +105,7 @@ func Rebuild(h History, own func(Trace) bool) memory.Record {
 	return r
 }
 
-// record returns the task behind a trace.
+// record converts a trace to a task.
 func (t Trace) record() memory.Task {
 	first := t.Events[0]
 	task := memory.Task{
@@ -127,8 +126,8 @@ func (t Trace) record() memory.Task {
 	return task
 }
 
-// RecordHumans adds people's changes to a record. When the timeline is incomplete, it keeps the
-// record's entries from the time before.
+// RecordHumans stores people's changes in a record. If the timeline is incomplete, earlier entries
+// of the record are kept.
 func RecordHumans(h History, r *memory.Record) {
 	switch {
 	case h.Complete:
@@ -138,8 +137,8 @@ func RecordHumans(h History, r *memory.Record) {
 	}
 }
 
-// HumanChanges returns people's changes of the issue, without their texts and without the
-// labels that came with the issue.
+// HumanChanges returns people's changes of the issue. Comments are left out, and so are the labels
+// that an issue form added.
 func HumanChanges(h History) []memory.Change {
 	var list []memory.Change
 	for _, e := range h.Events {

@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "rewrite the expected parts of the files
 
 const rebuildBot = "github-actions[bot]"
 
-// timelineOf reads a timeline as test data hold it: a line for each event, "minute
-// actor kind text", where the text is that of the field that the kind has.
+// timelineOf parses a timeline in the form of the test data: each line is "minute actor kind text".
+// The text is the value of the field that this kind uses.
 func timelineOf(t *testing.T, src string) triage.Timeline {
 	t.Helper()
 	out := triage.Timeline{Complete: true}
@@ -43,7 +43,8 @@ func timelineOf(t *testing.T, src string) triage.Timeline {
 	return out
 }
 
-// TestRebuild compares what every timeline of testdata/rebuild is taken for.
+// TestRebuild compares the record that is rebuilt from each timeline in testdata/rebuild with the
+// expected one.
 func TestRebuild(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/rebuild/*.txtar")
@@ -90,8 +91,8 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// FuzzRebuild makes records of any timeline: they can be stored, and list only comments that
-// are ours.
+// FuzzRebuild rebuilds a record from any timeline. The record must be storable, and must list only
+// comments that are ours.
 func FuzzRebuild(f *testing.F) {
 	f.Add([]byte(`[{"Kind": "labeled", "Actor": "github-actions[bot]", "Label": "commented", "At": "2026-04-10T08:00:00Z"}]`))
 	f.Add([]byte(`[{"Kind": "commented", "Actor": "github-actions[bot]", "Body": "x\n\n<!-- foreman:v1 task=a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d comment=0 -->", "At": "2026-04-10T08:00:00Z"}]`))

@@ -13,30 +13,31 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// UndoCommand is the name of the command by which people revert a task.
+// UndoCommand is the name of the command that reverts a task.
 const UndoCommand = "undo"
 
-// A Made is an outcome with the task of a record that left it. [LastMade] returns only the last
-// one of each thing.
+// A Made is an outcome together with the task that made it. [LastMade] returns only the last one
+// for each thing.
 type Made struct {
 	effect.Outcome
 
-	Type string // of the action
-	By   string // who asked for it, as records name the source
-	Task string // id
+	Type string // type of the action
+	By   string // source of the action, as in records
+	Task string // id of the task
 	At   time.Time
-	// Rebuilt means that the record has it from the timeline, which does not show who asked for
-	// it.
+	// Rebuilt means that the record was rebuilt from the timeline, which does not show who
+	// requested the action.
 	Rebuilt bool
-	// Canceled means that the same task had done the opposite before: together it did nothing.
+	// Canceled means that the same task had done the opposite before, so that it changed nothing in
+	// total.
 	Canceled bool
 }
 
-// ByUndo reports whether a person's undo command made it.
+// ByUndo reports whether a person's undo command caused the outcome.
 func (m Made) ByUndo() bool { return m.By == triage.Source{Command: UndoCommand}.ID() }
 
-// LastMade returns the last outcome of each thing that a record has, in order. Tasks for
-// which skip holds do not count; nil: all do.
+// LastMade returns the last outcome of each thing in a record, in order. Tasks for which skip
+// returns true are ignored; nil ignores none.
 func LastMade(r memory.Record, skip func(memory.Task) bool) []Made {
 	var list []Made
 	for _, t := range r.Tasks {
@@ -84,11 +85,11 @@ func (m Made) kept(r memory.Record) bool {
 type Reversal struct {
 	Items []protocol.ActionItem
 	Made  []Made   // one for each item
-	Left  []string // outcomes that are not reverted, each with its reason, for people
+	Left  []string // outcomes that are not reverted, each with the reason, for people
 }
 
 // Revert returns the actions that revert those outcomes that the issue still shows. Things that
-// somebody else changed since are left as they are.
+// another account has changed since then are left unchanged.
 func (h History) Revert(r memory.Record, list []Made) (Reversal, error) {
 	var out Reversal
 	now := effect.StateOf(h.Issue)
@@ -112,7 +113,7 @@ func (h History) Revert(r memory.Record, list []Made) (Reversal, error) {
 	return out, nil
 }
 
-// touched returns who else changed a thing after us; empty: no other account did.
+// touched returns a text about another account that changed a thing after us, or "" if none did.
 func (h History) touched(m Made) string {
 	e, found := h.Last(About(m.Outcome))
 	switch {
@@ -127,8 +128,9 @@ func (h History) touched(m Made) string {
 	return ""
 }
 
-// closedBefore reports whether the issue was closed already when a task closed it for another
-// reason: the timeline has several closings in a row, and the task's is none but the first.
+// closedBefore reports whether the issue was already closed when a task closed it with another
+// reason. Then the timeline has several "closed" events in a row, and the task's event is not the
+// first of them.
 func (h History) closedBefore(m Made) bool {
 	var row []time.Time
 	for _, e := range h.Events {
@@ -148,10 +150,10 @@ func (h History) closedBefore(m Made) bool {
 	return nearest > 0
 }
 
-// code renders a name for people.
+// code formats a name as code, for people.
 func code(name string) string { return sanitize.Code(sanitize.Name(text.Quote(name))) }
 
-// Subject names the thing, for people.
+// Subject returns a text that names the thing, for people.
 func (m Made) Subject() string {
 	switch m.Thing {
 	case effect.Scheduled:
@@ -165,7 +167,7 @@ func (m Made) Subject() string {
 	return "the " + string(m.Thing) + " " + code(m.Name)
 }
 
-// Reverted describes for people the effect of reverting the outcome.
+// Reverted returns a text about the effect of reverting the outcome, for people.
 func (m Made) Reverted() string {
 	switch {
 	case m.Thing == effect.Label && m.There:
@@ -184,9 +186,9 @@ func (m Made) Reverted() string {
 	return "the issue is opened again"
 }
 
-// Recognizes reports whether the timeline alone shows that we left an outcome, and nothing else
-// does: list, what a record has of us, knows nothing of it. The record of an issue is complete,
-// unless it was rebuilt from the timeline. That of a pull request may lack what its own runs did.
+// Recognizes reports whether the timeline shows that we caused an outcome, although list, the
+// outcomes in the record, does not contain it. The record of an issue is complete, unless it was
+// rebuilt from the timeline. The record of a pull request may lack tasks of its own runs.
 func (h History) Recognizes(list []Made, o effect.Outcome) bool {
 	i := slices.IndexFunc(list, func(m Made) bool { return m.Key() == o.Key() })
 	known := i >= 0 && !list[i].Rebuilt
@@ -197,14 +199,14 @@ func (h History) Recognizes(list []Made, o effect.Outcome) bool {
 	return ok
 }
 
-// Undone returns when we reverted ourselves what an outcome would make so again, by the
-// timeline alone; ok is false when the last event about the thing is another one.
+// Undone returns the event by which we reverted the outcome ourselves. ok is false if the last
+// event about the thing is another one.
 func (h History) Undone(o effect.Outcome) (at triage.TimelineEvent, ok bool) {
 	o.There = !o.There
 	return h.did(o)
 }
 
-// did returns the event by which we left an outcome; ok is false when the last event about the
+// did returns the event by which we caused an outcome. ok is false if the last event about the
 // thing is another one.
 func (h History) did(o effect.Outcome) (e triage.TimelineEvent, ok bool) {
 	kind, gone := kindsOf(o.Thing)
@@ -215,8 +217,8 @@ func (h History) did(o effect.Outcome) (e triage.TimelineEvent, ok bool) {
 	return e, found && h.Ours(e) && e.Kind == kind
 }
 
-// UndoneByCommand reports whether that event was a person's undo command: by the record, or
-// else by an answer to the command that followed soon.
+// UndoneByCommand reports whether event e was caused by a person's undo command. It uses the
+// record, or else an answer to the command that was posted soon after e.
 func (h History) UndoneByCommand(o effect.Outcome, e triage.TimelineEvent, r memory.Record) bool {
 	list := LastMade(r, func(t memory.Task) bool { return t.By == memory.ByTimeline })
 	i := slices.IndexFunc(list, func(m Made) bool { return m.Key() == o.Key() })

@@ -12,17 +12,17 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Maker judges actions one after another: each sees the issue as those before it will
-// leave it.
+// A Maker judges actions one after another. Each action is compared with the issue in the state
+// after the actions before it.
 type Maker struct {
 	policy    policy.Policy
 	limits    map[string]int
-	used      map[string]int  // by name of the limit
-	comments  map[string]int  // planned so far, by key
-	said      map[string]bool // keys of comments that are planned and posted once
+	used      map[string]int  // use of each limit so far
+	comments  map[string]int  // number of planned comments, by key
+	said      map[string]bool // keys of planned comments that are posted only once
 	now       effect.State
-	number    int  // of the issue
-	closed    bool // the issue is, before the plan
+	number    int  // number of the issue
+	closed    bool // whether the issue is closed before the plan
 	commentID int64
 	// mayComment and agentMay are as in Input.
 	mayComment, agentMay bool
@@ -67,12 +67,12 @@ func (m *Maker) Judge(s *Step) {
 	effect.Change(s.Effect, m.now)
 }
 
-// count numbers a comment among those of its key, regardless of its verdict: if the policy
-// changes between two attempts, the numbers stay.
+// count returns the number of earlier comments with the same key. It also counts refused comments,
+// so that the numbers stay the same if the policy changes between two attempts.
 func (m *Maker) count(s *Step) int {
 	key := ""
 	switch {
-	case s.Answers(): // there is one answer to each command
+	case s.Answers(): // each command has only one answer
 		return 0
 	case s.Action.Type == protocol.ActionUpdateComment:
 		key = effect.CommentKey(s.Action)
@@ -86,8 +86,8 @@ func (m *Maker) count(s *Step) int {
 	return m.comments[key] - 1
 }
 
-// limitOf returns the limit that a step uses up, and how much of it. Labels and people count
-// one by one.
+// limitOf returns the limit that applies to a step, and how much of it the step uses. Each label
+// and each person counts as one.
 func limitOf(s *Step) (name string, n int) {
 	switch e := s.Effect.(type) { //nolint:gochecksumtype // every other effect counts once
 	case effect.AddLabels:
@@ -100,7 +100,7 @@ func limitOf(s *Step) (name string, n int) {
 	return s.Action.Type, 1
 }
 
-// take uses n of a limit, all or nothing.
+// take uses n of a limit. If less is left, it uses nothing and returns false.
 func (m *Maker) take(s *Step, name string, n int) bool {
 	if s.Answers() {
 		return m.limits[name] > 0
@@ -112,7 +112,7 @@ func (m *Maker) take(s *Step, name string, n int) bool {
 	return true
 }
 
-// maxAssignees is GitHub's limit for one issue.
+// maxAssignees is GitHub's maximum number of assignees on an issue.
 const maxAssignees = 10
 
 // judge removes from a step's effect everything that is forbidden or already in place. When
@@ -181,7 +181,7 @@ func (m *Maker) judge(s *Step, nth int) {
 	}
 }
 
-// skip skips a step if a condition holds, which it returns.
+// skip skips a step if holds is true, and returns holds.
 func skip(s *Step, holds bool, why string) bool {
 	if holds {
 		s.set(triage.Skip, why)
@@ -215,8 +215,8 @@ func (m *Maker) judgeNeverAgain(s *Step, e effect.NeverAgain) {
 	}
 }
 
-// allowed returns the labels that the policy permits, with the reason against the others in
-// the step, and refuses the step when none is left.
+// allowed returns the labels that the policy permits. It stores the reasons against the others in
+// the step, and refuses the step if no label is left.
 func (m *Maker) allowed(s *Step, labels []string) []string {
 	var kept, why []string
 	for _, name := range labels {
@@ -245,7 +245,7 @@ func (m *Maker) judgeClose(s *Step) {
 	}
 }
 
-// judgeComment judges the keys of a comment, and neutralizes its body.
+// judgeComment checks the keys of a comment, and neutralizes its body.
 func (m *Maker) judgeComment(s *Step, e effect.Comment, nth int) {
 	e.Nth = nth
 	switch {
@@ -274,8 +274,8 @@ func (m *Maker) judgeComment(s *Step, e effect.Comment, nth int) {
 // judgeBody returns the comment with its body neutralized.
 func (m *Maker) judgeBody(s *Step, e effect.Comment) effect.Comment {
 	name, longest := s.Action.Type, m.policy.MaxLength()
-	// Neutralizing is expensive: comments that are not posted skip it. It drops invisible
-	// characters only.
+	// Neutralizing is expensive, so these checks come first. It shortens a body only by removing
+	// invisible characters.
 	switch {
 	case m.used[name] >= m.limits[name] && (!s.Answers() || m.limits[name] <= 0):
 		s.set(triage.Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, m.limits[name]))
@@ -297,7 +297,7 @@ func (m *Maker) judgeBody(s *Step, e effect.Comment) effect.Comment {
 	return e
 }
 
-// short is a duration without the units that are zero at its end: 24h, not 24h0m0s.
+// short formats a duration without trailing units that are zero: 24h, not 24h0m0s.
 func short(d time.Duration) string {
 	out := d.String()
 	for _, zero := range []string{"m0s", "h0m"} {

@@ -9,10 +9,10 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-const maxLabel = 50 // characters of a label's name, as GitHub has it
+const maxLabel = 50 // GitHub's maximum number of characters in a label's name
 
-// missingLabel returns the advice about a label that the repository lacks: the command that
-// creates it. It is empty for a name that no label can have.
+// missingLabel returns advice about a label that the repository does not have: the command that
+// creates it. It is empty if no label can have that name.
 func missingLabel(on triage.Ref, name string) string {
 	if name == "" || utf8.RuneCountInString(name) > maxLabel || strings.ContainsFunc(name, unicode.IsControl) {
 		return ""
@@ -21,7 +21,7 @@ func missingLabel(on triage.Ref, name string) string {
 		name, on.Owner, on.Repo, shellQuote(name))
 }
 
-// shellQuote returns a text as one word of a shell's command line that is not a flag.
+// shellQuote quotes a text for a shell, as one argument that is not parsed as a flag.
 func shellQuote(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:", r)

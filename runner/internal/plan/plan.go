@@ -1,7 +1,7 @@
-// Package plan turns a decision into steps with verdicts. [Make] checks every action against
-// the policy and the issue in the event. [Needs] returns the data that must be read before the
-// verdicts are final. [Review] returns the final verdicts from that data: human overrides, the
-// comment limits, the memory's record, the repository's labels. The package does no I/O.
+// Package plan converts a decision to steps with verdicts. [Make] checks every action against the
+// policy and the issue in the event. [Needs] returns the data that must be read before the verdicts
+// are final. [Review] uses that data to return the final verdicts: it applies human overrides, the
+// comment limits, the memory's record and the repository's labels. The package does no I/O.
 package plan
 
 import (
@@ -19,14 +19,14 @@ import (
 type Decision struct {
 	Message protocol.DecisionMessage
 	By      string // who decided, for the audit: "rules", an agent's address, or several
-	// Sources has one entry for each action; a missing one means an agent.
+	// Sources has one entry per action; a missing entry means an agent.
 	Sources []triage.Source
 	// Fallback means that the agent failed, and that this is the configured decision for that
 	// case.
 	Fallback bool
 }
 
-// Source returns who asked for an action.
+// Source returns the source of an action.
 func (d Decision) Source(i int) triage.Source {
 	if i < len(d.Sources) {
 		return d.Sources[i]
@@ -34,8 +34,8 @@ func (d Decision) Source(i int) triage.Source {
 	return triage.Source{}
 }
 
-// With returns the decision with actions appended. A decision to skip becomes one that asks
-// for these actions alone.
+// With returns the decision with actions appended. If the decision is to skip, the result has only
+// the appended actions.
 func (d Decision) With(from triage.Source, items ...protocol.ActionItem) Decision {
 	if len(items) == 0 {
 		return d
@@ -55,7 +55,7 @@ func (d Decision) With(from triage.Source, items ...protocol.ActionItem) Decisio
 	return d
 }
 
-// Wants reports whether the decision asks for an outcome.
+// Wants reports whether the decision contains an action with this outcome.
 func (d Decision) Wants(o effect.Outcome) bool {
 	return slices.ContainsFunc(d.Message.Actions, func(a protocol.ActionItem) bool {
 		values := memory.NewAction(0, a).Values
@@ -65,22 +65,22 @@ func (d Decision) Wants(o effect.Outcome) bool {
 	})
 }
 
-// A Step is one action of a plan: its result so far, and the effect that it asks for.
+// A Step is one action of a plan: its result so far, and its effect.
 type Step struct {
 	triage.ActionResult
 
-	// Effect is the permitted part of the action; nil for an unknown or malformed one.
+	// Effect is the permitted part of the action; nil for an unknown or malformed action.
 	Effect effect.Effect
-	// Unknown means that there is no such action: the list ends there.
+	// Unknown means that the action's type is unknown. The actions after it are skipped.
 	Unknown bool
-	// Deferred means that it was skipped only for now.
+	// Deferred means that the step is skipped only temporarily.
 	Deferred bool
-	// Landed means that an earlier attempt at the task carried it out.
+	// Landed means that an earlier attempt at the task carried out the step.
 	Landed bool
 }
 
-// RecordOnly reports whether the step changes only the memory's record. A step that was not
-// judged has no effect, only its type.
+// RecordOnly reports whether the step changes only the memory's record. A step without an effect is
+// classified by its action type.
 func (s *Step) RecordOnly() bool {
 	if s.Effect == nil {
 		return s.Action.Type == protocol.ActionNeverAgain
@@ -88,19 +88,19 @@ func (s *Step) RecordOnly() bool {
 	return effect.RecordOnly(s.Effect)
 }
 
-// Comment returns the comment that the step posts; ok is false when it posts none.
+// Comment returns the comment that the step posts; ok is false if it posts none.
 func (s *Step) Comment() (c effect.Comment, ok bool) {
 	c, ok = s.Effect.(effect.Comment)
 	return c, ok
 }
 
-// Answers reports whether the step is the answer to its command, which counts against no
-// limit of other steps.
+// Answers reports whether the step answers its command. An answer does not use up the policy's
+// limits per event.
 func (s *Step) Answers() bool {
 	return s.Source.Command != "" && (s.Action.Type == protocol.ActionComment || s.Action.Type == protocol.ActionReact)
 }
 
-// Written returns the names that the step writes, or that an earlier attempt wrote.
+// Written returns the names that the step writes, or those that an earlier attempt wrote.
 func (s *Step) Written() []string {
 	if len(s.Values) > 0 || s.Effect == nil {
 		return s.Values
@@ -118,14 +118,14 @@ type Plan struct {
 	Steps []Step
 	// Resumed means that an earlier attempt at the task may have written.
 	Resumed bool
-	// Warnings are the review's warnings for maintainers.
+	// Warnings are for maintainers; the review adds them.
 	Warnings []string
 
-	issue  triage.Issue // as of the event
+	issue  triage.Issue // from the event
 	policy policy.Policy
 }
 
-// Writes reports whether any step has to be carried out.
+// Writes reports whether any step must be carried out.
 func (p Plan) Writes() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Verdict == triage.Do })
 }
@@ -139,10 +139,10 @@ type Input struct {
 	MayComment bool
 	// AgentMayComment means that an agent may answer any event that it decides on.
 	AgentMayComment bool
-	// CommentID is the comment that commands stand in; 0: none.
+	// CommentID is the id of the comment that contains the commands; 0: none.
 	CommentID int64
-	// NoNotes is why nothing can be recorded in the memory for later, and NoSchedule why no
-	// close can be scheduled; empty: it can.
+	// NoNotes is the reason why the memory cannot store deferred actions, and NoSchedule the reason
+	// why no close can be scheduled. Empty: it is possible.
 	NoNotes, NoSchedule string
 }
 
@@ -180,16 +180,16 @@ func Make(in Input) Plan {
 	return p
 }
 
-// Resume returns the plan of a later attempt at a task. Steps that the journal lists as done
-// keep their results. Deferred actions and reversals of rules that no longer exist are left
-// out, because they would count as an agent's. rules are the ids that exist.
+// Resume returns the plan for a later attempt at a task. Steps that the journal lists as done keep
+// their results. Deferred actions and reversals of rules that no longer exist are skipped, because
+// they would count as an agent's. rules are the ids of the existing rules.
 func (p Plan) Resume(entries []memory.Entry, rules []string) Plan {
 	p.Steps = slices.Clone(p.Steps)
 	for i := range p.Steps {
 		s, e := &p.Steps[i], entries[i]
 		done := e.State == triage.Done
 		if s.Verdict == triage.Skip && done && !s.RecordOnly() {
-			// The issue may have been read after the earlier attempt.
+			// The step may be skipped only because the issue was read after the earlier attempt.
 			s.set(triage.Do, "")
 			s.Values = e.Values
 		}

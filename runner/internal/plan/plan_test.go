@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of the files in testdata")
 
-// TestPlan judges the decision of every file in testdata/plan by its policy.
+// TestPlan judges the decision of every file in testdata/plan with the file's policy.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	golden.Each(t, "testdata/plan", *update, func(t *testing.T, a *golden.Case) {
@@ -48,7 +48,7 @@ func TestPlan(t *testing.T) {
 	})
 }
 
-// showPlan prints a plan: a line for each step, and what it would write.
+// showPlan formats a plan: one line per step, and what the step would write.
 func showPlan(p Plan) string {
 	var b strings.Builder
 	for _, s := range p.Steps {

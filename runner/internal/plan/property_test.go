@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestReviewProperties checks what holds for every review, on random cases.
+// TestReviewProperties checks properties of every review, on random cases.
 func TestReviewProperties(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(1500) {
@@ -27,7 +27,7 @@ func TestReviewProperties(t *testing.T) {
 	}
 }
 
-// FuzzReview checks what holds for every review.
+// FuzzReview checks properties of every review.
 func FuzzReview(f *testing.F) {
 	f.Add(uint64(1), uint64(2))
 	f.Fuzz(checkReview)
@@ -83,13 +83,13 @@ func checkReview(t *testing.T, seed, more uint64) {
 			}
 		}
 	}
-	// Where the memory is worth reading, it does not matter in which order things are read.
+	// If the memory may be read, the order in which data is read does not matter.
 	if all := c.everything(made); c.attempt.UsesMemory || !c.attempt.Remembers {
 		if eager := Review(made, c.attempt, all); !reflect.DeepEqual(reviewed, eager) {
 			fail("with everything read before, after %q:\n%s\nand\n%s", needs, showReview(reviewed), showReview(eager))
 		}
 	}
-	// The times of the issue tell no more than its timeline.
+	// The times of the issue lead to the same verdicts as its timeline.
 	if c.attempt.Read && c.timeline.Complete {
 		unsure, all := c.attempt, seen
 		unsure.Read, all.Timeline = false, &c.timeline
@@ -102,7 +102,7 @@ func checkReview(t *testing.T, seed, more uint64) {
 	}
 }
 
-// everything is what could be read.
+// everything returns all data that can be read.
 func (c *reviewCase) everything(p Plan) Snapshot {
 	seen := Snapshot{Issue: &c.now, Comments: &c.comments, Timeline: &c.timeline, Record: &c.record}
 	var need Need
@@ -115,7 +115,8 @@ func (c *reviewCase) everything(p Plan) Snapshot {
 	return seen
 }
 
-// randomReview makes a case of few names, so that its parts have to do with each other.
+// randomReview makes a random case. It uses few names, so that the parts of a case affect each
+// other.
 func randomReview(t *testing.T, r *rand.Rand) *reviewCase {
 	t.Helper()
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
@@ -200,7 +201,7 @@ func randomReview(t *testing.T, r *rand.Rand) *reviewCase {
 	return c
 }
 
-// randomAction adds an action to the decision of a case.
+// randomAction adds a random action to the decision of a case.
 func (c *reviewCase) randomAction(t *testing.T, r *rand.Rand, label, login, rule func() string) {
 	t.Helper()
 	specs := protocol.ActionSpecs()
@@ -258,7 +259,7 @@ func (c *reviewCase) randomAction(t *testing.T, r *rand.Rand, label, login, rule
 	d.Message.Actions, d.Sources = append(d.Message.Actions, item), append(d.Sources, source)
 }
 
-// TestMakeProperties checks what holds for every plan, on random cases.
+// TestMakeProperties checks properties of every plan, on random cases.
 func TestMakeProperties(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(1500) {
@@ -296,7 +297,7 @@ func TestMakeProperties(t *testing.T) {
 					if !c.input.Policy.MayLabel(name) {
 						t.Fatalf("seed %d: step %d touches the label %q", seed, i, name)
 					}
-				default: // has no labels
+				default: // other effects have no labels
 				}
 			}
 			if s.RecordOnly() && c.input.NoNotes != "" || unknown && c.input.Policy.RejectUnknown {

@@ -9,17 +9,17 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A rateLimiter limits how often we comment on one issue and change it.
+// A rateLimiter limits how often we comment on and change one issue.
 type rateLimiter struct {
 	policy.RateLimits
 
 	now            time.Time
-	posted         int       // comments of ours so far, without those that are kept up to date
-	last           time.Time // when the newest of other tasks was posted
-	begun          bool      // this task has commented, or will
-	changes        int       // of ours within the last hour, and those that are planned
-	unsureHour     bool      // more events within the last hour than can be read
-	unsureInterval bool      // more events within the interval than can be read
+	posted         int       // our comments so far, without sticky ones
+	last           time.Time // time of our newest comment for another task
+	begun          bool      // this task has commented, or will comment
+	changes        int       // our changes within the last hour, including planned ones
+	unsureHour     bool      // the last hour has more events than can be read
+	unsureInterval bool      // the interval has more events than can be read
 }
 
 // writeWindow is the time within which changes are counted.
@@ -36,7 +36,7 @@ func newRateLimiter(limits policy.RateLimits, h history.History, a Attempt) *rat
 		if m, ok := h.OurComment(e); ok && m.Key == "" {
 			p.posted++
 			switch {
-			case m.By != "", a.Beside(m): // an answer to a command, or of another step
+			case m.By != "", a.Beside(m): // an answer to a command, or a comment of another step
 			case a.Mine(m):
 				p.begun = true
 			default:
@@ -50,18 +50,18 @@ func newRateLimiter(limits policy.RateLimits, h history.History, a Attempt) *rat
 	return p
 }
 
-// hasCooldown reports whether a step posts a comment that the comment interval holds for: it is
-// not an answer to a command, and not kept up to date.
+// hasCooldown reports whether the comment interval applies to a step: it posts a comment that is
+// neither an answer to a command nor sticky.
 func hasCooldown(s *Step) bool {
 	c, comments := s.Comment()
 	return comments && c.Key == "" && !s.Answers()
 }
 
-// check skips a step that exceeds a limit. A task that has begun to comment may post the rest of
-// its comments.
+// check skips a step that exceeds a limit. A task that has already commented may post its other
+// comments.
 func (p *rateLimiter) check(s *Step) {
 	c, comments := s.Comment()
-	fresh := comments && c.Key == "" // and not one that is kept up to date
+	fresh := comments && c.Key == "" // the comment is not sticky
 	switch {
 	case p.Writes > 0 && p.unsureHour:
 		s.set(triage.Skip, "the issue's timeline is too long to count our writes: policy.max_writes_per_hour")

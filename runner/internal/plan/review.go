@@ -15,65 +15,64 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An Attempt describes the run that carries a plan out.
+// An Attempt describes the run that carries out a plan.
 type Attempt struct {
 	history.Identity
 
 	Now time.Time
 	// Resumed means that an earlier attempt at the task may have written.
 	Resumed bool
-	// Fresh means that nothing can have happened on the issue before, but for what others who
-	// got the same event did: its timeline is worth a call only before a comment. It does not
-	// hold for a resumed task.
+	// Fresh means that nothing has happened on the issue before, except by others who got the same
+	// event. Then its timeline is read only before a comment. Fresh is ignored if Resumed is set.
 	Fresh bool
-	// Read means that the issue was read for the task, and is not as an event had it: nothing
-	// happened on it after its UpdatedAt.
+	// Read means that the issue was read for the task, instead of being taken from an event. So
+	// nothing has happened on it after its UpdatedAt.
 	Read bool
-	// Remembers means that the memory may forbid labels, and UsesMemory that it is worth
-	// reading for that alone.
+	// Remembers means that the memory may forbid labels. UsesMemory means that the memory may be
+	// read for this purpose alone.
 	Remembers, UsesMemory bool
 }
 
-// Snapshot is the data read for an issue beyond the event. A nil part was not read.
+// Snapshot is the data that was read in addition to the event. A nil part was not read.
 type Snapshot struct {
 	Issue    *triage.Issue
 	Comments *Comments
 	Timeline *triage.Timeline
 	Record   *memory.Record
-	// Labels are the labels that were looked up: the repository's spelling by folded name,
-	// empty for one that it does not have.
+	// Labels maps the folded name of a label that was looked up to the repository's spelling, or to
+	// "" if the repository does not have the label.
 	Labels map[string]string
 }
 
 // Comments are the comments on an issue that may be the task's.
 type Comments struct {
 	List []triage.Comment
-	Err  error // that there are too many to be read: triage.ErrTruncated; nil: List has all
+	Err  error // triage.ErrTruncated if there are too many comments to read; nil: List has all
 }
 
-// A Need lists the data that has to be read next. The zero value: nothing.
+// A Need lists the data that must be read next. The zero value means that none is needed.
 type Need struct {
 	Issue, Comments, Timeline, Record bool
 
-	Earlier bool     // with Timeline: the part of the timeline before the one that was read
-	Labels  []string // to be looked up in the repository
+	Earlier bool     // with Timeline: the part before the events that were read
+	Labels  []string // labels to be looked up in the repository
 }
 
-// Nothing reports whether nothing has to be read.
+// Nothing reports whether no data must be read.
 func (n Need) Nothing() bool {
 	return !n.Issue && !n.Comments && !n.Timeline && !n.Record && len(n.Labels) == 0
 }
 
-// Needs returns the data that has to be read next before [Review] gives final verdicts.
+// Needs returns the data that must be read before [Review] can return final verdicts.
 func Needs(p Plan, a Attempt, seen Snapshot) Need {
 	_, need := review(p, a, seen)
 	return need
 }
 
-// Review returns the plan with its verdicts reviewed: it skips steps that people decided
-// against, steps beyond the limits of one issue, labels that the memory forbids and labels that
-// the repository does not have, and marks the actions of an earlier attempt as landed. It never
-// permits a step that the plan does not. The verdicts are final when [Needs] returns nothing.
+// Review returns the plan with reviewed verdicts. It skips steps that people decided against, steps
+// beyond the limits of one issue, labels that the memory forbids, and labels that the repository
+// does not have. It marks the actions of an earlier attempt as landed. It never permits a step that
+// the plan does not permit. The verdicts are final if [Needs] returns nothing.
 func Review(p Plan, a Attempt, seen Snapshot) Plan {
 	p, _ = review(p, a, seen)
 	return p
@@ -89,18 +88,18 @@ func review(p Plan, a Attempt, seen Snapshot) (Plan, Need) {
 	return r.Plan, r.need
 }
 
-// A reviewer is one review of one plan. Its stages return false when something has to be read
-// first, which is in need then.
+// A reviewer is one review of one plan. Its stages return false if data must be read first; then
+// need lists that data.
 type reviewer struct {
 	Plan
 
 	a    Attempt
 	seen Snapshot
 	need Need
-	h    history.History // of the timeline, once it is there
+	h    history.History // history from the timeline, once the timeline was read
 }
 
-// open reports whether any step that satisfies want still has to be carried out; nil: any step.
+// open reports whether a step for which want returns true must still be carried out; nil: any step.
 func (r *reviewer) open(want func(*Step) bool) bool {
 	for i := range r.Steps {
 		if s := &r.Steps[i]; s.isOpen() && (want == nil || want(s)) {
@@ -110,8 +109,8 @@ func (r *reviewer) open(want func(*Step) bool) bool {
 	return false
 }
 
-// earlier marks the writes of an earlier attempt as landed, as far as the issue and its
-// comments show them.
+// earlier marks the writes of an earlier attempt as landed, if the issue and its comments show
+// them.
 func (r *reviewer) earlier() bool {
 	if !r.Resumed || !r.open(nil) {
 		return true
@@ -126,7 +125,7 @@ func (r *reviewer) markLanded() bool {
 	}
 	r.issue = *r.seen.Issue
 	// Each step is compared with the issue in the state after the steps before it. If a label is
-	// added and then removed, both steps are repeated, or neither.
+	// added and then removed, either both steps are repeated or neither.
 	now := effect.StateOf(r.issue)
 	for i := range r.Steps {
 		s := &r.Steps[i]
@@ -138,7 +137,7 @@ func (r *reviewer) markLanded() bool {
 				r.need.Comments = true
 				return false
 			}
-			// When there are too many, the step itself will fail for it.
+			// If there are too many comments, the step itself will fail.
 			if found, ok := r.a.Find(r.seen.Comments.List, c, s.Source.Command); ok {
 				s.Landed, s.URL = true, found.URL
 				r.warn(r.a.ForeignAuthor(found))
@@ -153,13 +152,13 @@ func (r *reviewer) markLanded() bool {
 	return true
 }
 
-// overrides skips steps that people decided against, and steps beyond the limits of one issue. The
-// timeline is read only where something can have happened that a step depends on.
+// overrides skips steps that people decided against, and steps beyond the limits of one issue. It
+// needs the timeline only if an event could affect a step.
 func (r *reviewer) overrides() bool {
 	limits := r.policy.RateLimits()
 	still := r.still(limits)
 	once := func(s *Step) bool { c, _ := s.Comment(); return c.Once != "" }
-	// Another workflow, or another job of a matrix, may have answered the event already.
+	// Another workflow, or another job of a matrix, may already have answered the event.
 	answered := func(s *Step) bool { return once(s) || limits.Interval > 0 && hasCooldown(s) }
 	paced := func(s *Step) bool {
 		c, comments := s.Comment()
@@ -179,15 +178,15 @@ func (r *reviewer) overrides() bool {
 	case needed:
 	case !still:
 		return true
-	default: // the limits hold within the plan
+	default: // our earlier actions are within the limits, so an empty timeline is enough
 		timeline = &triage.Timeline{Complete: true}
 	}
 	r.h = history.History{Timeline: *timeline, Bot: r.a.Login, Issue: r.issue}
 	if r.h.Lost() {
 		r.warn("the end of the timeline of " + r.a.Ref.String() + " cannot be found: our earlier actions are not counted")
 	}
-	// An earlier attempt may have commented of which nothing is recorded: the record may be a
-	// backup.
+	// An earlier attempt may have commented although nothing is recorded, for example if the record
+	// is an old backup.
 	if !r.Resumed && r.h.Commented(r.a.Task, r.a.Scope) {
 		r.Resumed = true
 		if !r.markLanded() {
@@ -198,7 +197,7 @@ func (r *reviewer) overrides() bool {
 		return false
 	}
 	p := newRateLimiter(limits, r.h, r.a)
-	fresh := r.a.Fresh && !r.Resumed // people have decided nothing yet, whether or not the timeline was read
+	fresh := r.a.Fresh && !r.Resumed // people have not decided anything yet, even if the timeline was read
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		if s.isOpen() && !fresh && !s.Source.OverrideHumans && !r.override(s) {
@@ -218,11 +217,11 @@ func (r *reviewer) overrides() bool {
 	return true
 }
 
-// slack is how far our clock may be from GitHub's.
+// slack is the assumed maximum difference between our clock and GitHub's.
 const slack = 5 * time.Minute
 
 // still reports whether the issue's own fields prove that our earlier actions are within the
-// limits: it did not change for long enough, or has few comments.
+// limits: the issue did not change for long enough, and it has few comments.
 func (r *reviewer) still(limits policy.RateLimits) bool {
 	if !r.a.Read || r.Resumed || r.issue.UpdatedAt.IsZero() {
 		return false
@@ -237,7 +236,7 @@ func (r *reviewer) still(limits policy.RateLimits) bool {
 	return r.a.Now.Sub(r.issue.UpdatedAt) > window+slack && (limits.Comments <= 0 || comments <= limits.Comments)
 }
 
-// record returns the memory's record of the issue; ok is false when it has to be read first.
+// record returns the memory's record of the issue; ok is false if it must be read first.
 func (r *reviewer) record() (rec memory.Record, ok bool) {
 	if r.seen.Record == nil {
 		r.need.Record = true
@@ -246,18 +245,18 @@ func (r *reviewer) record() (rec memory.Record, ok bool) {
 	return *r.seen.Record, true
 }
 
-// reaches reports whether the timeline that was read has an event that matches, or cannot be
-// read further back, which is a warning where something is missing. It is false when an earlier
-// part has to be read first.
+// reaches reports whether the timeline contains a matching event, or cannot be read further back.
+// If events are missing, it warns. It is false if an earlier part must be read first.
 func (r *reviewer) reaches(match func(triage.TimelineEvent) bool) bool {
 	_, found := r.h.Last(match)
 	return found || r.ends()
 }
 
-// covers is reaches for all events within a time.
+// covers is like reaches, but for all events within a duration before now.
 func (r *reviewer) covers(d time.Duration) bool { return r.h.Covers(r.a.Now.Add(-d)) || r.ends() }
 
-// ends reports whether no earlier part of the timeline can be read.
+// ends reports whether no earlier part of the timeline can be read. If events are missing, it
+// warns.
 func (r *reviewer) ends() bool {
 	if r.h.Before > 0 {
 		r.need.Timeline, r.need.Earlier = true, true
@@ -277,7 +276,7 @@ func (r *reviewer) ends() bool {
 	return true
 }
 
-// overridable reports whether people's decisions stand against an effect.
+// overridable reports whether people can override an effect.
 func overridable(e effect.Effect) bool {
 	switch e.(type) {
 	case effect.AddLabels, effect.RemoveLabels, effect.Assign, effect.Unassign, effect.Close, effect.MarkDuplicate,
@@ -288,8 +287,8 @@ func overridable(e effect.Effect) bool {
 	return false
 }
 
-// override removes from a step the names that people decided against, and skips it when none is
-// left. It is false when the record has to be read first.
+// override removes from a step the names that people decided against. It skips the step if no name
+// is left. It is false if the record or an earlier part of the timeline must be read first.
 func (r *reviewer) override(s *Step) bool {
 	switch e := s.Effect.(type) {
 	case effect.AddLabels:
@@ -331,7 +330,8 @@ func (r *reviewer) override(s *Step) bool {
 	return true
 }
 
-// overrideKinds skips a step when the last event of the kinds is a person's decision against it.
+// overrideKinds skips a step if the last event of the kinds is a person's decision against it. It
+// is false if an earlier part of the timeline must be read first.
 func (r *reviewer) overrideKinds(s *Step, against, did string, kinds ...string) bool {
 	match := history.Kinds(kinds...)
 	if !r.reaches(match) {
@@ -341,7 +341,8 @@ func (r *reviewer) overrideKinds(s *Step, against, did string, kinds ...string) 
 	return true
 }
 
-// overrideNames returns those of the names that people did not decide against.
+// overrideNames returns the names that people did not decide against. The bool is false if data
+// must be read first.
 func (r *reviewer) overrideNames(s *Step, list []string, o effect.Outcome, did string) ([]string, bool) {
 	complete := true
 	kept := filter(s, list, func(name string) string {
@@ -363,8 +364,8 @@ func (r *reviewer) overrideNames(s *Step, list []string, o effect.Outcome, did s
 	return kept, complete
 }
 
-// undone returns when a person reverted by command the outcome that a step asks for; empty: no
-// person did. The record is read only where the timeline shows that we reverted it ourselves.
+// undone returns a reason if a person's undo command reverted the outcome that a step wants, or "".
+// It needs the record only if the timeline shows that we reverted the outcome ourselves.
 func (r *reviewer) undone(s *Step, o effect.Outcome) (why string, ok bool) {
 	if s.Source.Command != "" {
 		return "", true
@@ -380,9 +381,9 @@ func (r *reviewer) undone(s *Step, o effect.Outcome) (why string, ok bool) {
 	return fmt.Sprintf("taken back by /foreman undo on %s; Foreman does not override people (override_humans)", e.At.UTC().Format(time.DateOnly)), true
 }
 
-// stayOpen skips a close when a person reopened the issue after whoever asks for it had
-// closed it, or when a person closed it: the reason is theirs as well. When the memory does not
-// know who asked for our closing, the issue stays open as well.
+// stayOpen skips a close in two cases. A person reopened the issue after the same source had closed
+// it. Or a person closed it, so that the state and the reason are that person's decision. If the
+// memory does not contain the source of our earlier close, the first case applies, too.
 func (r *reviewer) stayOpen(s *Step) bool {
 	why, ok := r.undone(s, effect.Outcome{Thing: effect.Openness})
 	switch {
@@ -415,10 +416,10 @@ func (r *reviewer) stayOpen(s *Step) bool {
 	return true
 }
 
-// CloseSlack is how far the time of a task may be from that of its writes.
+// CloseSlack is the maximum difference between the time of a task and that of its writes.
 const CloseSlack = 15 * time.Minute
 
-// closedBy reports whether the source may be the one that asked for the close at that time.
+// closedBy reports whether the source (asks) may have requested the close at that time.
 func closedBy(rec memory.Record, at time.Time, asks triage.Source) bool {
 	known := false
 	for _, t := range rec.Tasks {
@@ -438,7 +439,7 @@ func closedBy(rec memory.Record, at time.Time, asks triage.Source) bool {
 	return !known
 }
 
-// repeats skips a comment that an earlier decision on the same event posted with the same text.
+// repeats skips a comment if an earlier decision on the same event posted the same text.
 func (r *reviewer) repeats(s *Step) {
 	c, _ := s.Comment()
 	e, found := r.h.Last(func(e triage.TimelineEvent) bool {
@@ -450,8 +451,8 @@ func (r *reviewer) repeats(s *Step) {
 	}
 }
 
-// postedOnce skips a comment that was posted on the issue before, also when it was deleted
-// since.
+// postedOnce skips a comment that was already posted on the issue, even if it was deleted since. It
+// is false if data must be read first.
 func (r *reviewer) postedOnce(s *Step, key string) bool {
 	e, found := r.h.Last(func(e triage.TimelineEvent) bool {
 		m, ok := r.h.OurComment(e)
@@ -483,7 +484,7 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 	return true
 }
 
-// notes skips labels that the memory forbids, and deferred actions that it has already.
+// notes skips labels that the memory forbids, and deferred actions that the memory already has.
 func (r *reviewer) notes() bool {
 	for i := range r.Steps {
 		s := &r.Steps[i]
@@ -515,14 +516,14 @@ func (r *reviewer) notes() bool {
 			if !r.forbidden(s, e) {
 				return false
 			}
-		default: // the memory has nothing about the others
+		default: // the memory does not affect the others
 		}
 	}
 	return true
 }
 
-// unannounced reports whether a comment by whoever asks for the step is deferred: it may be
-// the notice of the close.
+// unannounced reports whether a comment of the same source is deferred. That comment may be the
+// notice of the close.
 func (r *reviewer) unannounced(s *Step) bool {
 	return slices.ContainsFunc(r.Steps, func(o Step) bool {
 		_, comments := o.Comment()
@@ -530,8 +531,8 @@ func (r *reviewer) unannounced(s *Step) bool {
 	})
 }
 
-// forbidden removes from a step the labels that the memory forbids, except those that the plan
-// allows again.
+// forbidden removes the labels that the memory forbids from a step. Labels that the plan allows
+// again stay. It is false if the record must be read first.
 func (r *reviewer) forbidden(s *Step, e effect.AddLabels) bool {
 	if !r.a.Remembers || r.seen.Record == nil && !r.a.UsesMemory {
 		return true
@@ -558,7 +559,7 @@ func (r *reviewer) forbidden(s *Step, e effect.AddLabels) bool {
 	return true
 }
 
-// reviewNever compares a label that is never to be added again with the record.
+// reviewNever compares a never_again step with the record.
 func reviewNever(rec memory.Record, s *Step, e effect.NeverAgain) {
 	if why := canceled(rec, s); why != "" {
 		s.set(triage.Skip, why)
@@ -582,12 +583,12 @@ func (r *reviewer) reviewSchedule(rec memory.Record, s *Step) {
 	}
 	c, planned := rec.Planned(s.Source.Rule)
 	switch {
-	case planned && c.Vetoed && s.Source.OverrideHumans: // it is asked for anew
+	case planned && c.Vetoed && s.Source.OverrideHumans: // the rule may override the veto and schedules the close again
 	case planned && c.Vetoed:
 		s.set(triage.Skip, "people vetoed it before; Foreman does not override people (override_humans)")
 	case planned && c.Task == r.a.Task:
 		s.Landed = true
-	case planned && Lost(c, r.a.Now): // it is scheduled anew
+	case planned && Lost(c, r.a.Now): // the close is scheduled again
 	case planned:
 		s.set(triage.Skip, "it is to be closed on "+c.Due.UTC().Format(time.RFC3339)+" already")
 	case len(rec.Closings) >= memory.MaxClosings:
@@ -595,17 +596,17 @@ func (r *reviewer) reviewSchedule(rec memory.Record, s *Step) {
 	}
 }
 
-// lostAfter is how long a scheduled close may be overdue until it counts as lost. Scheduled runs
-// are more frequent, so one of them would have closed the issue.
+// lostAfter is how long a scheduled close may be overdue before it counts as lost. Scheduled runs
+// are more frequent, so one of them would have closed the issue by then.
 const lostAfter = 48 * time.Hour
 
 // Lost reports whether scheduled runs no longer find a close, because the artifact that announces
-// it expired. The close is then scheduled again, which makes a new artifact.
+// it has expired. Then the close is scheduled again, which creates a new artifact.
 func Lost(c memory.ScheduledClose, now time.Time) bool {
 	return !c.Vetoed && now.Sub(c.Due) > lostAfter
 }
 
-// canceled returns when a person canceled a step's deferred action by command; empty: never.
+// canceled returns a reason if a person's undo command canceled a step's deferred action, or "".
 func canceled(rec memory.Record, s *Step) string {
 	if s.Source.OverrideHumans {
 		return ""
@@ -617,7 +618,7 @@ func canceled(rec memory.Record, s *Step) string {
 			same = m.Thing == effect.Forbidden && effect.NamesOf(e.Labels).Has(m.Name)
 		case effect.Close:
 			same = m.Thing == effect.Scheduled && m.Name == s.Source.Rule
-		default: // not recorded for later
+		default: // the others are not deferred
 		}
 		if same && !m.There && m.ByUndo() {
 			return "taken back by /foreman undo on " + m.At.UTC().Format(time.DateOnly) + "; Foreman does not override people (override_humans)"
@@ -626,7 +627,8 @@ func canceled(rec memory.Record, s *Step) string {
 	return ""
 }
 
-// labels keeps the labels that the repository has, in its spelling.
+// labels removes labels that the repository does not have, and uses the repository's spelling for
+// the others. It is false if labels must be looked up first.
 func (r *reviewer) labels() bool {
 	if r.policy.CreateLabels {
 		return true
@@ -677,7 +679,7 @@ func (r *reviewer) warn(text string) {
 	}
 }
 
-// about puts a name before a reason; no reason stays none.
+// about puts a name in front of a reason. An empty reason stays empty.
 func about(name, why string) string {
 	if why == "" {
 		return ""
@@ -685,8 +687,8 @@ func about(name, why string) string {
 	return name + ": " + why
 }
 
-// filter returns the names that nothing stands against, with the reasons against the others
-// in the step, and skips the step when none is left.
+// filter returns the names for which against returns no reason. It adds the reasons against the
+// others to the step, and skips the step if no name is left.
 func filter(s *Step, list []string, against func(name string) string) []string {
 	var kept, why []string
 	if s.Reason != "" {
@@ -706,7 +708,7 @@ func filter(s *Step, list []string, against func(name string) string) []string {
 	return kept
 }
 
-// skipBecause skips a step when there is a reason to.
+// skipBecause skips a step if reason is not empty.
 func skipBecause(s *Step, reason string) {
 	if reason != "" {
 		s.set(triage.Skip, reason)

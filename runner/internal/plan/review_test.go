@@ -19,36 +19,36 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// maxReads is how often a review may ask for something to be read.
+// maxReads is the maximum number of reads that a review may need.
 const maxReads = 6
 
-// TestReview reviews the plan of every file in testdata/review, and compares the data it asks
-// for, one read after another, and the verdicts. The parts of a case:
+// TestReview reviews the plan of every file in testdata/review. It compares the data that the
+// review needs, one read after another, and the verdicts. The parts of a case:
 //
-//	setup     a line for each thing:
-//	          decision TYPE                 else label_and_respond
+//	setup     one instruction per line:
+//	          decision TYPE                 default: label_and_respond
 //	          event [label=L] [assignee=L] [milestone=T] [type=N] [closed] [locked] [author=L]
 //	                [updated=48h] [comments=N]
-//	                                        the issue as the event has it
-//	          now …                         the issue as it is now; else as the event has it
+//	                                        the issue in the event
+//	          now …                         the current issue; default: as in the event
 //	          resumed, fresh, read, remembers, asks
 //	                                        see [Attempt]
-//	          ledger INDEX STATE [VALUE…]   what the journal of an earlier attempt has
-//	          rules ID…                     those that exist, for the journal
+//	          ledger INDEX STATE [VALUE…]   an entry in the journal of an earlier attempt
+//	          rules ID…                     the existing rules, for the journal
 //	          scope NAME, nonce NAME
 //	          earlier TASK…                 tasks of earlier decisions on the same event
-//	          quiet                         the event is not to be answered with a comment
-//	          unread PART                   the review must not ask for it
-//	actions   who asks, and the action: "-" is an agent, "!ID" a rule that may override people
+//	          quiet                         the event must not be answered with a comment
+//	          unread PART                   the review must not need this part
+//	actions   source and action: "-" is an agent, "!ID" a rule that may override people
 //	policy    the section policy of a configuration
-//	timeline  "HH:MM ACTOR KIND TEXT" of April 10th 2026, or "D HH:MM …" of an earlier day; "…" in
+//	timeline  "HH:MM ACTOR KIND TEXT" of April 10th 2026, or "D HH:MM …" of D days before; "…" in
 //	          the first line: not complete. \n is a line break, $TASK the task
 //	comments  "AUTHOR TEXT"; "…": too many
-//	record    "task ID HH:MM BY TYPE VALUE…" with "+TYPE" for what is noted, "never LABEL",
-//	          "closing RULE TASK HH:MM [vetoed]", "rebuilt …" as task, from the timeline, "full"
-//	labels    those of the repository
+//	record    "task ID HH:MM BY TYPE VALUE…" with "+TYPE" for a deferred action, "never LABEL",
+//	          "closing RULE TASK HH:MM [vetoed]", "rebuilt …" for a task from the timeline, "full"
+//	labels    the labels of the repository
 //
-// It is noon.
+// The current time is noon.
 func TestReview(t *testing.T) {
 	t.Parallel()
 	golden.Each(t, "testdata/review", *update, func(t *testing.T, a *golden.Case) {
@@ -71,7 +71,7 @@ func TestReview(t *testing.T) {
 	})
 }
 
-// A reviewCase is one file.
+// A reviewCase is one test file.
 type reviewCase struct {
 	input   Input
 	attempt Attempt
@@ -138,7 +138,7 @@ func (c *reviewCase) setUp(t *testing.T, f []string) {
 		c.attempt.Fresh = true
 	case "read":
 		c.attempt.Read = true
-	case "uncommented": // the event has no comment that commands stand in
+	case "uncommented": // the event has no comment with commands
 		c.input.CommentID = 0
 	case "remembers":
 		c.attempt.Remembers = true
@@ -228,7 +228,8 @@ func (c *reviewCase) readActions(t *testing.T, src string) {
 	}
 }
 
-// clockOf reads "HH:MM" of the day, or "D HH:MM" of D days before; rest is what follows.
+// clockOf parses "HH:MM" of the current day, or "D HH:MM" of D days before. rest is the text after
+// it.
 func clockOf(t *testing.T, f []string) (at time.Time, rest []string) {
 	t.Helper()
 	days := 0
@@ -247,7 +248,7 @@ func (c *reviewCase) readTimeline(t *testing.T, src string) {
 	unescape := strings.NewReplacer(`\n`, "\n", "$TASK", reviewTask)
 	for line := range strings.Lines(src) {
 		line = strings.TrimSpace(line)
-		if size, cut := strings.CutPrefix(line, "…"); cut { // and about how many events there are
+		if size, cut := strings.CutPrefix(line, "…"); cut { // the number after "…" is the approximate number of events
 			c.timeline.Complete = false
 			c.timeline.Size, _ = strconv.Atoi(strings.TrimSpace(size))
 			continue
@@ -321,7 +322,7 @@ func (c *reviewCase) plan() Plan {
 	return p
 }
 
-// seen reads what the review of a plan asks for, and returns that and the list of reads.
+// seen reads the data that the review of a plan needs. It returns the data and the list of reads.
 func (c *reviewCase) seen(t *testing.T, p Plan) (seen Snapshot, needs string) {
 	t.Helper()
 	var b strings.Builder
@@ -353,7 +354,7 @@ func showNeed(n Need) string {
 	return b.String()
 }
 
-// give reads one need.
+// give reads the data of one Need.
 func (c *reviewCase) give(need Need, seen *Snapshot) {
 	if need.Issue {
 		seen.Issue = &c.now
@@ -380,7 +381,7 @@ func (c *reviewCase) give(need Need, seen *Snapshot) {
 	}
 }
 
-// showReview prints a reviewed plan: a line for each step.
+// showReview formats a reviewed plan: one line per step.
 func showReview(p Plan) string {
 	var b strings.Builder
 	for i := range p.Steps {
@@ -412,7 +413,7 @@ func showReview(p Plan) string {
 	return b.String()
 }
 
-// TestLost checks how long a scheduled close may be overdue.
+// TestLost checks how long a scheduled close may be overdue before it counts as lost.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -432,7 +433,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestWants compares the actions of a decision with outcomes.
+// TestWants checks which outcomes a decision contains.
 func TestWants(t *testing.T) {
 	t.Parallel()
 	c := reviewCase{}
@@ -495,8 +496,8 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// TestSpellingRefused checks the policy against the repository's spelling of a label, too: which
-// names are the same label is the host's decision.
+// TestSpellingRefused checks that the policy also applies to the repository's spelling of a label,
+// because the host decides which names mean the same label.
 func TestSpellingRefused(t *testing.T) {
 	t.Parallel()
 	add, err := protocol.NewAction(protocol.ActionAddLabel, map[string]any{"label": "ship"})

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWebAssembly builds what decides without reading for a browser: nothing of it may need an
-// operating system.
+// TestWebAssembly builds the deciding packages for a browser. They do not read anything, so they
+// must not need an operating system.
 func TestWebAssembly(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

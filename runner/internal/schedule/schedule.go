@@ -1,5 +1,5 @@
-// Package schedule makes the decisions of a scheduled run: which issues still match the scans
-// that found them, and whether a close whose grace period is over may happen.
+// Package schedule makes the decisions of a scheduled run: whether issues still match the scans
+// that found them, and whether a close may happen after its grace period.
 package schedule
 
 import (
@@ -19,13 +19,13 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Candidate is an issue that scans found.
+// A Candidate is an issue that one or more scans found.
 type Candidate struct {
 	Issue triage.Issue
-	Scans []string // the queries
+	Scans []string // the queries of these scans
 }
 
-// Merge adds the issues of a search to the candidates, each once.
+// Merge adds the issues of a search to the candidates, without duplicates.
 func Merge(list []Candidate, s Search, found []triage.Issue) []Candidate {
 	for _, issue := range found {
 		i := slices.IndexFunc(list, func(c Candidate) bool { return c.Issue.Number == issue.Number })
@@ -42,8 +42,8 @@ func Merge(list []Candidate, s Search, found []triage.Issue) []Candidate {
 	return list
 }
 
-// Stale returns the change of a candidate since the search that could affect its scan; empty:
-// none.
+// Stale describes how a candidate changed since the search, if the change could affect the scan, or
+// returns "".
 func (c Candidate) Stale(now triage.Issue) string {
 	was, is := effect.NamesOf(c.Issue.Labels), effect.NamesOf(now.Labels)
 	switch {
@@ -55,23 +55,23 @@ func (c Candidate) Stale(now triage.Issue) string {
 	return ""
 }
 
-// Due returns the closes of a record that are not vetoed, and those of them whose grace
-// period is over.
+// Due returns the closes of a record that are not vetoed (open), and those among them whose grace
+// period is over (due).
 func Due(r memory.Record, now time.Time) (open, due []memory.ScheduledClose) {
 	open = slices.DeleteFunc(slices.Clone(r.Closings), func(c memory.ScheduledClose) bool { return c.Vetoed })
 	due = slices.DeleteFunc(slices.Clone(open), func(c memory.ScheduledClose) bool { return c.Due.After(now) })
 	return open, due
 }
 
-// Forget takes closes out of a record.
+// Forget removes closes from a record.
 func Forget(r *memory.Record, list []memory.ScheduledClose) {
 	for _, c := range list {
 		r.Drop(c.Rule)
 	}
 }
 
-// Close returns the decision to close an issue whose grace period is over. by is the person or
-// rule that decided it, and from is its source.
+// Close returns the decision to close an issue whose grace period is over. by names the decider,
+// "rules" or an agent, and from is the source of the action.
 func Close(task, by string, from triage.Source, c memory.ScheduledClose) (plan.Decision, error) {
 	params := map[string]any{}
 	if c.Reason != "" {
@@ -87,8 +87,8 @@ func Close(task, by string, from triage.Source, c memory.ScheduledClose) (plan.D
 	}}, nil
 }
 
-// ClosedUnrecorded returns which of the closes that are due an earlier run carried out without
-// recording it; ok is false when none was.
+// ClosedUnrecorded returns the due close that an earlier run carried out without recording it. ok
+// is false if there is none.
 func ClosedUnrecorded(h history.History, r memory.Record, due []memory.ScheduledClose) (c memory.ScheduledClose, at time.Time, ok bool) {
 	last, found := h.Last(history.Kinds("closed"))
 	i := slices.IndexFunc(due, func(c memory.ScheduledClose) bool { return !last.At.Before(c.Due) })
@@ -104,8 +104,7 @@ func ClosedUnrecorded(h history.History, r memory.Record, due []memory.Scheduled
 	return due[i], last.At, true
 }
 
-// Reactions returns who reacted with a thumbs down to the issue, or to the comment with that
-// id.
+// Reactions returns the thumbs down reactions to the comment with that id; 0: to the issue.
 type Reactions func(ctx context.Context, comment int64) ([]triage.Reaction, error)
 
 // Vetoed returns a description of a person's veto against a close; empty: there is no veto.
@@ -132,12 +131,12 @@ func Vetoed(ctx context.Context, h history.History, c memory.ScheduledClose, rea
 	return "", nil
 }
 
-// thumbsDown looks for a person's reaction to the issue since the close was decided, or to a
-// comment of ours: of the task that decided it, or one that was written since. Another task
-// may have written the notice, or written it anew.
+// thumbsDown looks for a person's thumbs down to the issue since the close was decided, or to one
+// of our comments: those of the task that decided the close, and those written or edited since.
+// Another task may have posted the notice again or updated it.
 func thumbsDown(ctx context.Context, h history.History, c memory.ScheduledClose, read Reactions) (string, error) {
 	targets := []int64{0}
-	notice := map[int64]bool{} // of the task itself
+	notice := map[int64]bool{} // by comment id: whether the task that decided the close wrote the comment
 	for _, e := range h.Events {
 		m, ok := h.OurComment(e)
 		if !ok || e.ID <= 0 {

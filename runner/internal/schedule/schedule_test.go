@@ -38,8 +38,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestSearches: scans that find all issues together are one search, and each gets what it asks
-// for.
+// TestSearches checks that scans which together find all issues are combined into one search, and
+// that each scan still gets only its own issues.
 func TestSearches(t *testing.T) {
 	t.Parallel()
 	bug := triage.Issue{Number: 1, Labels: []string{"Needs Info", "bug"}}
@@ -48,7 +48,7 @@ func TestSearches(t *testing.T) {
 		name     string
 		scans    []string
 		searches []string
-		bug      []string // the scans that find it, when every search does
+		bug      []string // the scans that find the issue bug, if every search returns it
 		plain    []string
 	}{
 		{"none", nil, nil, nil, nil},
@@ -119,7 +119,8 @@ func TestSearches(t *testing.T) {
 	}
 }
 
-// TestListed: a list of the open issues answers searches for kinds and labels, and no others.
+// TestListed checks that a list of the open issues replaces searches for kinds and labels, and no
+// others.
 func TestListed(t *testing.T) {
 	t.Parallel()
 	list := []triage.Issue{
@@ -130,7 +131,7 @@ func TestListed(t *testing.T) {
 	}
 	tests := []struct {
 		query string
-		want  string // the numbers; empty: the list does not answer it
+		want  string // the numbers of the issues; empty: the list cannot replace the search
 	}{
 		{"is:open", "[3 1]"},
 		{"is:Open is:issue", "[3 1]"},
@@ -243,7 +244,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// event is a timeline's event, some minutes before noon.
+// event returns an event of a timeline that happened the given number of minutes before noon.
 func event(id int64, before int, actor, kind, body string) triage.TimelineEvent {
 	return triage.TimelineEvent{ID: id, At: noon.Add(-time.Duration(before) * time.Minute), Actor: actor, ActorType: "User", Kind: kind, Body: body}
 }
@@ -263,7 +264,7 @@ func TestClosedUnrecorded(t *testing.T) {
 		name   string
 		events []triage.TimelineEvent
 		record memory.Record
-		want   string // rule; "-": none
+		want   string // id of the rule; "-": none
 	}{
 		{"ours", []triage.TimelineEvent{ours}, memory.Record{}, "r"},
 		{"before the first was due", []triage.TimelineEvent{event(1, 60, "hubot[bot]", "closed", "")}, memory.Record{}, "s"},
@@ -285,8 +286,8 @@ func TestClosedUnrecorded(t *testing.T) {
 	}
 }
 
-// TestVetoed asks whether people stand against a close that was decided half an hour before
-// noon, by task t. Reactions are "comment: login minutes", with "!" for an error.
+// TestVetoed checks for vetoes against a close that task t decided half an hour before noon.
+// Reactions are written as "comment: login minutes", with "!" for an error.
 func TestVetoed(t *testing.T) {
 	t.Parallel()
 	comment := func(id int64, before int, task string) triage.TimelineEvent {
@@ -306,9 +307,9 @@ func TestVetoed(t *testing.T) {
 		events    []triage.TimelineEvent
 		reactions map[int64][]triage.Reaction
 		errs      map[int64]error
-		want      string // a part of the reason; empty: none
+		want      string // a part of the reason; empty: no veto
 		err       bool
-		asked     string // the comments whose reactions were read
+		asked     string // ids of the comments whose reactions were read
 	}{
 		{"nothing", "comment reopen thumbs_down", true, nil, nil, nil, "", false, "0"},
 		{"no veto", "", true, []triage.TimelineEvent{event(1, 10, "mona", "commented", "no!")}, nil, nil, "", false, ""},

@@ -8,20 +8,20 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Search is one search on GitHub that answers one scan, or several.
+// A Search is one search on GitHub. Its result serves one or more scans.
 type Search struct {
 	Query string
 	scans []scan // not empty
 }
 
-// Listed reports whether a list of all open issues and pull requests answers the search: its query
-// asks for nothing but that they are open, for one kind, and for labels.
+// Listed reports whether a list of all open issues and pull requests can replace the search: the
+// query only asks that they are open, and for one kind and for labels.
 func (s Search) Listed() bool {
 	_, ok := s.labels()
 	return ok
 }
 
-// Among returns the issues of such a list that the search finds, in the order of the list.
+// Among returns the issues in such a list that the search would find, in the order of the list.
 func (s Search) Among(list []triage.Issue) []triage.Issue {
 	labels, ok := s.labels()
 	pulls := triage.FindsPulls(s.Query)
@@ -34,7 +34,7 @@ func (s Search) Among(list []triage.Issue) []triage.Issue {
 	return found
 }
 
-// labels returns the labels that the search asks for; ok is false when it asks for more than
+// labels returns the labels in the search's query. ok is false if the query contains more than
 // [Search.Listed] permits.
 func (s Search) labels() (labels scan, ok bool) {
 	list, ok := words(s.Query)
@@ -54,13 +54,13 @@ func (s Search) labels() (labels scan, ok bool) {
 	return labels, ok && open && kinds <= 1
 }
 
-// A scan is a query of the rules, by the words that its search does not ask for.
+// A scan is a query of the rules. rest are those of its words that its search does not contain.
 type scan struct {
 	query string
-	rest  []word // labels only
+	rest  []word // words about labels only
 }
 
-// finds reports whether the scan finds an issue that its search found.
+// finds reports whether the scan's query also matches an issue that its search found.
 func (s scan) finds(i triage.Issue) bool {
 	return !slices.ContainsFunc(s.rest, func(w word) bool {
 		has := slices.ContainsFunc(i.Labels, func(l string) bool { return text.Fold(l) == w.label })
@@ -68,18 +68,19 @@ func (s scan) finds(i triage.Issue) bool {
 	})
 }
 
-// A word is a part of a query.
+// A word is one word of a query.
 type word struct {
-	text  string // as it is written
-	plain string // to compare: in one case, without quotes
-	label string // of label:X and -label:X; else empty
+	text  string // as written in the query
+	plain string // for comparisons: case folded, without quotes
+	label string // X in label:X and -label:X; else empty
 	not   bool
 }
 
 func same(a, b word) bool     { return a.plain == b.plain }
 func opposite(a, b word) bool { return a.label != "" && a.label == b.label && a.not != b.not }
 
-// words takes a query apart. ok is false when its words are not all joined by "and".
+// words splits a query into words. ok is false if it contains "and", "or", "not", parentheses or an
+// open quote.
 func words(query string) (list []word, ok bool) {
 	quoted := false
 	for _, field := range strings.FieldsFunc(query, func(r rune) bool {
@@ -88,8 +89,8 @@ func words(query string) (list []word, ok bool) {
 	}) {
 		w := word{text: field, plain: text.Fold(strings.ReplaceAll(field, `"`, ""))}
 		rest, not := strings.CutPrefix(w.plain, "-")
-		// A value with a comma names several labels, and a star any label.
-		quotedWhole := strings.HasPrefix(strings.TrimPrefix(field, "-"), `"`) // a phrase of the text
+		// A comma separates several labels, and a star matches any label.
+		quotedWhole := strings.HasPrefix(strings.TrimPrefix(field, "-"), `"`) // a quoted phrase, which is searched in the text
 		if name, is := strings.CutPrefix(rest, "label:"); is && !quotedWhole && !strings.ContainsAny(name, ",*") {
 			w.label, w.not = name, not
 		}
@@ -101,10 +102,10 @@ func words(query string) (list []word, ok bool) {
 	return list, !quoted
 }
 
-// Searches returns the searches that answer the scans, in their order. Two scans of which one
-// asks for a label and the other for its absence are one search without the label, which finds
-// no more than both; the labels of the issues separate the results. Other scans for labels of
-// the same issues use it as well.
+// Searches returns the searches for the scans, in their order. If one scan requires a label and
+// another scan requires its absence, one search without that label finds the issues of both. The
+// labels of the issues then separate the results. Further scans that differ only in labels use the
+// same search.
 func Searches(queries []string) []Search {
 	var list []Search
 	done := map[string]bool{}
@@ -129,8 +130,8 @@ func Searches(queries []string) []Search {
 	return list
 }
 
-// joined returns the words that a query has in common with one that finds the other issues: the
-// two differ in one label, which one of them asks for.
+// joined returns the words that a query shares with another query, if the two differ only in one
+// label: one requires it, and the other requires its absence.
 func joined(query string, others []string) (base []word, ok bool) {
 	mine, ok := words(query)
 	if !ok {
@@ -150,8 +151,8 @@ func joined(query string, others []string) (base []word, ok bool) {
 	return nil, false
 }
 
-// within returns the words of a query beyond those of another one. ok is false unless it has all
-// of these, and only labels besides.
+// within returns the words of a query that base does not contain. ok is true only if the query
+// contains all words of base, and the other words are about labels.
 func within(query string, base []word) (rest []word, ok bool) {
 	mine, ok := words(query)
 	if !ok {
@@ -162,7 +163,7 @@ func within(query string, base []word) (rest []word, ok bool) {
 	return rest, len(missing) == 0 && !slices.ContainsFunc(rest, func(w word) bool { return w.label == "" })
 }
 
-// split returns the words of a list that another list has, and the others.
+// split returns the words of a list that the other list contains, and the remaining words.
 func split(list, other []word) (common, rest []word) {
 	for _, w := range list {
 		if slices.ContainsFunc(other, func(o word) bool { return same(w, o) }) {

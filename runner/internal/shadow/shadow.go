@@ -1,5 +1,5 @@
-// Package shadow keeps the score of shadow mode: it predicts actions, and compares them with
-// those of people. It does no I/O.
+// Package shadow computes the score of shadow mode. It predicts actions, and compares the
+// predictions with what people did. It does no I/O.
 package shadow
 
 import (
@@ -14,12 +14,12 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Predict returns predictions for the planned actions that people may take as well: labels, and
-// closing.
+// Predict returns predictions for those planned actions that people may take as well: changes of
+// labels, and closing.
 func Predict(list []triage.ActionResult, issue int, at time.Time) []memory.Prediction {
 	var out []memory.Prediction
 	for _, a := range list {
-		if a.State != triage.Planned || a.Source.Command != "" { // people know what they command
+		if a.State != triage.Planned || a.Source.Command != "" { // people expect what they command
 			continue
 		}
 		p := memory.Prediction{At: at, Issue: issue, Rule: a.Source.ID(), Type: a.Action.Type}
@@ -38,7 +38,7 @@ func Predict(list []triage.ActionResult, issue int, at time.Time) []memory.Predi
 			values = e.Names
 		case effect.Close:
 			values = []string{e.Reason}
-		default: // people seldom do the others, or in other words
+		default: // people rarely take the other actions, or choose other values
 		}
 		for _, v := range values {
 			p.Value = v
@@ -48,15 +48,15 @@ func Predict(list []triage.ActionResult, issue int, at time.Time) []memory.Predi
 	return out
 }
 
-// A Settled prediction is one that was compared with its issue.
+// A Settled is a prediction that was compared with its issue.
 type Settled struct {
 	memory.Prediction
 
-	Agreed bool // the issue is as predicted
-	Gone   bool // there is no such issue any more
+	Agreed bool // the issue matches the prediction
+	Gone   bool // the issue no longer exists
 }
 
-// Settle compares a prediction with its issue; nil: the issue is gone.
+// Settle compares a prediction with its issue. A nil issue no longer exists.
 func Settle(p memory.Prediction, issue *triage.Issue) Settled {
 	return Settled{Prediction: p, Gone: issue == nil, Agreed: issue != nil && shows(*issue, p)}
 }
@@ -73,7 +73,7 @@ func shows(i triage.Issue, p memory.Prediction) bool {
 	return i.State == "closed" && (p.Value == "" || strings.EqualFold(p.Value, i.StateReason))
 }
 
-// Update returns the scores with the settled predictions counted and the new ones added.
+// Update returns the scores after counting the settled predictions and adding new ones.
 func Update(was *memory.Scores, settled []Settled, predicted []memory.Prediction) *memory.Scores {
 	var s memory.Scores
 	if was != nil {

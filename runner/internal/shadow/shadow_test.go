@@ -85,7 +85,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestUpdate counts settled predictions, forgets those of issues that are gone, and adds new
+// TestUpdate counts settled predictions, drops those of issues that no longer exist, and adds new
 // ones.
 func TestUpdate(t *testing.T) {
 	t.Parallel()

@@ -11,21 +11,22 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// Overdue is how long a call waits for a batch before it that does not end.
+// Overdue is how long a call waits for the running batch. Then another batch starts beside it.
 const Overdue = 20 * time.Millisecond
 
-// MaxText is the length of texts in bytes up to which a call should be joined with others: the
-// texts of a group are in memory together, several times.
+// MaxText is the largest length in bytes of a call's texts for which the call is joined with
+// others. A group keeps its texts in memory, several times.
 const MaxText = 64 << 10
 
 const (
-	maxGroup    = 128                    // calls that are run together at most
-	maxLocked   = 100 * time.Millisecond // that a group waits for a lock; one of its calls alone may wait longer
+	maxGroup = 128 // calls in a group at most
+	// How long a group waits for a lock; a single call may wait longer.
+	maxLocked   = 100 * time.Millisecond
 	maxPatience = 5 * time.Millisecond
 )
 
-// An Engine is the engine of a database. It runs calls together if that engine is also a [Writer].
-// It is safe for concurrent use.
+// An Engine is the engine of a database. If that engine is also a [Writer], calls may be run
+// together. An Engine is safe for concurrent use.
 type Engine struct {
 	sqlstore.Engine
 
@@ -34,15 +35,14 @@ type Engine struct {
 
 // A Writer is an engine that runs several statements at once.
 type Writer interface {
-	// WriteAll runs the statements that build returns, in one transaction and one round trip.
-	// build gets Tx.Now, and is called again when the transaction is run again. A transaction
-	// that waits longer than locked for a lock fails; 0: only the time limit of all transactions
-	// applies. The error is a queue.ErrUnavailable unless the transaction was certainly rolled
-	// back.
+	// WriteAll runs the statements that build returns, in one transaction and one round trip. The
+	// argument of build is Tx.Now. WriteAll calls build again when it runs the transaction again.
+	// A transaction that waits longer than locked for a lock fails; 0: the usual timeouts apply.
+	// The error is a queue.ErrUnavailable unless the transaction was certainly rolled back.
 	WriteAll(ctx context.Context, locked time.Duration, build func(now any) []sqlstore.Statement) error
 }
 
-// NewEngine returns the engine of a database.
+// NewEngine returns an Engine that uses the engine of a database.
 func NewEngine(e sqlstore.Engine) Engine {
 	w, ok := e.(Writer)
 	if !ok {
@@ -58,29 +58,30 @@ func (e Engine) Waiting() int {
 	return len(e.batcher.waiting)
 }
 
-// A batcher collects the calls that wait and runs them together in one flight, which is one
-// transaction.
+// A batcher collects waiting calls and runs them together in one batch, which is one transaction.
 type batcher struct {
 	writer Writer
 
 	mu      sync.Mutex
 	waiting []*call
-	running int           // batches
-	wanted  int           // the length of waiting at which the batch that gathers is woken; 0: none gathers
-	wake    chan struct{} // has room for one
+	running int           // running batches
+	wanted  int           // number of waiting calls that wakes gather; 0: gather does not run
+	wake    chan struct{} // has a capacity of one
 
-	// expected is the likely size of the next group: the calls that waited when the last batch
-	// ended, and those of that batch, whose callers are likely to come back.
+	// expected is the likely size of the next group. It counts the calls that waited when the
+	// last batch ended, and the calls of that batch, because their callers are likely to call
+	// again.
 	expected int
 	took     time.Duration // moving average of the time that a batch takes
 }
 
 // A Kind is a kind of call, with requests of one type.
 type Kind[R any] struct {
-	// Order is the place of its statement among those of other kinds in a transaction.
+	// Order is the position of this kind's statement in a transaction with statements of other
+	// kinds.
 	Order int
-	// Join returns a statement that carries out requests, which sets the results of those that
-	// were served in them. It may be called again for the same requests, when the transaction was
+	// Join returns a statement for several requests. The statement sets the results in each
+	// request that it serves. Join is called again for the same requests if the transaction was
 	// rolled back.
 	Join func(now any, requests []R) Joined
 	// Forget clears the results in a request whose transaction failed; nil if each call
@@ -88,8 +89,8 @@ type Kind[R any] struct {
 	Forget func(request R)
 }
 
-// Fitting returns the kind of a call with texts of so many bytes; nil, which joins no calls,
-// beyond MaxText.
+// Fitting returns k for a call with texts of size bytes. Beyond MaxText it returns nil, so that
+// the call is not joined with others.
 func (k *Kind[R]) Fitting(size int) *Kind[R] {
 	if size > MaxText {
 		return nil
@@ -107,28 +108,28 @@ func (k *Kind[R]) forget(request R) {
 type Joined struct {
 	sqlstore.Statement
 
-	Served []bool // set by the statement: of each request, whether it was carried out
+	Served []bool // set by the statement: whether it served each request
 }
 
-// A call is a request of a caller that waits.
+// A call is the request of one waiting caller.
 type call struct {
 	kind    any // the *Kind of the request
 	order   int
 	join    func(now any, group []*call) Joined
 	request any
 	forget  func()
-	overdue *time.Timer // begins another batch; nil: another call has one
+	overdue *time.Timer // starts another batch; nil: another call has the timer
 
-	done   chan struct{} // closed when the rest is set
-	alone  bool          // the caller has a batch for itself
+	done   chan struct{} // closed when the fields below are set
+	alone  bool          // the caller runs a batch of this call only
 	served bool
 	err    error
 }
 
-// Do runs a request, alone or together with other requests, and returns when it is durable.
-// When the context ends while the request still waits for others, it is not carried out. Once it
-// is being carried out with others, Do waits for the result all the same: those that
-// follow from it, such as the next task of an issue, would be lost.
+// Do runs a request, alone or together with other requests, and returns when the result is
+// durable. If ctx ends before the request's batch starts, the request is not run. Later Do waits
+// for the result even if ctx ends, because otherwise the steps that follow would be lost, such as
+// the release of the issue's next task.
 func Do[R any](ctx context.Context, e Engine, k *Kind[R], request R, alone func() error) error {
 	b := e.batcher
 	if b == nil || k == nil {
@@ -158,7 +159,7 @@ func Do[R any](ctx context.Context, e Engine, k *Kind[R], request R, alone func(
 	return alone()
 }
 
-// Run runs one request by the statement for several, at once.
+// Run runs one request at once, with the statement for several requests.
 func Run[R any](ctx context.Context, e Engine, k *Kind[R], request R) error {
 	if e.batcher == nil || k == nil {
 		return nil
@@ -172,7 +173,7 @@ func Run[R any](ctx context.Context, e Engine, k *Kind[R], request R) error {
 	return err
 }
 
-// enter has a call wait, and reports whether the caller has to begin a batch.
+// enter adds a call to the waiting ones, and reports whether the caller has to start a batch.
 func (b *batcher) enter(c *call) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -181,7 +182,7 @@ func (b *batcher) enter(c *call) bool {
 		b.wanted = 0
 		select {
 		case b.wake <- struct{}{}:
-		default: // one is woken already
+		default: // it was woken already
 		}
 	}
 	if b.running == 0 {
@@ -192,7 +193,7 @@ func (b *batcher) enter(c *call) bool {
 	return false
 }
 
-// watch sees to it that the first call that waits has a timer.
+// watch starts the timer of the first waiting call, unless it runs.
 func (b *batcher) watch() {
 	if len(b.waiting) > 0 && b.waiting[0].overdue == nil {
 		c := b.waiting[0]
@@ -200,7 +201,7 @@ func (b *batcher) watch() {
 	}
 }
 
-// beginAnother begins a batch beside the one that is overdue, if a call still waits.
+// beginAnother starts a batch beside the overdue one, if c still waits.
 func (b *batcher) beginAnother(c *call) {
 	b.mu.Lock()
 	late := slices.Contains(b.waiting, c)
@@ -213,7 +214,8 @@ func (b *batcher) beginAnother(c *call) {
 	}
 }
 
-// wait waits until a call was decided on, and reports whether it was.
+// wait waits until a batch has processed a call, and returns true. It returns false if ctx ends
+// while the call still waits for a batch.
 func (b *batcher) wait(ctx context.Context, c *call) bool {
 	select {
 	case <-c.done:
@@ -223,11 +225,11 @@ func (b *batcher) wait(ctx context.Context, c *call) bool {
 	if b.leave(c) {
 		return false
 	}
-	<-c.done // a batch has it, whose time the engine bounds
+	<-c.done // the call is in a batch, and the engine limits the time of a batch
 	return true
 }
 
-// leave reports whether a call still waited, which it does no longer.
+// leave removes a call from the waiting ones, and reports whether it was one of them.
 func (b *batcher) leave(c *call) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -247,7 +249,7 @@ func (c *call) stop() {
 	}
 }
 
-// begin begins a batch with the calls that wait, and those that are about to.
+// begin starts a batch with the waiting calls and those that arrive soon.
 func (b *batcher) begin() {
 	b.gather()
 	group := b.take()
@@ -259,8 +261,8 @@ func (b *batcher) begin() {
 	}
 }
 
-// gather waits for the expected number of calls, but no longer than a batch takes, as long as
-// those wait that a batch leaves behind. A caller that was alone before does not wait.
+// gather waits for the expected number of calls, but no longer than a batch takes on average, and
+// at most 5 ms. If only one call is expected, it does not wait.
 func (b *batcher) gather() {
 	b.mu.Lock()
 	n := min(b.expected, maxGroup)
@@ -280,13 +282,13 @@ func (b *batcher) gather() {
 		defer b.mu.Unlock()
 		b.wanted = 0
 		select {
-		case <-b.wake: // it was woken just now
+		case <-b.wake: // it was woken at the same moment
 		default:
 		}
 	}
 }
 
-// take takes calls that wait. Without any it ends the batch.
+// take removes up to 128 waiting calls and returns them. If there is none, the batch ends.
 func (b *batcher) take() []*call {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -306,7 +308,7 @@ func (b *batcher) take() []*call {
 	return group
 }
 
-// runGroup runs several calls together.
+// runGroup runs several calls in one transaction.
 func (b *batcher) runGroup(group []*call) {
 	began := time.Now()
 	kinds := map[any][]*call{}
@@ -344,7 +346,7 @@ func (b *batcher) runGroup(group []*call) {
 	b.end(len(group), began)
 }
 
-// end ends a batch, and begins the next one if calls wait.
+// end ends a batch, and starts the next one if calls wait.
 func (b *batcher) end(size int, began time.Time) {
 	b.mu.Lock()
 	more := len(b.waiting) > 0
@@ -359,8 +361,8 @@ func (b *batcher) end(size int, began time.Time) {
 	}
 }
 
-// A Distinct has requests without duplicates: of several about one task only the first is in it;
-// the others are not served.
+// A Distinct contains requests about different tasks. Of several requests about one task only the
+// first is included, and the others are not served.
 type Distinct[R any] struct {
 	First  []R
 	Served []bool
@@ -368,7 +370,7 @@ type Distinct[R any] struct {
 	at map[string]int
 }
 
-// NewDistinct returns the distinct requests of a group by the ids of their tasks.
+// NewDistinct returns the distinct requests of a group. id returns the task's id of a request.
 func NewDistinct[R any](requests []R, id func(R) string) *Distinct[R] {
 	r := &Distinct[R]{Served: make([]bool, len(requests)), at: map[string]int{}}
 	for i, request := range requests {
@@ -380,14 +382,14 @@ func NewDistinct[R any](requests []R, id func(R) string) *Distinct[R] {
 	return r
 }
 
-// Serve marks the request about a task as served, and returns its number.
+// Serve marks the request about a task as served, and returns its index.
 func (r *Distinct[R]) Serve(id string) int {
 	i := r.at[id]
 	r.Served[i] = true
 	return i
 }
 
-// ServeRow is Serve for a row that is the id.
+// ServeRow is Serve for a row whose only column is the id.
 func (r *Distinct[R]) ServeRow(row sqlstore.Row) error {
 	var id string
 	err := row.Scan(&id)

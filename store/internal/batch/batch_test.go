@@ -16,20 +16,20 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// A desk answers requests, and writes down which were run together and which alone. A
-// statement is the list of its requests.
+// A desk answers requests, and records which ones ran together and which ran alone. Its
+// statements are the lists of their requests.
 type desk struct {
 	sqlstore.Engine
 
 	engine  batch.Engine
 	letters *batch.Kind[string]
 	numbers *batch.Kind[int]
-	serve   func(requests []string) ([]bool, error) // those of letters
+	serve   func(requests []string) ([]bool, error) // serves the requests of letters
 
 	mu    sync.Mutex
 	runs  []string
-	holds map[string]chan struct{} // requests that are not answered before
-	err   error                    // of the statements that run
+	holds map[string]chan struct{} // requests that wait until their channel is closed
+	err   error                    // the error of running statements
 }
 
 func newDesk(serve func([]string) ([]bool, error), held ...string) *desk {
@@ -61,7 +61,7 @@ func (d *desk) note(run string) {
 	d.runs = append(d.runs, run)
 }
 
-// hold waits for the release of a request.
+// hold waits until the channel of a request is closed.
 func (d *desk) hold(request string) {
 	if c := d.holds[request]; c != nil {
 		<-c
@@ -96,10 +96,10 @@ func (d *desk) ask(ctx context.Context, request string) error {
 	})
 }
 
-// all serves all requests.
+// all reports every request as served.
 func all(requests []string) ([]bool, error) { return slices.Repeat([]bool{true}, len(requests)), nil }
 
-// want compares the calls that ran; those after the group run concurrently.
+// want compares the runs. It sorts the runs after the second one, because they are concurrent.
 func (d *desk) want(t *testing.T, want ...string) {
 	t.Helper()
 	slices.Sort(d.runs[min(2, len(d.runs)):])
@@ -124,15 +124,15 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestTogether makes calls of two kinds while one is under way.
+// TestTogether makes calls of two kinds while another call is running.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	broken, unavailable := errors.New("broken"), fmt.Errorf("no answer: %w", queue.ErrUnavailable)
 	tests := []struct {
 		name  string
 		serve func([]string) ([]bool, error)
-		want  []string // runs alone afterwards
-		err   error    // of all
+		want  []string // runs of single calls afterwards
+		err   error    // the error of all calls
 	}{
 		{"all are served", all, nil, nil},
 		{"one is not", func(requests []string) (served []bool, err error) {
@@ -193,7 +193,7 @@ func together(t *testing.T, serve func([]string) ([]bool, error), want []string,
 	}
 }
 
-// TestLeave has a caller leave while it waits, and one while its group is under way.
+// TestLeave ends the context of a call that waits, and of a call whose group is running.
 func TestLeave(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -216,7 +216,7 @@ func TestLeave(t *testing.T) {
 			t.Fatalf("%d calls wait, want none", n)
 		}
 		leaving, leave = context.WithCancel(t.Context())
-		ask(leaving, "gone", nil) // it gets its result
+		ask(leaving, "gone", nil) // the call gets its result
 		ask(t.Context(), "a", nil)
 		close(d.holds["first"])
 		synctest.Wait()
@@ -228,7 +228,7 @@ func TestLeave(t *testing.T) {
 	})
 }
 
-// TestOverdue has calls wait for locks: the next ones begin beside them.
+// TestOverdue makes calls that wait for locks: the following calls start beside them.
 func TestOverdue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -250,8 +250,8 @@ func TestOverdue(t *testing.T) {
 	})
 }
 
-// TestReturn has callers that were answered together come back one after the other: they are
-// run together again. Once one is left, it does not wait.
+// TestReturn lets callers that were answered together call again one after the other: they run
+// together again. When only one caller is left, it does not wait.
 func TestReturn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -262,7 +262,7 @@ func TestReturn(t *testing.T) {
 			synctest.Wait()
 		}
 		ask("first")
-		time.Sleep(time.Millisecond) // the time of a batch
+		time.Sleep(time.Millisecond) // the duration of the batch
 		ask("a")
 		ask("b")
 		close(d.holds["first"])
@@ -282,7 +282,8 @@ func TestReturn(t *testing.T) {
 	})
 }
 
-// TestNextWatched has the call leave that has a timer for those behind it: the next one gets it.
+// TestNextWatched ends the context of the waiting call that has the timer. The next waiting call
+// gets a timer.
 func TestNextWatched(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -307,7 +308,8 @@ func TestNextWatched(t *testing.T) {
 	})
 }
 
-// TestRestWatched has more calls wait than one group takes: the rest do not wait for its end.
+// TestRestWatched makes more calls wait than fit into a group. The rest do not wait for the
+// group's end.
 func TestRestWatched(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,12 +14,12 @@ import (
 
 // claiming are the statements of ClaimNext.
 type claiming struct {
-	// claim hands out one task, pending or due, and runs alone; empty: offer and take hand
-	// out tasks for all callers that claim at the same time.
+	// claim hands out one pending or due task to one caller. If it is empty, offer and take hand
+	// out tasks to all callers that claim at the same time.
 	claim, claimedBody string
 	offer, take        string
 	probe              string
-	probes             bool // probe is run before a claim, when the one before found nothing
+	probes             bool // run probe before a claim if the agent's previous claim found nothing
 	delayed            delayed
 	tasks              tasks
 	claimAll           string // claim for several callers
@@ -50,9 +50,9 @@ WHERE seq IN (SELECT t.seq FROM task t ` + pending + "$5)")
 	return c
 }
 
-// claimChained hands out the first of the tasks that are pending or due. The texts are
-// those from before the statement began, but the task may be newer: the last column is 1 if
-// another task was joined to it meanwhile.
+// claimChained hands out the first of the tasks that are pending or due. It returns the task's
+// texts as they were when the statement began. The last column is 1 if another task was joined to
+// this one meanwhile, so the texts must be read again.
 const claimChained = `
 WITH ready AS MATERIALIZED (
   SELECT t.seq, t.priority FROM task t WHERE t.state = 0 AND t.agent = $2
@@ -68,8 +68,8 @@ FROM pick LEFT JOIN task_body b ON b.seq = pick.seq WHERE task.seq = pick.seq
 RETURNING task_id, attempt, lease_until, created_at, b.origin, b.message, CASE WHEN behind = '' THEN 0 ELSE 1 END,
   CASE WHEN joinable = (SELECT s.joinable FROM task s WHERE s.seq = task.seq) THEN 0 ELSE 1 END`
 
-// claimAll is claimChained for several callers, each row with the number of the caller's kind.
-// It passes over agents that have due tasks, of which one may come first.
+// claimAll is claimChained for several callers. Each row has the number of the caller's kind. It
+// skips agents that have due tasks, because one of these may have to be handed out first.
 const claimAll = `
 WITH want AS MATERIALIZED (
   SELECT w.agent, w.lease, w.claimant, w.callers, w.kind FROM unnest($2::text[], $3::bigint[], $4::text[], $5::bigint[]) WITH ORDINALITY AS w(agent, lease, claimant, callers, kind)
@@ -84,7 +84,7 @@ FROM pick LEFT JOIN task_body b ON b.seq = pick.seq WHERE task.seq = pick.seq
 RETURNING task_id, attempt, lease_until, created_at, b.origin, b.message, CASE WHEN behind = '' THEN 0 ELSE 1 END,
   CASE WHEN joinable = (SELECT s.joinable FROM task s WHERE s.seq = task.seq) THEN 0 ELSE 1 END, pick.kind`
 
-// next hands out the next task, if there is one, without a look at its message.
+// next hands out the next task, if there is one. It does not check the task's message.
 func (c *claiming) next(ctx context.Context, e batch.Engine, w *sqlstore.ClaimRequest) error {
 	if c.claim == "" {
 		return e.WriteBatch(ctx, c.handOut, w)
@@ -104,7 +104,7 @@ func (c *claiming) next(ctx context.Context, e batch.Engine, w *sqlstore.ClaimRe
 	})
 }
 
-// scanClaim reads the result of a claim, and the columns that follow it.
+// scanClaim reads a claimed task into w, and further columns into more.
 func scanClaim(r sqlstore.Row, w *sqlstore.ClaimRequest, more ...any) error {
 	var until, enqueued int64
 	var waited, renewed int
@@ -115,14 +115,14 @@ func scanClaim(r sqlstore.Row, w *sqlstore.ClaimRequest, more ...any) error {
 	return err
 }
 
-// claimTogether answers requests as far as there are pending tasks.
+// claimTogether answers requests as long as there are pending tasks.
 func (c *claiming) claimTogether(now any, requests []*sqlstore.ClaimRequest) batch.Joined {
 	type kind struct {
 		agent, by string
 		lease     int64
 	}
 	numbers := map[kind]int{}
-	var alike [][]int // the numbers of requests that are equal
+	var alike [][]int // indexes of the equal requests, by kind
 	var agents, claimants []string
 	var leases, callers []int64
 	for i, w := range requests {
@@ -155,7 +155,7 @@ func (c *claiming) claimTogether(now any, requests []*sqlstore.ClaimRequest) bat
 	return batch.Joined{Statement: sqlstore.Statement{Query: c.claimAll, Args: args, Each: each}, Served: served}
 }
 
-// handOut answers all requests of a group. One statement serves those that are equal.
+// handOut answers all requests of a group, with one statement for equal requests.
 func (c *claiming) handOut(tx sqlstore.Tx, requests []*sqlstore.ClaimRequest) error {
 	promoted, err := c.delayed.promoteNow(tx)
 	if err != nil {
@@ -181,7 +181,7 @@ func (c *claiming) handOut(tx sqlstore.Tx, requests []*sqlstore.ClaimRequest) er
 	return nil
 }
 
-// handOutAlike answers equal requests, as far as there are tasks.
+// handOutAlike answers equal requests, as long as there are tasks.
 func (c *claiming) handOutAlike(tx sqlstore.Tx, requests []*sqlstore.ClaimRequest) error {
 	w, n, now := requests[0], 0, tx.Now() // both statements must use the same time
 	err := tx.Query(c.offer, func(r sqlstore.Row) error {
@@ -212,7 +212,7 @@ func (c *claiming) quarantine(ctx context.Context, e sqlstore.Engine, got queue.
 			return followUp{}, nil
 		}
 		if err != nil || t.state != stateClaimed || t.attempt != got.Attempt {
-			return followUp{}, err // nil: it was claimed or ended by another caller
+			return followUp{}, err // err is nil if another caller has claimed or ended the task
 		}
 		if err := c.tasks.end(tx, t, "its message is not a JSON object"); err != nil {
 			return followUp{}, err
@@ -221,7 +221,7 @@ func (c *claiming) quarantine(ctx context.Context, e sqlstore.Engine, got queue.
 	})
 }
 
-// nothing reports whether there is no task for an agent.
+// nothing reports whether an agent has no pending task and no task is due.
 func (c *claiming) nothing(ctx context.Context, e sqlstore.Engine, agent string) (bool, error) {
 	return sqlstore.Value(ctx, e.Read, func(tx sqlstore.Tx) (bool, error) {
 		there, err := sqlstore.One(tx, c.probe, sqlstore.Ignore, agent)
@@ -235,9 +235,9 @@ func (c *claiming) nothing(ctx context.Context, e sqlstore.Engine, agent string)
 // maxAgents bounds the idle agents that are remembered: callers choose the names.
 const maxAgents = 10_000
 
-// idle are the agents whose last claim found no task. Their next claim reads before it
-// writes, which costs a little time but no turn of the writer. It is safe for concurrent
-// use.
+// An idle contains the agents whose last claim found no task. Their next claim first reads
+// whether there is a task, because a read does not need the only writer. It is safe for
+// concurrent use.
 type idle struct {
 	mu     sync.Mutex
 	agents map[string]bool

@@ -7,8 +7,8 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// duplicates are the statements that find the task which a new one duplicates: one with its
-// id or its key.
+// duplicates are the statements that find the task that a new task duplicates: a task with the
+// same id or the same key.
 type duplicates struct{ byID, byDedup, byAlso string }
 
 func newDuplicates(d sqlstore.Dialect) duplicates {
@@ -20,8 +20,8 @@ func newDuplicates(d sqlstore.Dialect) duplicates {
 	}
 }
 
-// find returns the task with the same id or the same key, as the outcome how; the zero
-// value: there is none.
+// find returns the task with the same id or key as t, with the outcome how. It returns the zero
+// value if there is none.
 func (s *duplicates) find(tx sqlstore.Tx, how queue.Outcome, t queue.Task) (out queue.Enqueued, err error) {
 	for _, by := range []struct{ query, key string }{{s.byID, t.ID}, {s.byDedup, t.Dedup}, {s.byAlso, t.Dedup}} {
 		if by.key == "" {
@@ -37,7 +37,7 @@ func (s *duplicates) find(tx sqlstore.Tx, how queue.Outcome, t queue.Task) (out 
 	return out, nil
 }
 
-// coalescing are the statements that join a new task to one that waits.
+// coalescing are the statements that join a new task to a waiting one.
 type coalescing struct {
 	also, join, joinBody string
 	duplicates           duplicates
@@ -56,8 +56,8 @@ func newCoalescing(d sqlstore.Dialect) coalescing {
 	}
 }
 
-// coalesce joins a new task to one that waits already, if it can. If not, it returns the
-// id of the task that the new one has to wait for; empty: none.
+// coalesce joins a new task to a waiting task of the same issue and agent, if possible. If not,
+// it returns the id of the task that the new task has to wait for; empty: none.
 func (c *coalescing) coalesce(tx sqlstore.Tx, t queue.Task) (out queue.Enqueued, behind string, err error) {
 	key := IssueKey(t.Repo, t.Issue)
 	if err := sqlstore.Exclude(tx, c.lanes.exclusive, key); err != nil {
@@ -79,7 +79,7 @@ func (c *coalescing) coalesce(tx sqlstore.Tx, t queue.Task) (out queue.Enqueued,
 	return out, firstOf(list), nil
 }
 
-// joinable returns the newest task that another one may be joined to.
+// joinable returns the newest task that a new task may be joined to.
 func joinable(list []neighbour) (neighbour, bool) {
 	for _, n := range slices.Backward(list) {
 		if stateOf(n.state) == queue.Pending && n.attempt == 0 && n.joinable > 0 {
@@ -89,7 +89,8 @@ func joinable(list []neighbour) (neighbour, bool) {
 	return neighbour{}, false
 }
 
-// joinTo joins a new task to one that waits, and reports whether the two fit together.
+// joinTo joins a new task to a waiting one. It returns false if the new task refuses to be
+// joined.
 func (c *coalescing) joinTo(tx sqlstore.Tx, t queue.Task, n neighbour) (bool, error) {
 	var old texts
 	if t.Join != nil {

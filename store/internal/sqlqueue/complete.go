@@ -12,7 +12,7 @@ import (
 // completing are the statements of Complete.
 type completing struct {
 	complete, result string
-	chained          bool // complete keeps the decision too: $5
+	chained          bool // complete also stores the decision: $5
 	tasks            tasks
 	logbook          logbook
 	completeAll      string // complete for several decisions
@@ -63,7 +63,7 @@ SELECT task_id FROM t`)
 // noSuchTask is the reason for rejecting a decision on a missing task.
 const noSuchTask = "there is no such task"
 
-// decide stores a decision, or returns the reason for rejecting it.
+// decide stores a decision, or returns the reason why it is rejected.
 func (c *completing) decide(ctx context.Context, e batch.Engine, ref queue.Ref, decision []byte) (queue.Receipt, error) {
 	if !queue.IsText(ref.ID) {
 		return queue.Receipt{Reason: noSuchTask}, nil
@@ -73,7 +73,7 @@ func (c *completing) decide(ctx context.Context, e batch.Engine, ref queue.Ref, 
 	if c.chained {
 		do = e.WriteOne
 	}
-	accepted := true // if it is accepted together with others
+	accepted := true // the result when a group accepts it
 	err := batch.Do(ctx, e, c.joint.Fitting(len(decision)), completion{ref, decision}, func() (err error) {
 		accepted, err = sqlstore.Value(ctx, do, func(tx sqlstore.Tx) (bool, error) { return c.keep(tx, ref, decision) })
 		return err
@@ -98,7 +98,7 @@ func (c *completing) keep(tx sqlstore.Tx, ref queue.Ref, decision []byte) (accep
 	return accepted, err
 }
 
-// keepAll stores decisions on tasks that wait for them and are not locked.
+// keepAll stores decisions on tasks that wait for a decision and are not locked.
 func (c *completing) keepAll(now any, list []completion) batch.Joined {
 	r := batch.NewDistinct(list, func(one completion) string { return one.ref.ID })
 	var ids, claimants []string
@@ -112,7 +112,7 @@ func (c *completing) keepAll(now any, list []completion) batch.Joined {
 	return batch.Joined{Statement: sqlstore.Statement{Query: c.completeAll, Args: args, Each: r.ServeRow}, Served: r.Served}
 }
 
-// refuse finds the reason for rejecting a decision, and logs it with the task.
+// refuse finds the reason why a decision is rejected, and logs it with the task.
 func (c *completing) refuse(ctx context.Context, e sqlstore.Engine, ref queue.Ref, decision []byte) (receipt queue.Receipt, err error) {
 	var why error
 	err = e.Write(ctx, func(tx sqlstore.Tx) error {

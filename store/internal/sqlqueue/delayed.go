@@ -6,7 +6,8 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// delayed are the statements about tasks that were held back until a time that has come.
+// delayed are the statements about due tasks: tasks that were held back until a time that has
+// passed.
 type delayed struct {
 	overdue, promote, rearm string
 	lanes                   lanes
@@ -22,15 +23,15 @@ func newDelayed(d sqlstore.Dialect) delayed {
 	}
 }
 
-// any reports whether there are such tasks.
+// any reports whether there are due tasks.
 func (d *delayed) any(tx sqlstore.Tx) (bool, error) {
 	return sqlstore.One(tx, d.overdue, sqlstore.Ignore, tx.Now())
 }
 
-// promoteNow makes due tasks ready, and returns their agents; "" for decisions. It runs
-// where transactions do not run concurrently: see Dialect.ConcurrentWrites.
+// promoteNow makes due tasks ready, and returns their agents; "" means decisions. It is for
+// databases where transactions do not run concurrently: see Dialect.ConcurrentWrites.
 func (d *delayed) promoteNow(tx sqlstore.Tx) (agents []string, err error) {
-	// Reading is much cheaper than an update of no rows, and mostly there are none.
+	// Usually no task is due, and a read is much cheaper than an update that changes no row.
 	if some, err := d.any(tx); err != nil || !some {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func (d *delayed) ready(tx sqlstore.Tx) ([]string, error) {
 	}, tx.Now())
 }
 
-// overlooked looks again at tasks that have waited for long behind others.
+// overlooked checks tasks again that have waited for other tasks for a long time.
 func (d *delayed) overlooked(tx sqlstore.Tx) (o followUp, err error) {
 	found := map[lane]bool{}
 	err = tx.Query(d.rearm, func(r sqlstore.Row) error {
@@ -74,8 +75,8 @@ func (d *delayed) overlooked(tx sqlstore.Tx) (o followUp, err error) {
 	return o, nil
 }
 
-// promoteAll makes due tasks ready, in transactions of its own, and reports whether there were
-// any. It returns the work that follows them, also with an error.
+// promoteAll makes due tasks ready in separate transactions, and reports whether any task was
+// due. It returns the work that follows these transactions, even with an error.
 func (d *delayed) promoteAll(ctx context.Context, e sqlstore.Engine) (o followUp, due bool, err error) {
 	due, err = sqlstore.Value(ctx, e.ReadOne, d.any)
 	if err != nil || !due {
@@ -87,7 +88,7 @@ func (d *delayed) promoteAll(ctx context.Context, e sqlstore.Engine) (o followUp
 	}
 	o, err = sqlstore.Value(ctx, e.Write, d.overlooked)
 	if err != nil {
-		o = followUp{} // of a transaction that was rolled back
+		o = followUp{} // its transaction was rolled back
 	}
 	o.agents = append(agents, o.agents...)
 	return o, true, err

@@ -11,10 +11,10 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// draining are the statements of LeaseDecisions, which leases decisions.
+// draining are the statements of LeaseDecisions.
 type draining struct {
 	lease      string
-	leaseFirst string // lease, unless a task is due
+	leaseFirst string // lease that finds nothing while a task is due
 	concurrent bool
 	delayed    delayed
 	leaseAll   string // lease for several callers
@@ -27,7 +27,7 @@ func newDraining(d sqlstore.Dialect) *draining {
 		ready = `t.state = 2
     AND (t.issue = 0 OR NOT EXISTS (SELECT 1 FROM task b WHERE b.state = 3 AND b.issue > 0 AND b.lane = t.lane))`
 		returned = "RETURNING task.seq, task_id, epoch, lease_until, agent, repo, task.issue, tries, created_at, completed_at, asks, epoch - asked_epoch,\n  "
-		// A decision whose wait is over may come first.
+		// A due task may be an older decision, which has to be leased first.
 		undue = "\n    AND NOT EXISTS (SELECT 1 FROM task d WHERE d.state >= 6 AND d.run_at <= {now})"
 	)
 	q := &draining{
@@ -42,8 +42,8 @@ func newDraining(d sqlstore.Dialect) *draining {
 		q.leaseFirst = ""
 	}
 	if d.Batches {
-		// Of several decisions on an issue the oldest is leased. They are changed in the order of
-		// their issues, so that of two that wait for each other's issues none waits for ever.
+		// The statement leases only the oldest decision of each issue. It changes the rows in the
+		// order of their issues, so that two transactions cannot wait for each other.
 		q.leaseAll = d.Expand("WITH pick AS MATERIALIZED (\n  SELECT t.seq, t.lane, t.issue FROM task t WHERE " + ready + undue + `
   ORDER BY t.seq LIMIT $4{skip}
 ), oldest AS MATERIALIZED (
@@ -56,7 +56,7 @@ func newDraining(d sqlstore.Dialect) *draining {
 	return q
 }
 
-// leaseOptions are the options of LeaseDecisions, and the process that leases.
+// leaseOptions are the options of LeaseDecisions and the id of the leasing process.
 type leaseOptions struct {
 	queue.DrainOptions
 
@@ -96,8 +96,8 @@ type leaseRequest struct {
 	list []leased
 }
 
-// add leases decisions where transactions run concurrently. promote makes due tasks ready, and
-// reports whether there were any.
+// add leases decisions in databases where transactions run concurrently. promote makes due tasks
+// ready, and reports whether any task was due.
 func (q *draining) add(ctx context.Context, e batch.Engine, o leaseOptions, promote func(context.Context) (bool, error)) ([]queue.Decision, error) {
 	r := &leaseRequest{leaseOptions: o}
 	err := batch.Do(ctx, e, q.joint, r, func() (err error) {
@@ -114,7 +114,7 @@ func (q *draining) add(ctx context.Context, e batch.Engine, o leaseOptions, prom
 			}
 		}
 		if len(r.list) > 0 {
-			return nil // the caller must carry out those that were leased
+			return nil // the caller must carry out the leased decisions
 		}
 		return err
 	})
@@ -124,9 +124,8 @@ func (q *draining) add(ctx context.Context, e batch.Engine, o leaseOptions, prom
 	return decisions(r.list), nil
 }
 
-// each leases every decision in a transaction of its own. A lease may have to wait for
-// another one of the same issue; with several in one transaction, two callers could wait for
-// each other (deadlock).
+// each leases decisions, each in a separate transaction. A lease may have to wait for another
+// lease of the same issue. With several leases in one transaction, two callers could deadlock.
 func (q *draining) each(ctx context.Context, e batch.Engine, lease string, r *leaseRequest) error {
 	for behind := int64(0); len(r.list) < r.Limit; {
 		var d leased
@@ -143,13 +142,13 @@ func (q *draining) each(ctx context.Context, e batch.Engine, lease string, r *le
 	return nil
 }
 
-// maxLeases bounds the decisions that one statement leases.
+// maxLeases is the most decisions that one statement leases.
 const maxLeases = 128
 
-// together leases decisions for several callers with the same options, in turns.
+// together leases decisions for the callers with the same options. It distributes them in turn.
 func (q *draining) together(now any, requests []*leaseRequest) batch.Joined {
 	o, want := requests[0].leaseOptions, 0
-	var open []int // the callers that want more, the next one first
+	var open []int // indexes of the callers that want more decisions
 	for i, r := range requests {
 		r.list = nil
 		if r.Owner == o.Owner && r.Lease == o.Lease && r.holder == o.holder {
@@ -176,7 +175,7 @@ func (q *draining) together(now any, requests []*leaseRequest) batch.Joined {
 	return batch.Joined{Statement: sqlstore.Statement{Query: q.leaseAll, Args: args, Each: each}, Served: served}
 }
 
-// one leases the oldest decision after the task with the number behind.
+// one leases the oldest decision whose task has a larger number than behind.
 func one(tx sqlstore.Tx, lease string, o leaseOptions, behind int64) (d leased, found bool, err error) {
 	found, err = sqlstore.One(tx, lease, func(r sqlstore.Row) (err error) {
 		d, err = scanDecision(r)

@@ -17,9 +17,9 @@ import (
 type enqueuing struct {
 	insert, body, hourly string
 	exclusive            string
-	chained              bool // insert adds the texts too: $15 the message, $16 the origin
+	chained              bool // insert also adds the texts: $15 the message, $16 the origin
 	coalescing           coalescing
-	insertAll            string // insert for several tasks without anything to wait for
+	insertAll            string // insert for several tasks that are ready at once
 	joint                *batch.Kind[queue.Task]
 }
 
@@ -64,16 +64,17 @@ WITH want AS MATERIALIZED (
 )
 SELECT task_id FROM t`
 
-// maxTries bounds the attempts to add a task that was neither new nor a duplicate.
+// maxTries limits how often enqueueOne tries again: a task may be rejected as a duplicate of a
+// task that is purged before it is looked up.
 const maxTries = 10
 
-// enqueue adds a task, unless it is a duplicate or joined to another one.
+// enqueue adds a task, unless it is a duplicate or is joined to another task.
 func (q *enqueuing) enqueue(ctx context.Context, e batch.Engine, t queue.Task) (queue.Enqueued, error) {
 	alone := q.chained && !t.Coalesce && t.HourlyLimit == 0 && t.Wait == 0
 	if !alone {
 		return q.enqueueOne(ctx, e, t, false)
 	}
-	out := queue.Enqueued{Outcome: queue.Added, ID: t.ID} // if it is added together with others
+	out := queue.Enqueued{Outcome: queue.Added, ID: t.ID} // the result when a group adds it
 	err := batch.Do(ctx, e, q.joint.Fitting(len(t.Message)+len(t.Origin)), t, func() (err error) {
 		out, err = q.enqueueOne(ctx, e, t, true)
 		return err
@@ -84,8 +85,8 @@ func (q *enqueuing) enqueue(ctx context.Context, e batch.Engine, t queue.Task) (
 	return out, nil
 }
 
-// addAll adds tasks that are not duplicates. It waits for callers that add tasks with the same
-// ids or keys, and all add them in the same order.
+// addAll adds the tasks that are not duplicates. It waits for transactions that add tasks with
+// the same ids or keys. All of them add tasks in the same order, so there is no deadlock.
 func (q *enqueuing) addAll(now any, tasks []queue.Task) batch.Joined {
 	r := batch.NewDistinct(tasks, func(t queue.Task) string { return t.ID })
 	sorted := slices.SortedFunc(slices.Values(r.First), func(a, b queue.Task) int {
@@ -104,13 +105,13 @@ func (q *enqueuing) addAll(now any, tasks []queue.Task) batch.Joined {
 	return batch.Joined{Statement: sqlstore.Statement{Query: q.insertAll, Args: args, Each: r.ServeRow}, Served: r.Served}
 }
 
-// enqueueOne adds a task; alone is as for add.
+// enqueueOne adds a task. For alone see add.
 func (q *enqueuing) enqueueOne(ctx context.Context, e sqlstore.Engine, t queue.Task, alone bool) (out queue.Enqueued, err error) {
 	do := e.Write
 	if alone {
 		do = e.WriteOne
 	}
-	// The original of a duplicate may be purged before it is looked up.
+	// A task that t duplicates may be purged before it is looked up.
 	for tries := 0; out.Outcome == "" && err == nil; tries++ {
 		out, err = sqlstore.Value(ctx, do, func(tx sqlstore.Tx) (queue.Enqueued, error) { return q.add(tx, t, alone) })
 		if err == nil && alone && out.Outcome == "" {
@@ -128,12 +129,12 @@ func (q *enqueuing) enqueueOne(ctx context.Context, e sqlstore.Engine, t queue.T
 	return out, nil
 }
 
-// add adds a task. Alone in its transaction, it returns the zero value for a duplicate
-// instead of looking for the original.
+// add adds a task. If alone is true, add is the only statement of its transaction. It then
+// returns the zero value for a duplicate, and the caller looks up the original task.
 func (q *enqueuing) add(tx sqlstore.Tx, t queue.Task, alone bool) (queue.Enqueued, error) {
 	var notBefore int64
 	var behind string
-	if t.HourlyLimit > 0 { // before the lock of its issue: always in this order
+	if t.HourlyLimit > 0 { // lock the repository before the issue, always in this order
 		if err := sqlstore.Exclude(tx, q.exclusive, strings.ToLower(t.Repo)); err != nil {
 			return queue.Enqueued{}, err
 		}
@@ -171,7 +172,7 @@ func (q *enqueuing) add(tx sqlstore.Tx, t queue.Task, alone bool) (queue.Enqueue
 	return out, nil
 }
 
-// keep inserts the rows of a task, and returns its number; 0: it is a duplicate.
+// keep inserts the rows of a task, and returns the task's number; 0: the task is a duplicate.
 func (q *enqueuing) keep(tx sqlstore.Tx, t queue.Task, notBefore int64) (seq int64, err error) {
 	var dedup, hourly any
 	if t.Dedup != "" {
@@ -208,8 +209,8 @@ func (q *enqueuing) keep(tx sqlstore.Tx, t queue.Task, notBefore int64) (seq int
 	return seq, err
 }
 
-// turn returns the time from which the hourly limit of a repository allows another task;
-// 0: now. The caller holds the lock of the repository.
+// turn returns the time from which the hourly limit of a repository allows another task; 0: now.
+// The caller has locked the repository.
 func (q *enqueuing) turn(tx sqlstore.Tx, t queue.Task) (at int64, err error) {
 	key := strings.ToLower(t.Repo)
 	wait := sqlstore.Millis(t.Wait)

@@ -32,10 +32,10 @@ func newHeartbeating(d sqlstore.Dialect) heartbeating {
 	}
 }
 
-// attemptOf returns the stored form of a claim's number. No stored claim has the maximum.
+// attemptOf returns the stored form of a claim's attempt. No stored claim has math.MaxInt32.
 func attemptOf(ref queue.Ref) int64 { return int64(min(ref.Attempt, math.MaxInt32)) }
 
-// extend makes a claim last for the lease from now on.
+// extend renews a claim: it expires after lease from now.
 func (h *heartbeating) extend(ctx context.Context, e sqlstore.Engine, ref queue.Ref, lease time.Duration) error {
 	ref.By = queue.CleanText(ref.By)
 	n, err := sqlstore.Value(ctx, e.WriteOne, func(tx sqlstore.Tx) (int64, error) {
@@ -60,7 +60,7 @@ func (h *heartbeating) whyNot(ctx context.Context, e sqlstore.Engine, ref queue.
 	})
 }
 
-// end gives a task up: it fails.
+// end fails the task of a claim.
 func (h *heartbeating) end(ctx context.Context, e sqlstore.Engine, ref queue.Ref, reason string) (o followUp, err error) {
 	ref.By = queue.CleanText(ref.By)
 	var found bool
@@ -83,7 +83,7 @@ func (h *heartbeating) end(ctx context.Context, e sqlstore.Engine, ref queue.Ref
 	return o, err
 }
 
-// free gives a claim back. The task is pending again after wait.
+// free releases a claim. The task is pending again after wait.
 func (h *heartbeating) free(ctx context.Context, e sqlstore.Engine, ref queue.Ref, wait time.Duration) (o followUp, err error) {
 	ref.By = queue.CleanText(ref.By)
 	state := int64(statePending)

@@ -10,7 +10,8 @@ func task(id string, state, attempt, joins int) neighbour {
 	return neighbour{Enqueued: queue.Enqueued{ID: id}, state: state, attempt: attempt, joinable: joins}
 }
 
-// TestNeighbours checks which task of a lane a new one waits for, and which it may join.
+// TestNeighbours checks which task of a lane a new task waits for, and which task it may be
+// joined to.
 func TestNeighbours(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -13,7 +13,7 @@ import (
 // leasing are the statements about leases on decisions: Renew, MarkDone, Fail and ReleaseLease.
 type leasing struct {
 	renew, finish, release, report string
-	chained                        bool // finish keeps the report too: $6
+	chained                        bool // finish also stores the report: $6
 	logbook                        logbook
 	lanes                          lanes
 	finishAll                      string // finish for several leases
@@ -63,7 +63,7 @@ SELECT task_id, agent, lane, followed FROM t`)
 	return l
 }
 
-// extend renews a lease, and returns its new end.
+// extend renews a lease, and returns the time when it expires.
 func (l *leasing) extend(ctx context.Context, e sqlstore.Engine, lease queue.Lease, d time.Duration) (time.Time, error) {
 	var until int64
 	found, err := sqlstore.Value(ctx, e.WriteOne, func(tx sqlstore.Tx) (bool, error) {
@@ -80,7 +80,7 @@ func lostUnless(found bool, err error) error {
 	return err
 }
 
-// An ending is the result of a task.
+// An ending is how a task ends: its state, reason and report.
 type ending struct {
 	state  int64
 	reason string
@@ -110,12 +110,12 @@ func (l *leasing) end(ctx context.Context, e batch.Engine, lease queue.Lease, ho
 	if err := lostUnless(f.found, nil); err != nil {
 		return followUp{}, err
 	}
-	o := followUp{agents: []string{""}} // the next decision on the issue is ready
+	o := followUp{agents: []string{""}} // "": the next decision on the issue is ready
 	o.add(f.after)
 	return o, nil
 }
 
-// finishOne ends the task of a lease, if it still has it.
+// finishOne ends the task of a lease, if the lease is still valid.
 func (l *leasing) finishOne(tx sqlstore.Tx, f *finishing) (err error) {
 	var seq int64
 	var at lane
@@ -133,7 +133,7 @@ func (l *leasing) finishOne(tx sqlstore.Tx, f *finishing) (err error) {
 	return err
 }
 
-// finishTogether ends the tasks of leases that are still valid and not locked.
+// finishTogether ends the tasks of leases that are still valid. It skips locked tasks.
 func (l *leasing) finishTogether(now any, list []*finishing) batch.Joined {
 	r := batch.NewDistinct(list, func(f *finishing) string { return f.lease.ID })
 	var ids, reasons []string
@@ -181,14 +181,15 @@ func (l *leasing) postpone(ctx context.Context, e sqlstore.Engine, lease queue.L
 // use.
 type Holders interface {
 	// Own returns the id of this process, which no other process ever has. provable means that
-	// Ended of other processes reports it once this process has ended.
+	// Ended, called in another process, reports this process after it has ended.
 	Own() (id string, provable bool)
-	// Ended returns those of other processes that have certainly ended, such as by SIGKILL. ids
-	// are all of those that have leases.
+	// Ended returns those of the ids whose processes have certainly ended, even by SIGKILL. ids
+	// must contain all other processes that have leases.
 	Ended(ctx context.Context, ids []string) ([]string, error)
 }
 
-// Unprovable are holders whose end no other process can detect: their leases have to expire.
+// An Unprovable is the id of a process whose end no other process can detect, so that its leases
+// have to expire.
 type Unprovable string
 
 // NewUnprovable returns the holder of this process.
@@ -200,7 +201,7 @@ func (u Unprovable) Own() (id string, provable bool) { return string(u), false }
 // Ended implements [Holders].
 func (u Unprovable) Ended(context.Context, []string) ([]string, error) { return nil, nil }
 
-// unproven begins the stored ids of holders whose end cannot be detected.
+// unproven is the prefix of the stored ids of processes whose end cannot be detected.
 const unproven = "~"
 
 // holderOf returns the stored id of this process.

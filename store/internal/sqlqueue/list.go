@@ -40,10 +40,11 @@ func (s *reading) list(ctx context.Context, e sqlstore.Engine, f queue.Filter) (
 	})
 }
 
-// selection returns the statement for a filter, with its parameters; the first one is the time.
+// selection returns the statement and the parameters for a filter. The first parameter is the
+// time.
 //
-// Each page costs the same, however many tasks there are: where one index does not have the
-// tasks that match in their order, the newest ones of several indexes are merged.
+// A page costs the same with any number of tasks. If no single index returns the matching tasks
+// in their order, the statement merges the newest tasks of several indexes.
 func (s *reading) selection(f queue.Filter) (query string, args []any) {
 	limit := strconv.Itoa(min(cmp.Or(max(f.Limit, 0), 100), 1000))
 	args = []any{nil, cmp.Or(max(f.Before, 0), int64(1)<<62)}
@@ -52,7 +53,7 @@ func (s *reading) selection(f queue.Filter) (query string, args []any) {
 		return "$" + strconv.Itoa(len(args))
 	}
 	const end = " ORDER BY seq DESC LIMIT "
-	condition := "" // beside those of the index
+	condition := "" // in addition to the conditions of the index
 	if f.Agent != "" && f.Repo != "" {
 		condition += " AND agent || '' = " + param(f.Agent)
 	}
@@ -64,7 +65,7 @@ func (s *reading) selection(f queue.Filter) (query string, args []any) {
 	case f.Repo != "" && f.Issue != 0:
 		return s.info + "WHERE seq < $2 AND lane = " + param(IssueKey(f.Repo, f.Issue)) + condition + stored(f.State) + end + limit, args
 	case f.Repo != "" && (f.State == queue.Claimed || f.State == queue.Completed):
-		condition += " AND " + sameRepo(param(f.Repo)) // there are few in these states
+		condition += " AND " + sameRepo(param(f.Repo)) // only few tasks are in these states
 		sources = agentSources(f.State, "")
 	case f.Repo != "":
 		sources = repoSources(f.State, sameRepo(param(f.Repo)))
@@ -79,7 +80,7 @@ func (s *reading) selection(f queue.Filter) (query string, args []any) {
 	for i, from := range sources {
 		parts = append(parts, "SELECT seq FROM (SELECT seq FROM task WHERE "+from.condition+" AND "+from.order+" < $2"+condition+" ORDER BY "+from.order+" DESC LIMIT "+limit+") AS s"+strconv.Itoa(i))
 	}
-	if len(parts) == 0 { // an unknown state
+	if len(parts) == 0 { // the filter's state is unknown
 		return s.info + "WHERE seq < $2 AND state < 0" + end + limit, args[:2]
 	}
 	return s.info + "WHERE seq IN (" + strings.Join(parts, "\nUNION ALL ") + ")" + end + limit, args
@@ -88,10 +89,10 @@ func (s *reading) selection(f queue.Filter) (query string, args []any) {
 // A source is a condition that one index covers.
 type source struct {
 	condition string
-	order     string // seq, or +seq if that is not the order of the index: then the tasks are sorted
+	order     string // seq; or +seq if the index has another order, so that the tasks are sorted
 }
 
-// storedStates returns the stored states of a state; empty text: all.
+// storedStates returns the stored states of a state of package queue; empty text: all.
 func storedStates(state queue.State) []int {
 	var list []int
 	for _, n := range []int{statePending, stateClaimed, stateCompleted, stateDraining, stateDone, stateFailed, stateDelayed, stateHeld, stateBehind} {
@@ -102,7 +103,7 @@ func storedStates(state queue.State) []int {
 	return list
 }
 
-// stored returns a condition for a state.
+// stored returns the SQL condition for a state.
 func stored(state queue.State) string {
 	if state == "" {
 		return ""
@@ -114,11 +115,12 @@ func stored(state queue.State) string {
 	return " AND state IN (" + cmp.Or(strings.Join(list, ", "), "-1") + ")"
 }
 
-// sameRepo is the condition for the repository in a parameter, as the indexes have it.
+// sameRepo returns the condition for the repository in a parameter, in the form that the indexes
+// use.
 func sameRepo(param string) string { return "lower(repo) = lower(" + param + ")" }
 
-// repoSources returns the sources of a repository's tasks. One index has all tasks that have not
-// ended, whatever their state.
+// repoSources returns the sources of a repository's tasks. Tasks that have not ended share one
+// index for all states.
 func repoSources(state queue.State, named string) (list []source) {
 	open := false
 	for _, n := range storedStates(state) {
@@ -134,9 +136,9 @@ func repoSources(state queue.State, named string) (list []source) {
 	return list
 }
 
-// agentSources returns the sources of the tasks in a state, or of the agent in a parameter; empty
-// text: any. Tasks that have not ended come from the index of their state. Where that has another
-// order they are sorted.
+// agentSources returns the sources of the tasks in a state that belong to the agent in a
+// parameter. An empty text means any. For tasks that have not ended it uses the index of their
+// state; if that index has another order, the tasks are sorted.
 func agentSources(state queue.State, agent string) (list []source) {
 	indexed, filtered := "", ""
 	if agent != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// TestSelection has the parameters of a filter, and from how many indexes its tasks come.
+// TestSelection checks the parameters of a filter and the number of indexes that are used.
 func TestSelection(t *testing.T) {
 	t.Parallel()
 	newest := any(int64(1 << 62))

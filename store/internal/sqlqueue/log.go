@@ -5,7 +5,8 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// The log of a task keeps its first entries and its newest ones.
+// firstLogs is the number of first entries that a task's log keeps. The other entries are the
+// newest.
 const firstLogs = queue.MaxLogs / 2
 
 // A logbook keeps the logs of tasks.

@@ -11,7 +11,7 @@ import (
 // purging are the statements of Purge.
 type purging struct {
 	purge, purgeAside string
-	foldCounts        string // empty: not needed
+	foldCounts        string // empty: no counts to fold
 	purgeTexts        [5]string
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// A Queue is a queue.Queue over an engine. It is safe for concurrent use. Each method checks
-// its arguments, runs the verb, and announces the tasks that became ready.
+// A Queue implements queue.Queue with an engine. It is safe for concurrent use. Each method
+// checks its arguments, runs the operation, and announces the tasks that became ready.
 type Queue struct {
 	engine   batch.Engine
 	holders  Holders
@@ -22,8 +22,8 @@ type Queue struct {
 
 var _ queue.Queue = (*Queue)(nil)
 
-// New returns the queue of a database that sqlstore.Migrate was run on. The holders are
-// the processes that use it.
+// New returns the queue of a database that sqlstore.Migrate has prepared. h identifies the
+// processes that use the database.
 func New(e sqlstore.Engine, d sqlstore.Dialect, h Holders) *Queue {
 	return &Queue{batch.NewEngine(e), h, newVerbs(d), &idle{agents: map[string]bool{}}, &watchers{chans: map[chan queue.Change]bool{}}}
 }
@@ -55,8 +55,7 @@ func (q *Queue) after(ctx context.Context, o followUp) {
 	q.notify(q.verbs.lanes.releaseAll(ctx, q.engine, o.lanes)...)
 }
 
-// promote makes due tasks ready, in transactions of its own, and reports whether there were
-// any.
+// promote makes due tasks ready in separate transactions, and reports whether any task was due.
 func (q *Queue) promote(ctx context.Context) (due bool, err error) {
 	o, due, err := q.verbs.delayed.promoteAll(ctx, q.engine)
 	q.after(ctx, o)
@@ -74,7 +73,7 @@ func (q *Queue) Enqueue(ctx context.Context, t queue.Task) (queue.Enqueued, erro
 		return out, sqlstore.Wrap("enqueue task "+t.ID, err)
 	case out.Outcome == queue.Duplicate:
 	case out.Behind != "":
-		q.notify(t.Agent, "") // claims that skip locked rows may have missed the tasks ahead
+		q.notify(t.Agent, "") // a claim that skips locked rows may have missed older tasks
 	case out.Ready.IsZero():
 		q.notify(t.Agent)
 	}
@@ -105,7 +104,7 @@ func (q *Queue) ClaimNext(ctx context.Context, agent string, o queue.ClaimOption
 	}
 }
 
-// claim hands out the next task, without a look at its message. Error: queue.ErrEmpty.
+// claim hands out the next task. It does not check the task's message. Error: queue.ErrEmpty.
 func (q *Queue) claim(ctx context.Context, w *sqlstore.ClaimRequest) error {
 	if q.verbs.claim.probes && q.idle.has(w.Agent) {
 		if nothing, err := q.verbs.claim.nothing(ctx, q.engine, w.Agent); err != nil {
@@ -231,7 +230,7 @@ func (q *Queue) ReleaseLease(ctx context.Context, l queue.Lease, p queue.Postpon
 	return sqlstore.Wrap("release task "+l.ID, err)
 }
 
-// RequeueStale implements queue.Queue. Many tasks are several transactions.
+// RequeueStale implements queue.Queue. It needs several transactions for many tasks.
 func (q *Queue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Requeued, error) {
 	_, err := q.promote(ctx)
 	var all []queue.Requeued
@@ -308,7 +307,7 @@ func (q *Queue) Inspect(ctx context.Context, id string) (queue.Details, error) {
 
 // Retry implements queue.Queue.
 func (q *Queue) Retry(ctx context.Context, id, by string) (queue.State, error) {
-	if _, err := q.promote(ctx); err != nil { // a task that is due is not held back
+	if _, err := q.promote(ctx); err != nil { // a due task no longer counts as held back
 		return "", sqlstore.Wrap("retry task "+id, err)
 	}
 	return q.restart(ctx, "retry task "+id, restart{id: id, by: by})

@@ -12,9 +12,9 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// maxStale bounds the tasks that one statement changes. Each change is logged by a statement
-// of its own: with more, other writers would wait for long, and on a remote database the
-// transaction would exceed the deadline of a call, each time anew.
+// maxStale is the most tasks that one statement changes. Each change is logged by a separate
+// statement. With more tasks, other writers would wait for long. On a distant database the
+// transaction would exceed the deadline of a call, and would exceed it again with each call.
 const maxStale = 200
 
 // requeuing are the statements of RequeueStale and ExtendClaims.
@@ -46,8 +46,8 @@ func newRequeuing(d sqlstore.Dialect) requeuing {
 	}
 }
 
-// some requeues or fails tasks whose claim or lease expired, as many as one transaction
-// may. Tasks that are locked by other transactions are left for the next call.
+// some requeues or fails tasks whose claim or lease expired, but at most as many as one
+// transaction may change. It leaves tasks that other transactions have locked for the next call.
 func (s *requeuing) some(ctx context.Context, e sqlstore.Engine, l queue.Limits) (requeued, error) {
 	return sqlstore.Value(ctx, e.Write, func(tx sqlstore.Tx) (r requeued, err error) {
 		claims := fmt.Sprintf("given up: handed out %d times, and no decision came", l.Claims)
@@ -68,12 +68,12 @@ func (s *requeuing) some(ctx context.Context, e sqlstore.Engine, l queue.Limits)
 	})
 }
 
-// drainsReason is why a task fails that could not be carried out in so many tries.
+// drainsReason returns the reason why a task failed that could not be carried out in limit tries.
 func drainsReason(limit int) string {
 	return fmt.Sprintf("given up: could not be carried out in %d tries: ", limit)
 }
 
-// leases ends the leases that expired, and completes the result of the transaction.
+// leases ends expired leases, and adds them to the result.
 func (s *requeuing) leases(tx sqlstore.Tx, r *requeued, limit int) error {
 	if err := s.fail(tx, r, failStep{s.exhaustDraining, drainsReason(limit), limit}); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *requeuing) leases(tx sqlstore.Tx, r *requeued, limit int) error {
 	}
 	for _, t := range r.tasks {
 		if t.State != queue.Pending {
-			t.Agent = "" // the next decision on the issue is ready
+			t.Agent = "" // "": the next decision on the issue is ready
 		}
 		r.followUp.agents = append(r.followUp.agents, t.Agent)
 	}
@@ -94,17 +94,17 @@ func (s *requeuing) leases(tx sqlstore.Tx, r *requeued, limit int) error {
 type requeued struct {
 	tasks    []queue.Requeued
 	followUp followUp
-	more     bool           // a statement reached maxStale
+	more     bool           // a statement changed maxStale tasks
 	ended    map[int64]bool // tasks whose server has certainly ended
 }
 
-// A failStep fails the tasks that were handed out limit times.
+// A failStep fails the tasks that were tried limit times; 0: none.
 type failStep struct {
 	query, reason string
 	limit         int
 }
 
-// fail runs a step, and logs it with each task. Without a limit, there is none to fail.
+// fail runs a step, and logs it with each task. Without a limit it does nothing.
 func (s *requeuing) fail(tx sqlstore.Tx, all *requeued, step failStep) error {
 	if step.limit <= 0 {
 		return nil
@@ -131,16 +131,17 @@ func (s *requeuing) fail(tx sqlstore.Tx, all *requeued, step failStep) error {
 	return nil
 }
 
-// A staleTask is a task whose claim or lease expired, with the text for its log.
+// A staleTask is a task whose claim or lease expired, or that ran out of tries. text is for its
+// log.
 type staleTask struct {
 	queue.Requeued
 
 	seq       int64
 	who, text string
-	lane      lane // of one that failed
+	lane      lane // set if the task failed
 }
 
-// logAll adds an entry to the log of each task, and the tasks to the result.
+// logAll logs an entry with each task, and adds the tasks to the result.
 func (s *requeuing) logAll(tx sqlstore.Tx, all *requeued, what string, list []staleTask) error {
 	for _, t := range list {
 		if err := s.logbook.note(tx, t.seq, queue.Entry{What: what, Who: t.who, Text: t.text}); err != nil {
@@ -152,8 +153,8 @@ func (s *requeuing) logAll(tx sqlstore.Tx, all *requeued, what string, list []st
 	return nil
 }
 
-// A requeueStep returns tasks to a state, unless they were handed out limit times: those
-// expired after the failSteps. 0: any number.
+// A requeueStep returns expired tasks to a state. It skips tasks that were tried limit times,
+// because they expired only after the failSteps ran; 0: no limit.
 type requeueStep struct {
 	query string
 	state queue.State
@@ -181,7 +182,7 @@ func (s *requeuing) requeue(tx sqlstore.Tx, all *requeued, step requeueStep) err
 	return s.logAll(tx, all, what, list)
 }
 
-// extend makes all claims last for d from now on, and returns how many became longer.
+// extend makes all claims last at least d from now, and returns how many it extended.
 func (s *requeuing) extend(ctx context.Context, e sqlstore.Engine, d time.Duration) (int, error) {
 	n, err := sqlstore.Value(ctx, e.WriteOne, func(tx sqlstore.Tx) (int64, error) {
 		return tx.Exec(s.extendClaims, tx.Now(), sqlstore.Millis(d))
@@ -211,7 +212,7 @@ type leaseRow struct {
 	holder string
 }
 
-// all returns the leases, those that end first at the beginning.
+// all returns the leases, sorted by the time when they expire.
 func (s *holdings) all(ctx context.Context, e sqlstore.Engine) ([]leaseRow, error) {
 	return sqlstore.Value(ctx, e.ReadOne, func(tx sqlstore.Tx) ([]leaseRow, error) {
 		return sqlstore.All(tx, s.held, func(r sqlstore.Row) (l leaseRow, err error) {
@@ -223,14 +224,14 @@ func (s *holdings) all(ctx context.Context, e sqlstore.Engine) ([]leaseRow, erro
 	})
 }
 
-// A leaseState is the result of a look at all leases.
+// A leaseState is the result of look.
 type leaseState struct {
 	expired bool
 	ended   []string // holders that have ended
 	others  []queue.ActiveLease
 }
 
-// look reads the leases, and finds out which of their holders have ended.
+// look reads the leases, and finds out which of the processes that hold them have ended.
 func (s *holdings) look(ctx context.Context, e sqlstore.Engine, h Holders) (state leaseState, err error) {
 	rows, err := s.all(ctx, e)
 	if err != nil {
@@ -243,7 +244,7 @@ func (s *holdings) look(ctx context.Context, e sqlstore.Engine, h Holders) (stat
 			ids[l.holder] = true
 		}
 	}
-	// Without an answer, the leases still expire.
+	// After an error the leases are left to expire.
 	if state.ended, err = h.Ended(ctx, slices.Sorted(maps.Keys(ids))); err != nil {
 		state.ended = nil
 	}
@@ -258,7 +259,7 @@ func (s *holdings) look(ctx context.Context, e sqlstore.Engine, h Holders) (stat
 	return state, err
 }
 
-// some ends leases, as many as one transaction may.
+// some ends the leases of ended processes, but at most as many as one transaction may change.
 func (s *holdings) some(ctx context.Context, e sqlstore.Engine, ended []string, limit int) (requeued, error) {
 	return sqlstore.Value(ctx, e.Write, func(tx sqlstore.Tx) (r requeued, err error) {
 		r.ended = map[int64]bool{}

@@ -36,12 +36,12 @@ func newRetrying(d sqlstore.Dialect) retrying {
 // A restart is a call of Retry or AskAgain.
 type restart struct {
 	id, by string
-	asks   bool   // AskAgain
-	reason string // of AskAgain
+	asks   bool   // true for AskAgain
+	reason string // reason for AskAgain
 }
 
-// restart makes a task ready again, and returns its new state and its agent; "" for a
-// decision.
+// restart makes a task ready again, and returns its new state and its agent. For a decision the
+// agent is "".
 func (r *retrying) restart(ctx context.Context, e sqlstore.Engine, c restart) (state int, agent string, err error) {
 	err = e.Write(ctx, func(tx sqlstore.Tx) error {
 		before, err := r.tasks.look(tx, c.id)
@@ -82,7 +82,7 @@ func (r *retrying) restart(ctx context.Context, e sqlstore.Engine, c restart) (s
 	return state, agent, err
 }
 
-// forget deletes the decision on a task that is asked again, and logs its result.
+// forget deletes the decision on a task for AskAgain, and logs the task's earlier result.
 func (r *retrying) forget(tx sqlstore.Tx, t taskRow) error {
 	var reason string
 	var decision []byte
@@ -101,8 +101,8 @@ func (r *retrying) forget(tx sqlstore.Tx, t taskRow) error {
 	return nil
 }
 
-// next returns the state of a task that is retried, or asked again; then its decision is
-// forgotten.
+// next returns the new state of a task for Retry or AskAgain. For AskAgain it also deletes the
+// decision.
 func (r *retrying) next(tx sqlstore.Tx, t taskRow, asks bool) (state int, err error) {
 	switch {
 	case t.state == stateDone && asks, t.state == stateFailed:
@@ -127,7 +127,7 @@ func (r *retrying) next(tx sqlstore.Tx, t taskRow, asks bool) (state int, err er
 	return statePending, nil
 }
 
-// cancel fails a task in the name of by.
+// cancel fails a task. by is the person who cancels it.
 func (r *retrying) cancel(ctx context.Context, e sqlstore.Engine, id, by string) (followUp, error) {
 	return sqlstore.Value(ctx, e.Write, func(tx sqlstore.Tx) (followUp, error) {
 		t, err := r.tasks.take(tx, id)

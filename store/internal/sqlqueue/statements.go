@@ -5,7 +5,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// verbs are the statements of all verbs of the queue.
+// verbs are the statements of all operations of the queue.
 type verbs struct {
 	enqueue   *enqueuing
 	claim     *claiming
@@ -31,8 +31,7 @@ func newVerbs(d sqlstore.Dialect) verbs {
 	}
 }
 
-// Statements returns every statement of this package by its name, for tests of the query
-// plans.
+// Statements returns all statements of this package by name, for tests of the query plans.
 func Statements(d sqlstore.Dialect) map[string]string {
 	v := newVerbs(d)
 	out := sqlstore.Named(v)

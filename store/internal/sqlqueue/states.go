@@ -1,7 +1,7 @@
-// Package sqlqueue is the queue in a SQL database: one set of statements for every engine
-// of package sqlstore. [Queue] implements queue.Queue. Each of its methods checks the
-// arguments and calls a verb. The statements of a verb and the functions that run them are
-// in one file:
+// Package sqlqueue is the queue in a SQL database, with one set of statements for every engine of
+// package sqlstore. [Queue] implements queue.Queue. Each of its methods checks the arguments and
+// runs one operation. The statements of an operation and the functions that run them are in one
+// file:
 //
 //	enqueue.go    Enqueue; coalesce.go joins a new task to one that waits
 //	claim.go      ClaimNext
@@ -15,20 +15,22 @@
 //	list.go       List, Inspect
 //	purge.go      Purge
 //
-// Where the database serves concurrent transactions, calls of the five verbs of a task's way
-// (Enqueue, ClaimNext, Complete, LeaseDecisions, MarkDone) that are made at the same time share
-// one: see package batch. Each has one statement for a caller that is alone, and one for several.
+// Where the database runs transactions concurrently, calls at the same time of the five main
+// steps of a task (Enqueue, ClaimNext, Complete, LeaseDecisions, MarkDone) share one transaction:
+// see package batch. Each of these steps has one statement for a single caller, and one for
+// several.
 //
-// Shared by several verbs: task.go (the row of one task), delayed.go (tasks held back until
-// a time), lanes.go (tasks that wait for others of their issue), log.go (the log of a task).
+// Several operations share these files: task.go (the row of one task), delayed.go (tasks held
+// back until a time), lanes.go (tasks that wait for others of their issue), log.go (the log of a
+// task).
 //
-// The suite of package queuetest/conformance tests every verb on each engine. Tests of a
-// single verb that need an engine are in the engine's package, such as sqlite/claim_test.go.
+// The suite of package queuetest/conformance tests every operation on each engine. Tests of a
+// single operation that need an engine are in the engine's package, such as sqlite/claim_test.go.
 //
-// A task has three rows, of which only the small one is written often: its state, its
-// texts, and the decision. Tasks that are held back have states of their own, and each
-// frequent statement reads one partial index from its beginning, so that none gets slower
-// with the number of tasks.
+// A task has three rows: its state, its texts, and its decision. Only the row of the state, which
+// is small, is written often. Tasks that are held back have states of their own. Each frequent
+// statement reads one partial index from its beginning, so no statement gets slower with the
+// number of tasks.
 package sqlqueue
 
 import (
@@ -38,8 +40,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// The stored states. Two states of package queue are split: tasks that are held back are
-// not among those that are handed out, and leased decisions not among the ready ones.
+// The stored states. Two states of package queue are split, so that tasks that are held back are
+// separate from tasks that can be handed out, and leased decisions are separate from ready ones.
 const (
 	statePending   = 0
 	stateClaimed   = 1
@@ -47,14 +49,14 @@ const (
 	stateDraining  = 3
 	stateDone      = 4
 	stateFailed    = 5
-	stateDelayed   = 6  // pending, and held back until run_at; its state then is less by holding
-	stateHeld      = 8  // completed, and held back until run_at
-	stateBehind    = 12 // pending, and held back behind others of its issue; looked at again at run_at
+	stateDelayed   = 6  // pending, held back until run_at; then it becomes state - holding
+	stateHeld      = 8  // completed, held back until run_at
+	stateBehind    = 12 // pending, waiting for another task of the issue; checked again at run_at
 
 	holding = 6
 )
 
-// stateOf returns the state that callers see.
+// stateOf returns the state of package queue for a stored state.
 func stateOf(n int) queue.State {
 	switch n {
 	case statePending, stateDelayed, stateBehind:
@@ -69,7 +71,7 @@ func stateOf(n int) queue.State {
 	return queue.Failed
 }
 
-// IssueKey returns the stored key that the tasks of one issue have in common.
+// IssueKey returns the key that is stored with all tasks of one issue.
 func IssueKey(repo string, issue int) string {
 	return strings.ToLower(repo) + "#" + strconv.Itoa(issue)
 }

@@ -18,7 +18,7 @@ type counting struct {
 }
 
 func newCounting(d sqlstore.Dialect) counting {
-	// Triggers keep task_count: see Dialect.Count.
+	// Triggers update task_count: see Dialect.Count.
 	counts := "SELECT state, agent, CAST(sum(n) AS BIGINT) FROM task_count GROUP BY state, agent"
 	if !d.CountsOpen {
 		counts = `SELECT 0, agent, count(*) FROM task WHERE state = 0 GROUP BY agent
@@ -29,10 +29,11 @@ UNION ALL ` + counts
 	}
 	return counting{
 		counts: counts,
-		// The plus keeps databases from looking for the first one among all, from the oldest on.
+		// The plus prevents a search through all tasks from the oldest on.
 		oldest: `SELECT created_at FROM task WHERE seq IN (
 (SELECT min(seq) FROM task WHERE state = 0), (SELECT min(+seq) FROM task WHERE state >= 6 AND state IN (6, 12))) ORDER BY seq LIMIT 1`,
-		// From one agent to the next one, without reading its other tasks.
+		// The recursion jumps from one agent to the next, and skips the other tasks of each
+		// agent.
 		backlog: `WITH RECURSIVE w(agent) AS (
   SELECT (SELECT t.agent FROM task t WHERE t.state = 0 AND t.agent > '' ORDER BY t.agent LIMIT 1)
   UNION ALL
@@ -76,7 +77,7 @@ func (s *counting) count(ctx context.Context, e sqlstore.Engine) (queue.Stats, e
 	})
 }
 
-// countAgent counts tasks of an agent that are pending or claimed.
+// countAgent adds tasks of an agent to its counts, if they are pending or claimed.
 func countAgent(agents map[string]queue.AgentStats, agent string, state, n int) {
 	a := agents[agent]
 	a.Agent = agent
@@ -94,7 +95,7 @@ func countAgent(agents map[string]queue.AgentStats, agent string, state, n int) 
 	agents[agent] = a
 }
 
-// waiting returns the agents that have tasks waiting, each with the ids of at most n.
+// waiting returns the agents with pending tasks, each with the ids of at most n tasks.
 func (s *counting) waiting(ctx context.Context, e sqlstore.Engine, n int) ([]queue.Backlog, error) {
 	return sqlstore.Value(ctx, e.Read, func(tx sqlstore.Tx) (list []queue.Backlog, err error) {
 		list, err = s.waitingAgents(tx)
@@ -108,7 +109,7 @@ func (s *counting) waiting(ctx context.Context, e sqlstore.Engine, n int) ([]que
 	})
 }
 
-// waitingAgents returns the agents that have tasks waiting, without their ids.
+// waitingAgents returns the agents with pending tasks, without the ids of the tasks.
 func (s *counting) waitingAgents(tx sqlstore.Tx) ([]queue.Backlog, error) {
 	list, err := sqlstore.All(tx, s.backlog, func(r sqlstore.Row) (b queue.Backlog, err error) {
 		err = r.Scan(&b.Agent, &b.Pending)

@@ -8,21 +8,22 @@ import (
 // A lane names the sequence of the tasks of one issue and agent.
 type lane struct {
 	agent, name string
-	followed    int // of one of its tasks; 1: another may wait for its end
+	followed    int // 1: another task of the lane may wait for this task's end
 }
 
-// A taskRow is the row of a task, as far as statements that change it need it.
+// A taskRow contains the columns of a task that statements need to change it.
 type taskRow struct {
 	lane
 
 	seq, epoch, issue        int64
 	state, attempt, joinable int
-	askedAttempt             int // of AskAgain: only later claims give the decision; -1: it was not asked again
-	claimedBy                string
+	// Attempt at the last AskAgain: only later attempts may decide; -1: never asked again.
+	askedAttempt int
+	claimedBy    string
 }
 
-// enqueuedColumns are the columns of a queue.Enqueued. The last ones are the time until
-// which the task is held back, and the task that it waits for.
+// enqueuedColumns are the columns of a queue.Enqueued. The last two are the time until which the
+// task is held back, and the id of the task that it waits for.
 const enqueuedColumns = "seq, task_id, CASE WHEN state IN (6, 8) AND run_at > {now} THEN run_at ELSE 0 END, CASE WHEN state = 12 THEN behind ELSE '' END"
 
 // tasks are the statements that find, read and fail one task.
@@ -62,10 +63,10 @@ func (p *tasks) end(tx sqlstore.Tx, t taskRow, reason string) error {
 	return err
 }
 
-// texts are all texts of a task.
+// A texts contains all texts of a task.
 type texts struct{ origin, message, decision, report []byte }
 
-// read reads the texts of a task; those that it does not have are nil.
+// read reads the texts of a task. Texts that the task does not have are nil.
 func (p *tasks) read(tx sqlstore.Tx, seq int64) (t texts, err error) {
 	_, err = sqlstore.One(tx, p.texts, sqlstore.Into(&t.origin, &t.message, &t.decision, &t.report), seq)
 	return t, err

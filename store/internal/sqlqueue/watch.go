@@ -13,7 +13,7 @@ type watchers struct {
 	chans map[chan queue.Change]bool
 }
 
-// add adds one, until stop is called.
+// add adds a subscriber. stop removes it.
 func (w *watchers) add() (changes <-chan queue.Change, stop func()) {
 	ch := make(chan queue.Change, 64)
 	w.mu.Lock()
@@ -37,7 +37,7 @@ func (w *watchers) notify(changes ...queue.Change) {
 		for ch := range w.chans {
 			select {
 			case ch <- c:
-			default: // it has 64 unread changes, so it will look again anyway
+			default: // the subscriber has 64 unread changes, so this one is not needed
 			}
 		}
 	}

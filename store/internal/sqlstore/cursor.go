@@ -35,7 +35,7 @@ func (s *Cursors) Cursor(ctx context.Context, repo string) (data []byte, err err
 	return data, Wrap("read the cursor of "+repo, err)
 }
 
-// SaveCursor stores the cursor of a repository's poller. When it returns nil, that is
+// SaveCursor stores the cursor of a repository's poller. When it returns nil, the cursor is
 // durable.
 func (s *Cursors) SaveCursor(ctx context.Context, repo string, data []byte) error {
 	err := s.engine.WriteOne(ctx, func(tx Tx) error {

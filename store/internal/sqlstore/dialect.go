@@ -7,41 +7,41 @@ import (
 
 // A Dialect contains the differences between databases in the text of statements.
 type Dialect struct {
-	// Now is an expression for the time in milliseconds since 1970; it may use the
-	// parameter $1, which is Tx.Now.
+	// Now is an expression for the time in milliseconds since 1970. It may use the parameter $1,
+	// which is Tx.Now.
 	Now string
-	// Skip ends a SELECT of a task "t" that is changed by the same statement: the row is
-	// locked, and rows that are locked already are skipped. Empty where only one
-	// transaction writes at a time.
+	// Skip is the end of a SELECT of tasks "t" that the same statement changes. It locks the rows
+	// and skips rows that are locked already. Empty: only one transaction writes at a time.
 	Skip string
-	// Lock ends a SELECT of a row that is changed by the same transaction; empty as above.
+	// Lock is the end of a SELECT of a row that the same transaction changes. It locks the row.
+	// Empty: only one transaction writes at a time.
 	Lock string
-	// Exclusive is a statement that takes a lock on $1, a text, until the transaction ends;
-	// empty as above. See [Exclude].
+	// Exclusive is a statement that locks the text $1 until the transaction ends; see [Exclude].
+	// Empty: only one transaction writes at a time.
 	Exclusive string
-	// List is an expression, in parentheses, for the numbers in the JSON array %s, to
-	// stand behind IN.
+	// List is an expression in parentheses that follows IN. It stands for the numbers in the JSON
+	// array %s.
 	List string
 	// Identity, Blob, Text and Int are types of columns: a number that grows with each
 	// row and is the primary key; bytes; text that is compared byte for byte; 64 bits.
 	Identity, Blob, Text, Int string
-	// ReadFirst is true if reading before a write that mostly changes no row is faster, because
-	// writes are serialized.
+	// ReadFirst is true if writes are serialized. Before a write that usually changes no row it
+	// is then faster to read whether there is a row.
 	ReadFirst bool
-	// Count are statements that fill the table task_count and make the triggers which keep it:
-	// the number of tasks in each stored state, or only of those that ended. A semicolon at the
-	// end of a line ends a statement.
+	// Count are statements that fill the table task_count and create the triggers that update it.
+	// The table contains the number of tasks in each stored state, or only of those that ended. A
+	// semicolon at the end of a line ends a statement.
 	Count string
-	// CountsOpen is true if task_count also has tasks that have not ended, by agent.
+	// CountsOpen is true if task_count also counts the tasks that have not ended, by agent.
 	CountsOpen bool
-	// FoldCounts is a statement that adds up the rows of task_count which no transaction
-	// changes any more; empty: there are none.
+	// FoldCounts is a statement that adds up the rows of task_count that no connection changes
+	// any more; empty: there are none.
 	FoldCounts string
-	// ModifyingCTE is true if one statement can change several tables (WITH … INSERT), and that is
+	// ModifyingCTE is true if one statement can change several tables (WITH … INSERT), which is
 	// faster than several statements.
 	ModifyingCTE bool
-	// Batches is true if calls that are made at the same time are joined into one statement, which
-	// is for an engine that is a batch.Writer. Parameters may be slices then.
+	// Batches is true if calls at the same time are joined into one statement. The engine must be
+	// a batch.Writer and accept slices as parameters.
 	Batches bool
 }
 
@@ -72,8 +72,9 @@ func PostgreSQL() Dialect {
 		Identity:  "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", Blob: "BYTEA", Text: `TEXT COLLATE "C"`, Int: "BIGINT",
 		ModifyingCTE: true,
 		Batches:      true,
-		// Only the tasks that ended are counted so: the triggers take time from every change. Each
-		// connection has rows of its own, so that transactions do not wait for each other.
+		// Only tasks that ended are counted by triggers, because the triggers slow down every
+		// change. Each connection has its own rows, so that transactions do not wait for each
+		// other.
 		Count: `INSERT INTO task_count (state, agent, shard, n) SELECT state, '', 0, count(*) FROM task WHERE ended_at IS NOT NULL GROUP BY state;
 CREATE FUNCTION task_count_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF TG_OP <> 'INSERT' AND OLD.state IN (4, 5) THEN INSERT INTO task_count AS c (state, agent, shard, n) VALUES (OLD.state, '', pg_backend_pid(), -1) ON CONFLICT (state, agent, shard) DO UPDATE SET n = c.n - 1; END IF; IF TG_OP <> 'DELETE' AND NEW.state IN (4, 5) THEN INSERT INTO task_count AS c (state, agent, shard, n) VALUES (NEW.state, '', pg_backend_pid(), 1) ON CONFLICT (state, agent, shard) DO UPDATE SET n = c.n + 1; END IF; RETURN NULL; END $$;
 CREATE TRIGGER task_count_insert AFTER INSERT ON task FOR EACH ROW WHEN (NEW.state IN (4, 5)) EXECUTE FUNCTION task_count_change();
@@ -85,23 +86,22 @@ INSERT INTO task_count AS c (state, agent, shard, n) SELECT state, '', 0, sum(n)
 	}
 }
 
-// Expand writes a statement for the dialect: it replaces {now}, {skip}, {lock}, {identity},
-// {blob}, {text}, {int} and {count} by the dialect's syntax. In a statement with {now} the
-// parameter $1 is the time, and has no other use.
+// Expand adapts a statement to the dialect: it replaces {now}, {skip}, {lock}, {identity},
+// {blob}, {text}, {int} and {count}. In a statement with {now} the parameter $1 is the time and
+// must have no other use.
 func (d Dialect) Expand(query string) string {
 	return strings.NewReplacer("{now}", d.Now, "{skip}", d.Skip, "{lock}", d.Lock,
 		"{identity}", d.Identity, "{blob}", d.Blob, "{text}", d.Text, "{int}", d.Int, "{count}", d.Count,
 	).Replace(query)
 }
 
-// ConcurrentWrites reports whether transactions that write run concurrently, so that one may
-// wait for the locks of another. To avoid deadlocks, a statement that changes several tasks
-// either skips locked ones (Unlocked, UnlockedLimit) or locks them in the order of their
-// numbers (InOrder), and no transaction waits for a second task while it has locked a first
-// one.
+// ConcurrentWrites reports whether writing transactions run concurrently, so that one may wait
+// for the locks of another. Two rules avoid deadlocks. A statement that changes several tasks
+// either skips locked tasks (Unlocked, UnlockedLimit) or locks them in the order of their numbers
+// (InOrder). No transaction waits for a second task while it has locked a first one.
 func (d Dialect) ConcurrentWrites() bool { return d.Skip != "" }
 
-// Unlocked returns a condition for the tasks that satisfy another one and are not locked.
+// Unlocked returns a condition for the tasks that satisfy condition and are not locked.
 func (d Dialect) Unlocked(condition string) string {
 	if !d.ConcurrentWrites() {
 		return condition
@@ -109,7 +109,7 @@ func (d Dialect) Unlocked(condition string) string {
 	return "seq = ANY (ARRAY(SELECT t.seq FROM task t WHERE " + condition + "{skip}))"
 }
 
-// UnlockedLimit is Unlocked for a limited number of tasks.
+// UnlockedLimit is Unlocked for at most limit tasks.
 func (d Dialect) UnlockedLimit(condition string, limit int) string {
 	few := "SELECT t.seq FROM task t WHERE " + condition + " LIMIT " + strconv.Itoa(limit) + "{skip}"
 	if !d.ConcurrentWrites() {
@@ -118,8 +118,8 @@ func (d Dialect) UnlockedLimit(condition string, limit int) string {
 	return "seq = ANY (ARRAY(" + few + "))"
 }
 
-// InOrder returns a condition for all tasks that satisfy another one; it waits for locked
-// ones.
+// InOrder returns a condition for all tasks that satisfy condition. The statement waits for
+// locked tasks.
 func (d Dialect) InOrder(condition string) string {
 	if !d.ConcurrentWrites() {
 		return condition

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Leaders are leader election by leases in a table, which the leader renews. They are safe
-// for concurrent use.
+// Leaders elect a leader by a lease in a table, which the leader renews. They are safe for
+// concurrent use.
 type Leaders struct {
 	engine Engine
 	leadStatements
@@ -27,20 +27,20 @@ WHERE leader.owner = excluded.owner OR leader.until <= {now}`),
 	}
 }
 
-// The duration of a leader's lease, and the time after which it is renewed.
+// leadFor is the duration of a leader's lease. leadRenew is the interval at which it is renewed.
 const (
 	leadFor   = 15 * time.Second
 	leadRenew = 5 * time.Second
 )
 
-// Lead waits until this process is the leader of a name, among all that use the database,
-// and then runs f. If it loses the lease, it cancels f's context and waits again. It returns
-// the error of f, once f returned by itself, or the context's. When a leader is cut off,
-// there may be two for a moment, and f must tolerate that.
+// Lead waits until this process is the leader for a name, among all processes that use the
+// database, and then runs f. If it loses the lease, it cancels f's context and waits again. It
+// returns f's error when f returns by itself, and otherwise the context's error. When a leader
+// loses its connection, there may be two leaders for a moment, which f must tolerate.
 func (s *Leaders) Lead(ctx context.Context, name string, f func(context.Context) error) error {
 	owner := rand.Text()
 	for {
-		leads, _ := s.take(ctx, name, owner) // after an error it is tried again
+		leads, _ := s.take(ctx, name, owner) // after an error it tries again
 		if leads {
 			lost, err := s.reign(ctx, name, owner, f)
 			if !lost {
@@ -76,7 +76,7 @@ func (s *Leaders) reign(ctx context.Context, name, owner string, f func(context.
 	for {
 		select {
 		case err := <-done:
-			// So the next leader need not wait for the lease to expire.
+			// Delete the lease, so that the next leader need not wait until it expires.
 			_ = s.engine.WriteOne(context.WithoutCancel(ctx), func(tx Tx) error {
 				_, err := tx.Exec(s.abdicate, name, owner)
 				return err

@@ -60,7 +60,7 @@ func ledger(tx Tx, query, path string) (data []byte, err error) {
 	return data, err
 }
 
-// Begin implements memory.Journal. It deletes a few ledgers that are older than
+// Begin implements memory.Journal. It also deletes a few ledgers that are older than
 // memory.LedgerAge.
 func (s *Ledgers) Begin(ctx context.Context, l memory.Ledger) error {
 	path, err := l.Path()
@@ -74,7 +74,7 @@ func (s *Ledgers) Begin(ctx context.Context, l memory.Ledger) error {
 	return Wrap("begin journal "+path, err)
 }
 
-// open keeps a new ledger, and deletes a few old ones.
+// open stores a new ledger, and deletes a few old ones.
 func (s *Ledgers) open(tx Tx, key memory.LedgerKey, path string, data []byte) error {
 	if _, err := tx.Exec(s.forget, tx.Now(), memory.LedgerAge.Milliseconds()); err != nil {
 		return err

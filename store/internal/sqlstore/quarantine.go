@@ -6,10 +6,11 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// maxAside bounds the unreadable texts that are kept; the newest stay.
+// maxAside is the most unreadable texts that are kept. The oldest are deleted.
 const maxAside = 1000
 
-// asides keep records and ledgers that could not be read, for people to look at.
+// asides are the statements that keep records and ledgers that could not be decoded, for
+// inspection by people.
 type asides struct{ aside, trimAside string }
 
 func newAsides(d Dialect) asides {
@@ -19,8 +20,8 @@ func newAsides(d Dialect) asides {
 	}
 }
 
-// keep stores the text of a path that is about to be overwritten, for the reason why it
-// cannot be decoded. It returns any reason but memory.ErrBroken: the text must stay then.
+// keep stores a text that is about to be overwritten, if why is memory.ErrBroken: it could not be
+// decoded. It returns any other reason, and the caller must not overwrite the text.
 func (a asides) keep(tx Tx, path string, data []byte, why error) error {
 	if !errors.Is(why, memory.ErrBroken) {
 		return why

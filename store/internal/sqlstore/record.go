@@ -76,7 +76,8 @@ func (s *Records) Save(ctx context.Context, r memory.Record) error {
 	return Wrap(fmt.Sprintf("save memory of %s#%d", r.Repo, r.Issue), err)
 }
 
-// save stores the encoded form of a record that had the revision of r.
+// save stores data, the encoded form of r with the next revision. The stored record must have the
+// revision of r.
 func (s *Records) save(tx Tx, r memory.Record, data []byte) error {
 	var due any
 	if at, ok := r.Due(); ok {

@@ -13,9 +13,9 @@ import (
 //go:embed schema/*.sql
 var schema embed.FS
 
-// Migrate brings a database from any version of the schema, or none, to the newest. It must
-// run in one transaction that excludes others. It returns the version that the database
-// had. Errors: queue.ErrNewer, which names both versions.
+// Migrate brings a database to the newest version of the schema, from any older version or from
+// none. It must run in a transaction that excludes others. It returns the version that the
+// database had before. Errors: queue.ErrNewer, which names both versions.
 func Migrate(tx Tx, d Dialect) (had int, err error) {
 	steps, err := fs.Glob(schema, "schema/*.sql")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// Slots implement queue.Slots, a rate limiter for the writes of an account that all processes
-// share. They are safe for concurrent use.
+// Slots implement queue.Slots, a rate limiter that all processes share for the writes of an
+// account. They are safe for concurrent use.
 type Slots struct {
 	engine Engine
 	slotStatements
@@ -27,8 +27,9 @@ type slotStatements struct {
 
 func newSlotStatements(d Dialect) slotStatements {
 	const last = "coalesce((SELECT at FROM write_slot WHERE identity = $2 ORDER BY at DESC LIMIT 1"
-	// An offset takes a step for each slot. The numbers of the slots show without a step whether
-	// there can be as many: with a limit that is far away they are not counted.
+	// An OFFSET costs a step for each slot. The difference of the largest and the smallest number
+	// bounds the count of slots without a step. If it is below the limit, the OFFSET is not
+	// evaluated.
 	const atMost = "(SELECT max(n) FROM write_slot) - (SELECT min(n) FROM write_slot) + 1"
 	nth := func(offset string) string {
 		return "CASE WHEN " + atMost + " > " + offset + " THEN " + last + " OFFSET " + offset + "), 0) ELSE 0 END"
@@ -44,8 +45,9 @@ func newSlotStatements(d Dialect) slotStatements {
 
 // slotTimes are the times that determine the next slot, in milliseconds.
 type slotTimes struct {
-	now, newest  int64
-	minute, hour int64 // of the slots that have to be a minute, and an hour, old; 0: there are not so many
+	now, newest int64
+	// Times of the slots that must be a minute, and an hour, old; 0: fewer slots than the limit.
+	minute, hour int64
 }
 
 // TakeSlot implements queue.Slots.
@@ -72,8 +74,8 @@ func (s *Slots) TakeSlot(ctx context.Context, r queue.SlotRequest) (wait time.Du
 	return wait, ok && err == nil, Wrap("take a slot for a write", err)
 }
 
-// times reads the slots of an account. It adds writes that were made without a slot, and
-// moves slots back that are too far ahead of the clock.
+// times reads the slots of an account. It adds the writes that were made without a slot. If slots
+// are too far ahead of the clock, it moves all slots back.
 func (s *Slots) times(tx Tx, r queue.SlotRequest) (at slotTimes, err error) {
 	if err := Exclude(tx, s.exclusive, "writes of "+r.Identity); err != nil {
 		return at, err

@@ -5,14 +5,13 @@ import (
 	"strconv"
 )
 
-// Statements returns every statement of this package by its name, for tests of the query
-// plans.
+// Statements returns all statements of this package by name, for tests of the query plans.
 func Statements(d Dialect) map[string]string {
 	return Named(newRecordStatements(d), newLedgerStatements(d), newCursorStatements(d), newLeadStatements(d), newSlotStatements(d))
 }
 
 // Named returns the statements in the fields of structs, at any depth, by the names of the
-// fields; those of an array have their index appended. Empty ones are left out.
+// fields. The names of array elements have the index appended. Empty statements are left out.
 func Named(parts ...any) map[string]string {
 	out := map[string]string{}
 	for _, part := range parts {
@@ -24,7 +23,7 @@ func Named(parts ...any) map[string]string {
 func name(out map[string]string, part reflect.Value) {
 	for field, value := range part.Fields() {
 		if value.Kind() == reflect.Pointer {
-			value = value.Elem() // invalid, if it is nil
+			value = value.Elem() // not valid if the pointer is nil
 		}
 		switch value.Kind() {
 		case reflect.Struct:

@@ -19,7 +19,7 @@ func Millis(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }
 
-// Bool returns the stored form of a truth: 1 or 0.
+// Bool returns the stored form of a bool: 1 or 0.
 func Bool(b bool) int64 {
 	if b {
 		return 1
@@ -51,7 +51,7 @@ func Wrap(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// One runs a query of one row at most, and reports whether there was one.
+// One runs a query that returns at most one row, and reports whether there was one.
 func One(tx Tx, query string, each func(Row) error, args ...any) (bool, error) {
 	found := false
 	err := tx.Query(query, func(r Row) error {
@@ -61,11 +61,11 @@ func One(tx Tx, query string, each func(Row) error, args ...any) (bool, error) {
 	return found, err
 }
 
-// Ignore reads no columns, for a row whose existence is the answer.
+// Ignore reads no columns. It is for queries that only check whether there is a row.
 func Ignore(Row) error { return nil }
 
-// Exclude takes an exclusive lock on a key until the transaction ends. The statement is
-// Dialect.Exclusive; empty: there is only one writer.
+// Exclude takes an exclusive lock on a key until the transaction ends. statement is
+// Dialect.Exclusive; if it is empty, Exclude does nothing, because there is only one writer.
 func Exclude(tx Tx, statement, key string) error {
 	if statement == "" {
 		return nil
@@ -82,7 +82,7 @@ func Value[T any](ctx context.Context, run func(context.Context, func(Tx) error)
 	return v, err
 }
 
-// All returns the values that scan makes of the rows of a query, in order.
+// All returns the values that scan reads from the rows of a query, in order.
 func All[T any](tx Tx, query string, scan func(Row) (T, error), args ...any) (list []T, err error) {
 	err = tx.Query(query, func(r Row) error {
 		v, err := scan(r)

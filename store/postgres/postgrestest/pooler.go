@@ -15,18 +15,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// poolerPort names the socket of the pooler, in the folder of the server's.
+// poolerPort is the port in the name of the pooler's socket, which is in the same folder as the
+// server's.
 const poolerPort = "6432"
 
-// maxSchemas is how many schemas may be made in a cluster for its pooler to lead to.
+// maxSchemas is the most schemas of a cluster that its pooler can serve.
 const maxSchemas = 5000
 
-// A Pooler is a PgBouncer before a cluster.
+// A Pooler is a PgBouncer in front of a cluster.
 type Pooler struct{ cluster *Cluster }
 
-// Pooler starts a PgBouncer before the cluster, for one test at a time, which skips when there
-// is none installed. It lends a connection of the server for one transaction, at most four for
-// a database and a user.
+// Pooler starts a PgBouncer in front of the cluster. Only one test at a time may use it. The test
+// is skipped if PgBouncer is not installed. PgBouncer lends a connection of the server for one
+// transaction, and uses at most four per database and user.
 func (c *Cluster) Pooler(tb testing.TB) *Pooler {
 	tb.Helper()
 	bin, err := exec.LookPath("pgbouncer")
@@ -47,12 +48,12 @@ func (c *Cluster) Pooler(tb testing.TB) *Pooler {
 	return p
 }
 
-// URL returns the URL that leads to a database of the cluster by way of the pooler. The database
-// does not receive the other settings of the URL, such as a search path.
+// URL returns the URL of a database behind the pooler. The pooler does not forward the other
+// settings of the URL, such as a search path.
 func (p *Pooler) URL(direct string) string { return direct + "&port=" + poolerPort }
 
-// Schema is Cluster.Schema by way of the pooler. The user has the schema's name, and gets there
-// by it.
+// Schema does the same as Cluster.Schema, but its URL uses the pooler. The user has the schema's
+// name and the schema as the search path.
 func (p *Pooler) Schema(tb testing.TB) string {
 	tb.Helper()
 	name := p.cluster.name()
@@ -60,7 +61,7 @@ func (p *Pooler) Schema(tb testing.TB) string {
 	return p.URL(strings.Replace(p.cluster.URL("postgres"), "user=postgres", "user="+name, 1))
 }
 
-// startPooler starts the program, and has it end with the test, or with this process.
+// startPooler starts the program. It ends with the test or with this process.
 func (c *Cluster) startPooler(tb testing.TB, bin string) {
 	tb.Helper()
 	config := filepath.Join(c.dir, "pooler.ini")
@@ -87,7 +88,7 @@ server_idle_timeout = 5
 	if err := errors.Join(os.WriteFile(config, []byte(text), 0o644), os.WriteFile(users, names, 0o644)); err != nil {
 		tb.Fatal(err)
 	}
-	// The program ends with the shell's standard input.
+	// The shell ends the program when its standard input is closed.
 	cmd := exec.Command("sh", "-c", `"$@" >/dev/null 2>&1 & pid=$!; cat >/dev/null; kill "$pid"; wait "$pid"`, "sh")
 	cmd.Args = append(cmd.Args, append(c.as, bin, "-q", config)...)
 	cmd.Dir = c.dir
@@ -102,13 +103,13 @@ server_idle_timeout = 5
 	tb.Cleanup(func() { stop(leash, cmd) })
 }
 
-// stop ends a program that ends with its standard input.
+// stop closes the standard input of a program, which ends it.
 func stop(leash io.Closer, cmd *exec.Cmd) {
 	_ = leash.Close()
 	_ = cmd.Wait()
 }
 
-// reachable waits until connections are answered.
+// reachable waits until a connection succeeds.
 func reachable(ctx context.Context, url string) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -1,6 +1,6 @@
-// Package postgrestest starts a PostgreSQL server for tests: a cluster of its own in a folder
-// of its own, which is removed when the process ends. It needs the server's programs (Debian:
-// postgresql), and neither a service nor a port.
+// Package postgrestest starts a PostgreSQL server for tests. Each server has its own cluster in
+// its own folder, which is removed when the process ends. The package needs the server's programs
+// (Debian: postgresql), but no running service and no port.
 package postgrestest
 
 import (
@@ -23,22 +23,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrMissing means that the programs of a server are not installed, or that there is
-// no user to run them as.
+// ErrMissing means that the programs of a server are not installed, or that there is no user that
+// can run them.
 var ErrMissing = errors.New("no PostgreSQL server is installed")
 
-// A Cluster is a server. It is safe for concurrent use, but for Stop and Start.
+// A Cluster is a server. It is safe for concurrent use, except for Stop and Start.
 type Cluster struct {
 	dir      string
 	bin      string   // folder of the server's programs
-	as       []string // command that another one is run by
+	as       []string // prefix of a command that runs it as another user
 	settings []string
 	guard    *exec.Cmd // ends the server when this process ends
 	leash    io.Closer
 	names    atomic.Int64
 }
 
-// Start starts a cluster for one test, which skips when there is no server installed.
+// Start starts a cluster for one test. The test is skipped if no server is installed.
 func Start(tb testing.TB, settings ...string) *Cluster {
 	tb.Helper()
 	c, err := Launch(tb.Context(), settings...)
@@ -52,7 +52,8 @@ func Start(tb testing.TB, settings ...string) *Cluster {
 	return c
 }
 
-// Launch starts a cluster for several tests. A setting is like "fsync=off". Close ends it.
+// Launch starts a cluster for several tests. A setting has the form "fsync=off". Close ends the
+// cluster.
 func Launch(ctx context.Context, settings ...string) (*Cluster, error) {
 	bin, err := programs()
 	if err != nil {
@@ -91,7 +92,8 @@ func programs() (string, error) {
 		list = append(list, found...)
 	}
 	if path, err := exec.LookPath("initdb"); err == nil && len(list) == 0 {
-		if path, err = filepath.EvalSymlinks(path); err != nil { // the others are beside it
+		// The other programs are in the same folder.
+		if path, err = filepath.EvalSymlinks(path); err != nil {
 			return "", err
 		}
 		list = append(list, path)
@@ -115,7 +117,7 @@ func (c *Cluster) drop() error {
 	if err != nil {
 		return err
 	}
-	// Clients open the socket in it.
+	// Clients need access to the socket in the folder.
 	if err := errors.Join(os.Chown(c.dir, uid, -1), os.Chmod(c.dir, 0o755)); err != nil {
 		return err
 	}
@@ -125,7 +127,7 @@ func (c *Cluster) drop() error {
 
 func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }
 
-// command is one of the server's programs.
+// command returns the command that runs one of the server's programs.
 func (c *Cluster) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	all := append(slices.Clone(c.as), filepath.Join(c.bin, name))
 	cmd := exec.CommandContext(ctx, all[0], append(all[1:], args...)...)
@@ -141,7 +143,8 @@ func (c *Cluster) run(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// watch starts a process that ends the server when this one has ended, even if it was killed.
+// watch starts a process that ends the server after this process has ended, even if it was
+// killed.
 func (c *Cluster) watch() error {
 	c.guard = exec.Command("sh", "-c", `cat >/dev/null; "$@"; rm -rf "$0"`, c.dir)
 	c.guard.Args = append(c.guard.Args, c.command(context.Background(), "pg_ctl", "-D", c.data(), "-m", "immediate", "stop").Args...)
@@ -155,17 +158,17 @@ func (c *Cluster) watch() error {
 	return c.guard.Start()
 }
 
-// Close ends the server, and removes all that it kept.
+// Close ends the server and removes its files.
 func (c *Cluster) Close() {
 	if c.leash == nil {
-		_ = os.RemoveAll(c.dir) // a folder for temporary files
+		_ = os.RemoveAll(c.dir) // temporary files
 		return
 	}
-	_ = c.leash.Close() // the guard does the rest
+	_ = c.leash.Close() // the guard ends the server and removes the folder
 	_ = c.guard.Wait()
 }
 
-// Start starts the server after a Stop, and waits for it.
+// Start starts the server after a Stop, and waits until it answers.
 func (c *Cluster) Start(ctx context.Context) error {
 	options := []string{"-c listen_addresses='' -c unix_socket_directories=" + c.dir, "-c max_connections=1000", "-c timezone=UTC"}
 	for _, s := range c.settings {
@@ -193,8 +196,8 @@ func (c *Cluster) Database(tb testing.TB) string {
 	return c.URL(name)
 }
 
-// Schema creates an empty schema in a database that others use too, and returns the URL
-// that leads to it. It takes less time than a database.
+// Schema creates an empty schema in a database that other tests also use, and returns its URL. It
+// is faster than Database.
 func (c *Cluster) Schema(tb testing.TB) string {
 	tb.Helper()
 	name := c.name()

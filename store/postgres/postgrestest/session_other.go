@@ -4,5 +4,5 @@ package postgrestest
 
 import "os/exec"
 
-// apart leaves a command as it is.
+// apart does nothing on this platform.
 func apart(*exec.Cmd) {}

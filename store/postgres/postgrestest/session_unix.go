@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// apart starts a command in a session of its own, so that a signal to the group of this
-// process, such as a Ctrl-C, does not end it too.
+// apart starts a command in its own session, so that a signal to the group of this process, such
+// as Ctrl-C, does not end the command, too.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

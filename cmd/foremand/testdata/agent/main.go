@@ -1,5 +1,5 @@
-// Agent is an agent for tests, as published ones are: it works off what waits before it
-// serves, and then claims whenever it is nudged. It labels every issue.
+// Agent is an agent for tests that behaves like published agents: it first works off the waiting
+// tasks, then listens and claims tasks whenever it is nudged. It labels every issue.
 package main
 
 import (

@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// A request is one call, with the job whose runtime token it has.
+// A request is one call, and the job that its runtime token belongs to.
 type request struct {
 	*http.Request
 	body []byte
 	job  Job
 }
 
-// An answer is a service's answer. Either problem is set, or fields, or the rest.
+// An answer is a response of the service. Either problem or fields or the other three are set.
 type answer struct {
 	status  int
 	header  http.Header
 	body    []byte
-	fields  object // of a Twirp method that succeeded, named as in "signed_upload_url"
-	problem string // the mistake in a request that GitHub's own clients would not send
+	fields  object // result of a Twirp method; the names are like "signed_upload_url"
+	problem string // the mistake, if GitHub's own clients would not send such a request
 }
 
 type object = map[string]any
@@ -30,18 +30,18 @@ type object = map[string]any
 // problem refuses a request that GitHub's own clients would not send.
 func problem(format string, args ...any) answer { return answer{problem: fmt.Sprintf(format, args...)} }
 
-// failure is an error of Twirp.
+// failure returns an error of the Twirp protocol.
 func failure(status int, code, text string) answer {
 	return reply(status, object{"code": code, "msg": text})
 }
 
-// refusal is an error of the REST API, and of version 1 of the cache service.
+// refusal returns an error of the REST API or of version 1 of the cache service.
 func refusal(status int, text string) answer { return reply(status, object{"message": text}) }
 
 func reply(status int, v any) answer {
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // of maps made here
+		panic(err) // impossible: v consists of maps made in this package
 	}
 	return answer{status: status, header: http.Header{"Content-Type": {"application/json"}}, body: body}
 }
@@ -49,7 +49,8 @@ func reply(status int, v any) answer {
 // A method answers one call with a JSON body.
 type method func(request) answer
 
-// decoded makes a method of a function of the decoded body; unknown fields are refused.
+// decoded converts a function of the decoded body to a method. A body with unknown fields is a
+// problem.
 func decoded[T any](f func(r request, in T) answer) method {
 	return func(r request) answer {
 		var in T
@@ -62,7 +63,7 @@ func decoded[T any](f func(r request, in T) answer) method {
 	}
 }
 
-// twirp calls a method; nil: there is none of the name.
+// twirp calls a method. A nil method is a problem, because there is no method of that name.
 func twirp(r request, call method, camelCase bool) answer {
 	switch {
 	case call == nil:
@@ -113,7 +114,7 @@ func camel(name string) string {
 	return strings.Join(words, "")
 }
 
-// A number is a whole number that may come as a string.
+// A number is a whole number; its JSON may also be a string.
 type number int64
 
 // UnmarshalJSON implements json.Unmarshaler.

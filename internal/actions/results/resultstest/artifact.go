@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// An Artifact is a finished artifact. Fields that are zero when it is added get
-// defaults: as if a job of this repository had made it on the default branch.
+// An Artifact is a finished artifact. [Server.Add] replaces zero fields by defaults: the artifact
+// then looks as if a job of this repository had made it on the default branch.
 type Artifact struct {
 	ID               int64
 	Name             string
 	Zip              []byte
-	Digest           string // "none": null
+	Digest           string // "none": the REST API returns null
 	Expired          bool
 	Run              int64
 	RepositoryID     int64
@@ -74,7 +74,7 @@ func digest(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// find returns the artifact of a name in a run.
+// find returns the artifact with a name in a run.
 func (s *artifacts) find(run int64, name string) *artifact {
 	i := slices.IndexFunc(s.list, func(a *artifact) bool { return a.Run == run && a.Name == name })
 	if i < 0 {
@@ -93,7 +93,7 @@ type runRef struct {
 	Job string `json:"workflow_job_run_backend_id"`
 }
 
-// of reports whether a call is about the run of the job that makes it.
+// of reports whether a call is about the run of the job that makes the call.
 func (f runRef) of(j Job) bool { return f.Run == j.run && f.Job != "" }
 
 func foreign() answer { return problem("the ids are not those of the token") }
@@ -151,7 +151,8 @@ func (s *artifacts) finalize(r request, in struct {
 	case !made.blob.written || int64(in.Size) != int64(len(made.blob.data)) || in.Hash != digest(made.blob.data):
 		return problem("size %d and hash %s are not those of the blob", in.Size, in.Hash)
 	}
-	// The id is that of finishing: the newest finished one has the highest.
+	// The id is assigned when the artifact is finished, so the artifact that finished last has the
+	// highest id.
 	made.ID, made.finished, made.Digest = s.ids.next(), true, in.Hash
 	s.drop(made)
 	s.list = append(s.list, made)
@@ -190,7 +191,7 @@ func (s *artifacts) delete(r request, in artifactRef) answer {
 
 func restToken() string { return "ghs_the_token_of_the_rest_api" }
 
-// rest serves the documented API of artifacts; path is relative to its root.
+// rest serves the documented REST API of artifacts; path is relative to its root.
 func (s *artifacts) rest(r request, path string) answer {
 	switch {
 	case r.Method != http.MethodGet:

@@ -61,8 +61,9 @@ func (s *caches) entry(key, version string) *entry {
 	return s.list[i]
 }
 
-// search returns the entry that the keys match: first the first key whole, then each
-// as a prefix; the newest entry wins.
+// search returns the entry that matches the keys, nil if none does. It first looks for an entry
+// whose whole key equals keys[0], then takes each key as a prefix. Of several matches the newest
+// entry wins.
 func (s *caches) search(keys []string, version string) *entry {
 	if e := s.entry(keys[0], version); e != nil && e.finished {
 		return e

@@ -15,21 +15,21 @@ type Config struct {
 	RepositoryID int64
 	Branch       string // the default branch
 
-	// CamelCase answers with names like "signedUploadUrl", and with numbers as such;
-	// without it names are like "signed_upload_url", and numbers are strings.
+	// CamelCase makes the server answer with names like "signedUploadUrl" and with unquoted
+	// numbers. Without it names are like "signed_upload_url", and numbers are strings.
 	CamelCase bool
 	// Lenient lets a run replace an artifact whose upload was never finished.
 	Lenient bool
 }
 
-// A Job is a job of a run. Fields that are zero get defaults: a run of its own, on the
-// default branch of the repository.
+// A Job is a job of a run. Zero fields get defaults: a new run on the default branch of the
+// repository.
 type Job struct {
 	Run              int64
 	HeadRepositoryID int64
 	HeadBranch       string
 
-	run, job string // the backend's ids
+	run, job string // ids of the run and the job at the results service
 }
 
 // start gives a job its ids, and returns it with its runtime token.
@@ -45,20 +45,20 @@ func (j Job) start(c Config, id int64) (Job, string) {
 		"nbf": 1, "exp": 1 << 40,
 	})
 	if err != nil {
-		panic(err) // of numbers and texts
+		panic(err) // impossible: the value consists of numbers and texts
 	}
 	encode := base64.RawURLEncoding.EncodeToString
 	return j, encode([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + encode(payload) + "." + encode([]byte("the signature of a test"))
 }
 
-// A Denial is a right that jobs do not have.
+// A Denial is a permission that jobs do not have.
 type Denial string
 
-// The rights that [Server.Deny] takes away.
+// The permissions that [Server.Deny] can revoke.
 const (
 	CacheRead      Denial = "cache read"
 	CacheWrite     Denial = "cache write"
 	ArtifactWrite  Denial = "artifact write"
 	ArtifactDelete Denial = "artifact delete"
-	ActionsRead    Denial = "actions: read" // of the REST token
+	ActionsRead    Denial = "actions: read" // permission of the token for the REST API
 )

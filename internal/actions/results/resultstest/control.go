@@ -21,14 +21,14 @@ func (s *Server) RuntimeToken(j Job) string {
 	return token
 }
 
-// Deny takes a right away from all jobs, or gives it back.
+// Deny revokes a permission of all jobs (on) or grants it again (off).
 func (s *Server) Deny(d Denial, on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.denied[d] = on
 }
 
-// Fault adds a fault. Of several that hit a call the first one added counts.
+// Fault adds a fault. If several faults match a call, the one that was added first applies.
 func (s *Server) Fault(f Fault) {
 	f.Nth = max(f.Nth, 1)
 	s.Server.Fault(f)
@@ -48,8 +48,8 @@ func (s *Server) Artifacts() []Artifact {
 	return s.artifacts.finished()
 }
 
-// AddCache adds an entry. With nil data its key is only reserved, as by a program that
-// was killed.
+// AddCache adds an entry. If c.Data is nil, the key is only reserved, as after a program that was
+// killed.
 func (s *Server) AddCache(c Cache) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

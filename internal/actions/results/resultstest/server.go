@@ -1,11 +1,11 @@
-// Package resultstest is the results service of GitHub Actions for tests, with the
-// REST API that lists artifacts: a server on loopback that keeps state as GitHub
-// does, records its calls in order, and injects faults.
+// Package resultstest is the results service of GitHub Actions for tests, with the REST API that
+// lists artifacts: a server on loopback that keeps state as GitHub does, records its calls in
+// order, and injects faults.
 //
-// It implements the artifact service and version 2 of the cache service (Twirp with
-// JSON), version 1 of the cache service, and the storage behind signed addresses.
-// It is strict: a call that GitHub's own clients do not make is a problem, and a
-// server made with [New] fails its test for each.
+// It implements the artifact service and version 2 of the cache service (Twirp with JSON), version
+// 1 of the cache service, and the storage behind signed addresses. It is strict: a call that
+// GitHub's own clients do not make is a problem. A server made with [New] fails its test for each
+// problem.
 package resultstest
 
 import (
@@ -21,18 +21,18 @@ import (
 	"github.com/org/foreman-action/internal/loopback"
 )
 
-// A Fault makes some of the calls fail. With neither Nth nor Times it is only the first call.
+// A Fault makes some of the calls fail. If neither Nth nor Times is set, only the first call fails.
 type Fault = loopback.Fault
 
 // A Server is a fake service. All its methods are safe for concurrent use.
 type Server struct {
-	// Its URL is the root of everything: ACTIONS_RESULTS_URL, ACTIONS_CACHE_URL and
-	// GITHUB_API_URL, without a trailing slash.
+	// URL, a field of the loopback server, is the root of all services: the value for
+	// ACTIONS_RESULTS_URL, ACTIONS_CACHE_URL and GITHUB_API_URL, without a trailing slash.
 	*loopback.Server
 
 	config Config
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	ids       ids
 	jobs      map[string]Job // by runtime token
 	denied    map[Denial]bool
@@ -41,8 +41,8 @@ type Server struct {
 	caches    *caches
 }
 
-// New starts a server that lives as long as the test and fails it in the end for
-// each of its Problems.
+// New starts a server that is closed at the end of the test. The test fails for each of the
+// server's Problems.
 func New(tb testing.TB, c Config) *Server {
 	tb.Helper()
 	s, err := Start(c)
@@ -70,8 +70,9 @@ func Start(c Config) (*Server, error) {
 	return s, nil
 }
 
-// Front serves GitHub's REST API at one address, as GITHUB_API_URL names it: s answers calls
-// about artifacts with any token, and github all others. The caller closes the server.
+// Front serves GitHub's REST API at one address, the value for GITHUB_API_URL. s answers calls
+// about artifacts, with any token, and github answers all other calls. The caller closes the
+// server.
 func (s *Server) Front(github http.Handler) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.URL.Path, "/actions/artifacts") {
@@ -100,7 +101,7 @@ func (s *Server) serve(r *http.Request, c loopback.Call) loopback.Answer {
 	return loopback.Answer{Status: a.status, Header: a.header, Body: a.body}
 }
 
-// route finds the service that answers.
+// route selects the service that answers a call.
 func (s *Server) route(r request) answer {
 	if strings.HasPrefix(r.URL.Path, "/blob/") {
 		return s.storage.serve(r)

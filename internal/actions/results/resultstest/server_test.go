@@ -55,7 +55,7 @@ const (
 	ids       = `"workflow_run_backend_id":"00000001-61c7-4aae-887f-30da475f5f1a","workflow_job_run_backend_id":"00000001-040a-526b-2ce8-bdc85f692774"`
 )
 
-// TestStrict: what GitHub's own clients do not send is a problem.
+// TestStrict checks that a request which GitHub's own clients do not send is a problem.
 func TestStrict(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, method, path, body, header string }{
@@ -97,7 +97,7 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestRefusals: what may happen to any client is not a problem of its making.
+// TestRefusals checks that a refusal which also correct clients can get is not a problem.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -133,13 +133,13 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestErrorFields: each protocol has a field of its own for what went wrong, and no
-// other one.
+// TestErrorFields checks that the error message is in the field that the protocol prescribes, and
+// in no other field.
 func TestErrorFields(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, method, path, body string
-		auth                     string // instead of the job's token
+		auth                     string // replaces the job's token
 		want                     string
 	}{
 		{"Twirp", "POST", caches + "CreateCacheEntry", `{"key":"taken","version":"v"}`, "",
@@ -167,7 +167,7 @@ func TestErrorFields(t *testing.T) {
 	}
 }
 
-// TestMatching pins the order in which keys are looked for.
+// TestMatching pins the order in which restore keys are matched.
 func TestMatching(t *testing.T) {
 	t.Parallel()
 	c := start(t, resultstest.Config{})
@@ -177,14 +177,14 @@ func TestMatching(t *testing.T) {
 	c.s.AddCache(resultstest.Cache{Key: "a/3", Version: "v"})
 	c.s.AddCache(resultstest.Cache{Key: "a/4", Version: "w", Data: []byte("x")})
 	tests := []struct{ keys, want string }{
-		{`"a/1"`, "a/1"},         // whole
-		{`"a/"`, "a/10"},         // the newest with the prefix, finished, of the version
-		{`"a"`, "ab"},            // a prefix ends anywhere
-		{`"c","b","a"`, "b/1"},   // the first key that matches
-		{`"c"`, ""},              // none
-		{`"b/1x","a/2"`, "a/2"},  // longer than the entry's
-		{`"a/1","a/2"`, "a/1"},   // the first one whole
-		{`"none","a/1"`, "a/10"}, // later keys are prefixes
+		{`"a/1"`, "a/1"},         // the first key equals a whole key
+		{`"a/"`, "a/10"},         // the newest finished entry of the version with the prefix
+		{`"a"`, "ab"},            // a prefix may end inside a part of the key
+		{`"c","b","a"`, "b/1"},   // the first key that matches any entry
+		{`"c"`, ""},              // no match
+		{`"b/1x","a/2"`, "a/2"},  // a key that is longer than the entry's does not match
+		{`"a/1","a/2"`, "a/1"},   // a whole key wins over a newer entry
+		{`"none","a/1"`, "a/10"}, // only the first key can match a whole key
 	}
 	for _, tt := range tests {
 		_, body, err := c.do("POST", caches+"GetCacheEntryDownloadURL", `{"key":"other","version":"v","restore_keys":[`+tt.keys+`]}`)
@@ -207,7 +207,7 @@ func TestFaults(t *testing.T) {
 		name  string
 		fault resultstest.Fault
 		want  [3]outcome
-		made  int // entries whose key is taken in the end
+		made  int // number of keys that are taken in the end
 	}{
 		{"the first one", resultstest.Fault{Status: 503}, [3]outcome{{503, false}, {200, false}, {200, false}}, 2},
 		{"the second one", resultstest.Fault{Status: 503, Nth: 2}, [3]outcome{{200, false}, {503, false}, {200, false}}, 2},
@@ -276,11 +276,11 @@ func TestBlobs(t *testing.T) {
 	}
 }
 
-// TestRequestIDs: every answer of the storage has an id of its own, good or bad.
+// TestRequestIDs checks that every response of the storage has a different id, also for an error.
 func TestRequestIDs(t *testing.T) {
 	t.Parallel()
 	s := resultstest.New(t, resultstest.Config{})
-	s.AddCache(resultstest.Cache{Key: "k", Version: "v", Data: []byte("x")}) // the blob 2
+	s.AddCache(resultstest.Cache{Key: "k", Version: "v", Data: []byte("x")}) // gets the blob with id 2
 	seen := map[string]bool{"": true}
 	for path, want := range map[string]int{"/blob/2?sp=r&sig=" + url.QueryEscape("s/ecret+r+2=="): 200, "/blob/2": 403, "/blob/99": 404} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, nil)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// ids counts everything that has an id.
+// ids generates one sequence of ids for artifacts, entries, blobs and jobs.
 type ids struct{ last int64 }
 
 func (n *ids) next() int64 {
@@ -31,7 +31,7 @@ type blob struct {
 	id      int64
 	data    []byte
 	written bool
-	blocks  map[string][]byte // uploaded, and not in the blob yet
+	blocks  map[string][]byte // uploaded blocks; a block list adds them to data
 }
 
 // place makes an empty blob.
@@ -41,7 +41,7 @@ func (s *storage) place() *blob {
 	return b
 }
 
-// signature has characters that have to be encoded, as Azure's have.
+// signature returns a signature with characters that a URL has to encode, like those of Azure.
 func signature(id int64, perm string) string { return fmt.Sprintf("s/ecret+%s+%d==", perm, id) }
 
 // address returns the signed address of a blob for reading ("r") or writing ("w").
@@ -49,7 +49,8 @@ func (s *storage) address(b *blob, perm string) string {
 	return fmt.Sprintf("%s/blob/%d?se=2026-04-10&sp=%s&sig=%s", s.url, b.id, perm, url.QueryEscape(signature(b.id, perm)))
 }
 
-// serve answers one call. Every answer of Azure has an id, and clients rely on it.
+// serve answers one call. It sets a request id, because every response of Azure has one and clients
+// rely on it.
 func (s *storage) serve(r request) answer {
 	a := s.answer(r)
 	if a.header == nil {
@@ -117,12 +118,12 @@ func (b *blob) put(r request, comp, id string) answer {
 	return answer{status: http.StatusCreated}
 }
 
-// azure is an error of the storage.
+// azure returns an error of the storage.
 func azure(status int, code, text string) answer {
 	var b bytes.Buffer
 	b.WriteString(`<?xml version="1.0" encoding="utf-8"?><Error><Code>` + code + `</Code><Message>`)
 	if err := xml.EscapeText(&b, []byte(text)); err != nil {
-		panic(err) // of a buffer
+		panic(err) // impossible: a buffer accepts every write
 	}
 	b.WriteString(`</Message></Error>`)
 	return answer{status: status, header: http.Header{"Content-Type": {"application/xml"}, "X-Ms-Error-Code": {code}}, body: b.Bytes()}

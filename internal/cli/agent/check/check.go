@@ -44,7 +44,7 @@ const example = `  foreman agent check http://localhost:9001 -- python3 agent.py
 type Options struct {
 	Env     process.Env
 	Check   agentcheck.Options // without the functions that start the agent and report
-	Command []string           // starts the agent; empty: it is started by somebody else
+	Command []string           // starts the agent; empty: the user starts it
 	JSON    bool               // print the report as JSON
 }
 
@@ -160,7 +160,7 @@ func sumUp(r agentcheck.Report) string {
 // startAgent returns the function that starts a program as the agent.
 func startAgent(env process.Env, self string, argv []string) func(context.Context, string) (func(context.Context) error, error) {
 	return func(ctx context.Context, harness string) (func(context.Context) error, error) {
-		// It is asked to end, and not killed with ctx.
+		// The agent is asked to end, so ctx must not kill it.
 		cmd := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...) //nolint:gosec // the user's own command
 		cmd.Env = append(env.Environ(), "FOREMAN_HARNESS_URL="+harness, "AGENT_URL="+self)
 		cmd.Dir = env.Dir
@@ -191,7 +191,7 @@ func (o *onceError) do(f func() error) error {
 	return o.err
 }
 
-// end asks a program to end, and makes it when it does not.
+// end asks a program to end, and kills it when it does not.
 func end(ctx context.Context, cmd *exec.Cmd, ended <-chan error) error {
 	select {
 	case err := <-ended:

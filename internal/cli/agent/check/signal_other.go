@@ -4,7 +4,7 @@ package check
 
 import "os"
 
-// terminate ends a program: there is no way to ask it.
+// terminate kills a program, because these systems cannot ask one to end.
 func terminate(p *os.Process) error { return p.Kill() }
 
 // terminated reports whether a program ended by our signal.

@@ -54,9 +54,9 @@ type Options struct {
 	BaseURL     string        // of the model's service; empty: that of Config, or the provider's
 	Labels      []string      // that the model may add; empty: any
 	Window      time.Duration // how long an issue is skipped after a reply; 0: never
-	Wait        time.Duration // for a task, by the harness
+	Wait        time.Duration // how long the harness may wait for a task before it replies
 	Concurrency int
-	Sync        bool // answer whole tasks, also with a harness that has a queue
+	Sync        bool // decide whole tasks in the response, even if the harness has a queue
 }
 
 // Command returns the command with its flags.
@@ -203,7 +203,7 @@ func decider(ctx context.Context, o Options) (*issueagent.Agent, error) {
 	default:
 		settings := cfg.Model
 		settings.BaseURL = cmp.Or(o.BaseURL, settings.BaseURL)
-		settings.Timeout = cmp.Or(settings.Timeout, 2*time.Minute) // a triage takes longer than a sentence
+		settings.Timeout = cmp.Or(settings.Timeout, 2*time.Minute) // llm.DefaultTimeout is too short for a triage
 		client, err := model.New(o.Env, backend, settings, model.Key(o.Env.Getenv, backend.Provider, ""))
 		if err != nil {
 			return nil, command.Usage(err)

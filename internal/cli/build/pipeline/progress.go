@@ -18,14 +18,14 @@ type progress struct {
 	env     cli.Env
 	started time.Time
 	drawn   time.Time
-	open    bool // the terminal's line is not ended
+	open    bool // the terminal's line has no line break yet
 	step    string
 }
 
-// redraw is how often the line of a terminal is written at most.
+// redraw is the minimum time between two updates of a terminal's line.
 const redraw = 100 * time.Millisecond
 
-// maxOutcome is how much of a step's outcome is shown.
+// maxOutcome is the maximum length of a step's outcome.
 const maxOutcome = 500
 
 func newProgress(env cli.Env) *progress { return &progress{env: env, started: env.Now()} }

@@ -21,7 +21,7 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
-// usage marks a mistake of the user, and any other error as a failure.
+// usage classifies an error as a mistake of the user or as a failure.
 func usage(err error) error {
 	if mistake, ok := errors.AsType[*build.UsageError](err); ok {
 		return command.Usage(mistake)

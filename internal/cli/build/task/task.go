@@ -83,8 +83,8 @@ func (f *Flags) Options(ctx context.Context, env cli.Env) (build.Options, error)
 	return o, err
 }
 
-// worktrees returns a folder of its own for the repository, outside of it: other tools look
-// into folders of the checkout.
+// worktrees returns a folder for the repository's worktrees. It is outside the checkout, because
+// other tools search the folders of a checkout.
 func worktrees(ctx context.Context, o build.Options) (string, error) {
 	repo, err := workspace.Open(ctx, o.Dir, o.Environ)
 	if err != nil {
@@ -98,11 +98,11 @@ func worktrees(ctx context.Context, o build.Options) (string, error) {
 	return filepath.Join(cache, "foreman", "worktrees", filepath.Base(repo.Root)+"-"+hex.EncodeToString(sum[:4])), nil
 }
 
-// maxText is the most bytes of a task's text.
+// maxText is the maximum size of a task's text, in bytes.
 const maxText = 1 << 20
 
-// Text returns the task, and its source. With a payload it uses the issue as of the event, so
-// that a later edit has no effect.
+// Text returns the task, and its source. If an event's payload is supplied, it uses the issue in
+// that payload, so that later edits have no effect.
 func (f *Flags) Text(ctx context.Context, env cli.Env) (prompt, source string, err error) {
 	given := 0
 	for _, value := range []string{f.Prompt, f.PromptFile, f.Issue} {

@@ -50,7 +50,7 @@ var answers []byte
 // issue is the issue that the demo works on.
 var issue = triage.Ref{Owner: "octo-org", Repo: "greeter", Number: 7}
 
-// moment is when the answers were recorded, and the time of the demo.
+// moment is when the answers were recorded. The demo's clock shows it.
 var moment = time.Date(2026, 6, 4, 12, 0, 0, 0, time.UTC)
 
 const note = "This validation is recorded: nothing ran. contribflow demo --docker runs it in Docker."
@@ -59,7 +59,7 @@ const note = "This validation is recorded: nothing ran. contribflow demo --docke
 type Options struct {
 	Dir    string // to make it in; empty: a temporary folder
 	Docker bool   // run the validation
-	Image  string // of the validation; empty: that of the ecosystem
+	Image  string // for the validation; empty: the ecosystem's default image
 }
 
 // Command returns the command.
@@ -166,10 +166,10 @@ func write(from, to string) error {
 	})
 }
 
-// github is the folder that stands for GitHub's repositories.
+// github returns the folder that replaces GitHub's repositories.
 func (d *demo) github() string { return filepath.Join(d.dir, "github") }
 
-// upstream makes the repository that is contributed to.
+// upstream makes the repository that receives the contribution.
 func (d *demo) upstream(ctx context.Context) error {
 	files := filepath.Join(d.dir, "upstream")
 	if err := write("repository", files); err != nil {
@@ -196,7 +196,7 @@ func (d *demo) upstream(ctx context.Context) error {
 	return nil
 }
 
-// serve answers as GitHub did.
+// serve starts a server with the recorded answers of GitHub.
 func (d *demo) serve(ctx context.Context) (address string, stop func(), err error) {
 	var recorded map[string]json.RawMessage
 	if err := json.Unmarshal(answers, &recorded); err != nil {
@@ -220,8 +220,8 @@ func (d *demo) serve(ctx context.Context) (address string, stop func(), err erro
 	return "http://" + listener.Addr().String(), func() { _ = server.Close() }, nil
 }
 
-// open returns the session of the demo's commands. Of the environment only the search path and
-// Docker's variables are passed on.
+// open returns the session of the demo's commands. From the environment it passes on only the
+// search path and Docker's variables.
 func (d *demo) open(address string) session.Session {
 	environ := []string{
 		"GITHUB_API_URL=" + address, "GH_ENTERPRISE_TOKEN=demo",
@@ -314,8 +314,8 @@ func (d *demo) files() controller.Files {
 // edit makes the change of the contribution, as a person or an agent would.
 func (d *demo) edit() error { return write("change", d.session.Controller.Abs(d.files().Workspace)) }
 
-// validate runs the validation in Docker, or prints the recorded one: the
-// commands are those that are detected now.
+// validate runs the validation in Docker, or else prints the recorded one with the commands that
+// are detected now.
 func (d *demo) validate(ctx context.Context) (contract.Validation, error) {
 	if d.options.Docker {
 		return validate.Run(ctx, d.session, validate.Options{Run: true, Sandbox: validate.Docker})

@@ -62,7 +62,7 @@ func Run(ctx context.Context, o Options) error {
 	copied := 0
 	for _, db := range []struct{ location, name string }{{at.Queue, "queue.db"}, {at.Memory, "memory.db"}} {
 		from, ok := database.File(db.location)
-		if !ok { // its URL may hold a password
+		if !ok { // the message leaves out the URL, which may contain a password
 			fmt.Fprintf(o.Env.Stderr, "the data of %s is in PostgreSQL: back it up with pg_dump\n", db.name)
 			continue
 		}

@@ -51,7 +51,7 @@ func runCheck(ctx context.Context, o checkOptions) error {
 	return nil
 }
 
-// describe prints what a configuration sets up, without any secret.
+// describe prints the effect of a configuration, without secrets.
 func describe(w io.Writer, s *serverconfig.Config) {
 	fmt.Fprintf(w, "%s\n", writes(s))
 	fmt.Fprintf(w, "listens on %s:%d, with %d credentials of agents and %d operators\n", s.Server.Host, s.Server.Port, len(s.Server.Credentials), len(s.Server.Operators))
@@ -75,7 +75,7 @@ func describe(w io.Writer, s *serverconfig.Config) {
 	}
 }
 
-// writes returns a sentence about the account with which the server writes, and where.
+// writes returns a sentence about the server's account and the address of GitHub's API.
 func writes(s *serverconfig.Config) string {
 	who, with := cmp.Or(s.Identity.User, "the App's own login"), "a token"
 	if s.Identity.App != nil {

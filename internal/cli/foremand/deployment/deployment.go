@@ -1,5 +1,5 @@
-// Package deployment finds what commands of foremand work on: the configuration of a server
-// and its databases.
+// Package deployment finds the configuration and the databases of a server for the commands of
+// foremand.
 package deployment
 
 import (
@@ -26,9 +26,9 @@ func Load(ctx context.Context, env process.Env, path string) (*serverconfig.Conf
 	return serverconfig.Load(ctx, serverconfig.Spec{Path: path, Lookup: env.LookupEnv, Home: env.Getenv("HOME"), Database: postgres.CheckURL})
 }
 
-// Databases returns where the databases of a server are: as flags name them, else as
-// configured, else in ~/.foreman. Without its own place the memory is with a queue that is
-// in PostgreSQL. Empty flags are not given.
+// Databases returns the locations of a server's databases: from non-empty flags, else from the
+// configuration, else in ~/.foreman. If the queue is in PostgreSQL, the memory's default is the
+// same database.
 func Databases(env process.Env, flags database.Locations, s *serverconfig.Config) database.Locations {
 	file := func(name string) string { return filepath.Join(env.Getenv("HOME"), ".foreman", name) }
 	at := database.Locations{Queue: cmp.Or(flags.Queue, string(s.Queue.URL), s.Queue.DBPath, file("queue.db"))}

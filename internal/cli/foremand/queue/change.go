@@ -15,7 +15,7 @@ import (
 type changeOptions struct {
 	*sharedOptions
 	Tasks []string // their IDs
-	// Change changes a task. by is noted in its log.
+	// Change changes a task. The queue's log records by as its author.
 	Change func(ctx context.Context, q queue.Queue, id, by string) error
 	Done   string // printed after the ID of a changed task
 }

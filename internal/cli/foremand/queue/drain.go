@@ -16,8 +16,8 @@ until none is. The exit code is 1 if some are left. A server must run meanwhile.
 // drainOptions are all that the command drain depends on.
 type drainOptions struct {
 	*sharedOptions
-	Wait    bool          // until no task is left
-	Timeout time.Duration // of the wait; 0: none
+	Wait    bool          // wait until no task is left
+	Timeout time.Duration // maximum time to wait; 0: unlimited
 }
 
 func drainCommand(shared *sharedOptions) *cobra.Command {
@@ -35,7 +35,8 @@ func drainCommand(shared *sharedOptions) *cobra.Command {
 	return c
 }
 
-// runDrain fails if tasks are left to be done.
+// runDrain fails if unfinished tasks remain. With Wait it first waits for their end, at most for
+// Timeout.
 func runDrain(ctx context.Context, o drainOptions) error {
 	wait := ctx
 	if o.Timeout > 0 {

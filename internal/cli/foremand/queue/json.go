@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// A row is a task as it is printed in JSON. The form is stable: fields are only added.
+// A row is a task in the printed JSON. The format is stable: new versions only add fields.
 type row struct {
 	ID        string     `json:"task_id"`
 	State     string     `json:"state"`
@@ -25,7 +25,7 @@ type row struct {
 	Owner     string     `json:"owner,omitempty"`
 	Attempt   int        `json:"attempt"`
 	Tries     int        `json:"tries"`
-	Asks      int        `json:"asks"` // how often it was asked again
+	Asks      int        `json:"asks"` // how often the agent was called again
 	Priority  int        `json:"priority"`
 	Reason    string     `json:"reason,omitempty"`
 	Enqueued  time.Time  `json:"enqueued"`
@@ -60,7 +60,7 @@ func printListJSON(w io.Writer, list []queue.Info, stats queue.Stats) error {
 	return printJSON(w, map[string]any{"tasks": rows, "states": stats.States})
 }
 
-// printDetailsJSON prints all that is kept of a task.
+// printDetailsJSON prints all stored data of a task.
 func printDetailsJSON(w io.Writer, d queue.Details) error {
 	raw := func(b []byte) any {
 		switch {

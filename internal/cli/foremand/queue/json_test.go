@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPrintJSON prints texts that would steer a terminal. They come out the same when they
-// are read again.
+// TestPrintJSON prints texts that contain terminal control characters. Parsing the output must
+// return the same texts.
 func TestPrintJSON(t *testing.T) {
 	t.Parallel()
 	const hostile = "a\u009b31mb\x1b[2Jc\x7fd\u202ee\u2066f\U000e0041g ü 💩\tok"

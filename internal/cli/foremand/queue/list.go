@@ -20,7 +20,7 @@ import (
 type listOptions struct {
 	*sharedOptions
 	State  string       // empty: any
-	Filter queue.Filter // without a state
+	Filter queue.Filter // its State is set from State above
 }
 
 func listCommand(shared *sharedOptions) *cobra.Command {
@@ -72,7 +72,7 @@ func runList(ctx context.Context, o listOptions) error {
 	})
 }
 
-// parseState returns the state of a name; none for an empty one.
+// parseState returns the state with a name, and no state for an empty name.
 func parseState(s string) (queue.State, error) {
 	var names []string
 	for _, known := range queue.States() {

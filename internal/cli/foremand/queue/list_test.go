@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// TestStateText reports which server has a decision, and until when.
+// TestStateText checks that the text names the server that executes a decision, and until when.
 func TestStateText(t *testing.T) {
 	t.Parallel()
 	for want, info := range map[string]queue.Info{

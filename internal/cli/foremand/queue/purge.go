@@ -10,7 +10,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// purgeBatch is how many tasks are deleted at once, so that the queue is not held up.
+// purgeBatch is how many tasks one call deletes. It is small, so that other users of the queue do
+// not wait long.
 const purgeBatch = 500
 
 // purgeOptions are all that the command purge depends on.

@@ -21,7 +21,7 @@ type sharedOptions struct {
 	JSON   bool   // print JSON
 }
 
-// open opens the queue. A file that does not exist is a mistake: none is made.
+// open opens the queue. A missing file is an error; open does not create it.
 func (o sharedOptions) open(ctx context.Context) (database.Store, error) {
 	at, err := deployment.Find(ctx, o.Env, o.Config, database.Locations{Queue: o.Queue})
 	if err != nil {
@@ -35,7 +35,7 @@ func (o sharedOptions) open(ctx context.Context) (database.Store, error) {
 	return database.Open(ctx, at.Queue, nil)
 }
 
-// with runs f on the queue, and closes it. Errors of f are failures.
+// with opens the queue, calls f, and closes the queue. An error of f counts as a failure.
 func (o sharedOptions) with(ctx context.Context, f func(queue.Queue) error) (err error) {
 	q, err := o.open(ctx)
 	if err != nil {

@@ -135,8 +135,8 @@ func result(a executor.ActionReport) string {
 	return a.Result
 }
 
-// parameters returns those of an action, without its type: a single text as it is, anything
-// else as JSON.
+// parameters returns the parameters of an action without its type: a single text unchanged,
+// anything else as JSON.
 func parameters(action json.RawMessage) string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(action, &all) != nil {

@@ -98,7 +98,7 @@ func Run(ctx context.Context, o Options) error {
 	return command.Failed(h.Run(ctx))
 }
 
-// ignore logs hangups until done is closed.
+// ignore logs each SIGHUP and does nothing else, until done is closed.
 func ignore(hangups <-chan os.Signal, done <-chan struct{}, log *slog.Logger) {
 	for {
 		select {

@@ -56,13 +56,13 @@ or files.`
 // Options are all that the command depends on.
 type Options struct {
 	Env        process.Env
-	Args       []string // OWNER/REPO, or not, and files
+	Args       []string // OWNER/REPO, which may be left out, and files
 	Since      string   // how far to go back, such as 1y or 2026-01-31
-	Old        string   // a file, or a ref of the repository, to compare with; empty: neither
+	Old        string   // a file, or a ref of the repository, to compare with; empty: no comparison
 	Format     string   // of the report: text, json, html or markdown
 	Output     string   // file for the report; empty: standard output
 	Cache      string   // folder of the cache; empty: none
-	CacheNamed bool     // by the user, who wants to know when it cannot be used
+	CacheNamed bool     // the user named the cache, so an unusable one is an error
 	Bot        string   // login under which Foreman acts
 	Limit      int      // most issues; 0: all
 	Links      int      // maximum number of listed issues of each kind for a rule
@@ -117,8 +117,8 @@ func formats() map[string]func(backtest.Report) string {
 	}
 }
 
-// Run replays the rules, and prints the report or writes it to a file. A replay that
-// stopped in time is a [command.ReportedError].
+// Run replays the rules, and prints the report or writes it to a file. If the replay stopped early,
+// the error is a [command.ReportedError].
 func Run(ctx context.Context, o Options) error {
 	write := formats()[o.Format]
 	if write == nil {
@@ -162,7 +162,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// replayOf turns the options into a replay, and returns the files whose rules it is about.
+// replayOf converts the options, and returns the files that contain the rules.
 func replayOf(o Options) (replay.Options, []string, error) {
 	repo, args := o.Env.Getenv("GITHUB_REPOSITORY"), o.Args
 	if len(args) > 0 && isRepo(o.Env, args[0]) {
@@ -189,8 +189,8 @@ func replayOf(o Options) (replay.Options, []string, error) {
 	}, args, err
 }
 
-// isRepo distinguishes a repository from a file: no such file exists, and it does not end like
-// one.
+// isRepo reports whether arg names a repository: no such file exists, and arg does not end in .yml
+// or .yaml.
 func isRepo(env process.Env, arg string) bool {
 	_, _, ok := protocol.SplitRepo(arg)
 	ext := filepath.Ext(arg)
@@ -202,7 +202,7 @@ func isFile(env process.Env, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// sinceTime reads a day, or a time before now.
+// sinceTime parses a day, or a duration before now.
 func sinceTime(s string, now time.Time) (time.Time, bool) {
 	if day, err := time.Parse(time.DateOnly, s); err == nil {
 		return day, !day.After(now)
@@ -227,8 +227,8 @@ func sinceTime(s string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// oldRules loads the rules to compare with: a file, or else the same files at a ref of
-// the repository. Where there are none yet, there were no rules.
+// oldRules loads the rules to compare with: from a file, or else from the same files at a ref of
+// the repository. If the ref does not have the files, there are no old rules.
 func oldRules(ctx context.Context, env process.Env, r replay.Options, old string, names []string) (*config.Config, error) {
 	if isFile(env, old) {
 		return rulefiles.LoadValid(ctx, env, []string{old})
@@ -258,7 +258,7 @@ func oldRules(ctx context.Context, env process.Env, r replay.Options, old string
 	return cfg, nil
 }
 
-// deliver writes a report to standard output or to a file, whole or not at all.
+// deliver writes a report to standard output, or atomically to a file.
 func deliver(env process.Env, name, text string) error {
 	if name == "" {
 		return env.Print(text)
@@ -266,7 +266,7 @@ func deliver(env process.Env, name, text string) error {
 	path := env.Path(name)
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		err = os.WriteFile(path, []byte(text), 0o600) // a device or a pipe stays one
+		err = os.WriteFile(path, []byte(text), 0o600) // a rename would replace the device or pipe
 	} else {
 		err = files.Replace(path, []byte(text), 0o644)
 	}

@@ -53,7 +53,7 @@ func TestCacheDir(t *testing.T) {
 	}
 }
 
-// TestProgress: a bar on a terminal, a line now and then elsewhere.
+// TestProgress checks the bar on a terminal, and the occasional lines elsewhere.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

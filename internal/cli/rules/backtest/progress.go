@@ -10,12 +10,12 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 )
 
-// A progress shows how far a replay is: in place on a terminal, else as a line now and
-// then.
+// A progress shows how many issues are replayed: in place on a terminal, else with a line from time
+// to time.
 type progress struct {
 	env   process.Env
-	shown time.Time // when it was shown in place
-	lines int       // thousands of issues that a line was written for
+	shown time.Time // when the bar was last drawn
+	lines int       // thousands of issues for which a line was printed
 }
 
 const (
@@ -44,7 +44,7 @@ func (p *progress) show(at backtest.Progress) {
 		at.Replayed, at.About, format.Count(at.Timelines, "timeline"))
 }
 
-// end takes the bar away.
+// end removes the bar.
 func (p *progress) end() {
 	if !p.shown.IsZero() {
 		fmt.Fprint(p.env.Stderr, "\r\x1b[K")

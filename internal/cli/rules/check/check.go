@@ -42,7 +42,7 @@ type Options struct {
 	Env        process.Env
 	Files      []string // empty: the configuration file
 	Format     string   // of the report: text, json, sarif or github
-	Repository string   // OWNER/NAME on GitHub that the rules are for; empty: the folder of the files
+	Repository string   // OWNER/NAME on GitHub that uses the rules; empty: the folder of the files
 }
 
 // Command returns the command with its flags.
@@ -64,7 +64,8 @@ func Command(env process.Env) *cobra.Command {
 	return c
 }
 
-// Run prints the mistakes and warnings. Mistakes are a [command.ReportedError].
+// Run prints the mistakes and warnings. If there are mistakes, the error is a
+// [command.ReportedError].
 func Run(ctx context.Context, o Options) error {
 	write, ok := formats(o.Env.Version)[o.Format]
 	if !ok {

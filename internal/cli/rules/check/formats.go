@@ -13,10 +13,12 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A writer writes the mistakes in files. A note names unchecked parts; empty: there are none.
+// A writer renders the mistakes in files. The note names unchecked parts; empty: everything was
+// checked.
 type writer func(ps yamlfile.Problems, note string) string
 
-// formats are the ways to write the mistakes in files, for a version of the program.
+// formats returns the output formats for mistakes in files. SARIF also contains the program's
+// version.
 func formats(version string) map[string]writer {
 	return map[string]writer{
 		"text": checkText, "json": checkJSON, "github": checkGitHub,
@@ -119,7 +121,7 @@ func checkSARIF(ps yamlfile.Problems, version string) string {
 	}, "  ") + "\n"
 }
 
-// checkGitHub writes the commands that make annotations of a workflow's log.
+// checkGitHub renders workflow commands, which GitHub shows as annotations.
 func checkGitHub(ps yamlfile.Problems, note string) string {
 	var b bytes.Buffer
 	rt := actions.New(actions.Options{Stdout: &b, Getenv: func(name string) string {

@@ -9,7 +9,8 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// imported returns the differences that imported files still list between them and their source.
+// imported returns the differences from their source that imported files still list in their
+// comments.
 func imported(ctx context.Context, env process.Env, names []string) (yamlfile.Problems, error) {
 	dir, err := env.WorkDir()
 	if err != nil {
@@ -19,7 +20,7 @@ func imported(ctx context.Context, env process.Env, names []string) (yamlfile.Pr
 	for _, name := range names {
 		src, err := files.Anywhere{Dir: dir}.Read(ctx, name)
 		if err != nil {
-			continue // it is elsewhere, or gone by now
+			continue // an extended file is elsewhere, and a file may have been deleted
 		}
 		out = append(out, importer.Open(name, src)...)
 	}

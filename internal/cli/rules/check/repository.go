@@ -22,11 +22,11 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// unlisted is the note of a check that does not know the labels of the repository.
+// unlisted is the note for a check without the labels of the repository.
 const unlisted = "labels were not checked: name the repository with --repository OWNER/NAME (and GITHUB_TOKEN), or list its labels in .github/labels.yml"
 
-// compare compares a configuration with its repository; without a name, with the folder of the
-// files. The note names parts that could not be compared; empty: there are none.
+// compare compares a configuration with its repository on GitHub, or without a name, with the
+// folder of the files. The note names the parts that were not compared; empty: all were.
 func compare(ctx context.Context, env process.Env, name string, cfg *config.Config) (problems yamlfile.Problems, note string, err error) {
 	dir, err := env.WorkDir()
 	if err != nil {
@@ -46,7 +46,7 @@ func compare(ctx context.Context, env process.Env, name string, cfg *config.Conf
 	for _, name := range cfg.Files {
 		src, err := files.Anywhere{Dir: dir}.Read(ctx, name)
 		if err != nil {
-			continue // it is elsewhere, or gone by now
+			continue // an extended file is elsewhere, and a file may have been deleted
 		}
 		if f, err := yamlfile.Parse(name, src); err == nil {
 			parsed = append(parsed, f)
@@ -55,8 +55,8 @@ func compare(ctx context.Context, env process.Env, name string, cfg *config.Conf
 	return lint.Check(cfg, parsed, repo), note, nil
 }
 
-// repository reads the data that rules are compared with: over the API, or without a name from
-// the folder of the files; nil when there is none.
+// repository reads the labels, forms and workflows to compare rules with: from GitHub, or without a
+// name, from the folder of the files. It returns nil if there are none.
 func repository(ctx context.Context, env process.Env, name string, names []string) (*lint.Repository, error) {
 	if name != "" {
 		return remoteRepository(ctx, env, name)
@@ -119,7 +119,7 @@ func remoteRepository(ctx context.Context, env process.Env, full string) (*lint.
 	}
 	repo, err := lint.Read(ctx, lenient{remote.Branch{Client: client, Tree: github.Tree{Owner: owner, Repo: name}}})
 	if err == nil && len(repo.Forms) == 0 {
-		// A repository without forms of its own has those of its owner.
+		// On GitHub, a repository without issue forms uses those of its owner's repository .github.
 		err = repo.ReadForms(ctx, lenient{remote.Branch{Client: client, Tree: github.Tree{Owner: owner, Repo: ".github"}}})
 	}
 	if err != nil {
@@ -132,7 +132,7 @@ func remoteRepository(ctx context.Context, env process.Env, full string) (*lint.
 	return repo, nil
 }
 
-// unreached returns the remedy for a repository that cannot be read.
+// unreached adds advice to the error for a repository that cannot be read.
 func unreached(full string, err error) error {
 	hint := "try again later"
 	if p, ok := errors.AsType[*triage.PermissionError](err); ok {
@@ -143,7 +143,7 @@ func unreached(full string, err error) error {
 	return command.Failed(fmt.Errorf("read the repository %s: %w; %s", full, err, hint))
 }
 
-// lenient reads files of which single ones may be left out.
+// lenient is a place of files in which unreadable files are skipped.
 type lenient struct{ config.Files }
 
 func (l lenient) Read(ctx context.Context, name string) ([]byte, error) {

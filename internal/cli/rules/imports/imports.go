@@ -143,10 +143,10 @@ func source(stdin io.Reader, dir, name string) (importer.Source, error) {
 	return importer.Source{Name: name, Data: data}, nil
 }
 
-// maxReported bounds the list on standard error; the file has more.
+// maxReported bounds the list on standard error. The written file has a longer one.
 const maxReported = 200
 
-// report prints the parts that could not be imported; a result without rules is a failure.
+// report prints the parts that could not be imported. It returns an error if there are no rules.
 func report(w io.Writer, name string, res importer.Result) error {
 	var b strings.Builder
 	for i, p := range res.Unmapped {

@@ -99,8 +99,7 @@ func Run(ctx context.Context, o Options) error {
 	return appendTest(process.Below(dir, o.Output), o.Output, item)
 }
 
-// appendTest puts an item under the tests of a file. The file is replaced as a whole,
-// so that it is never half written.
+// appendTest appends an item to the tests in a file. It replaces the file atomically.
 func appendTest(path, name, item string) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
-// The scenarios in which calls are counted beside those of other actions on the same event, as
-// read from their sources. No target of time holds for them.
+// The scenarios whose calls are counted. The numbers of calls that other actions make for the same
+// event come from their sources. These scenarios have no time limit.
 const (
 	labeling = "foreman, six labels on a new pull request: 4 calls (actions/labeler: 5)"
 	scanning = "foreman, a scan of 95 issues of which 5 change: 24 calls (actions/stale: 26)"
@@ -25,8 +25,8 @@ var labelRules string
 //go:embed testdata/scan.yml
 var scanRules []byte
 
-// labeling returns the preparation of runs that add six labels to a pull request: the
-// configuration is read from the default branch.
+// labeling prepares a run that adds six labels to a pull request. The configuration is read from
+// the default branch.
 func (s *stage) labeling() (command, func() error, error) {
 	repo := s.fake.Repo(repository).AddFile(".github/foreman.yml", labelRules).
 		AddLabel("docs", "area/a", "area/b", "area/c", "area/d", "size/s")
@@ -40,7 +40,7 @@ func (s *stage) labeling() (command, func() error, error) {
 	return s.counted("pull_request_target", payload, 4)
 }
 
-// scanning returns the preparation of a scheduled run that finds 95 issues, 5 of them stale.
+// scanning prepares a scheduled run that finds 95 issues, 5 of them stale.
 func (s *stage) scanning() (command, func() error, error) {
 	if err := s.forget(); err != nil {
 		return command{}, nil, err
@@ -68,7 +68,7 @@ func (s *stage) scanning() (command, func() error, error) {
 	}, err
 }
 
-// forget begins with a memory that has nothing.
+// forget starts a new results service with an empty memory.
 func (s *stage) forget() error {
 	results, err := resultstest.Start(resultstest.Config{Repo: repository})
 	if err != nil {
@@ -80,8 +80,8 @@ func (s *stage) forget() error {
 	return nil
 }
 
-// counted returns a run on an event, with a memory in artifacts, that must end after so many calls
-// to GitHub's API. The uploads of artifacts go to another service.
+// counted returns a run on an event, with a memory in artifacts, and a check of its number of
+// calls to GitHub's API. Uploads of artifacts are not counted, because they go to another service.
 func (s *stage) counted(event string, payload []byte, calls int) (command, func() error, error) {
 	env, err := s.environment(payload)
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *stage) counted(event string, payload []byte, calls int) (command, func(
 	}, nil
 }
 
-// remembered gives a command the service that keeps its memory.
+// remembered adds the service for the memory to a command's environment.
 func (s *stage) remembered(c command) command {
 	s.run++
 	c.env = append(c.env, "GITHUB_API_URL="+s.api.URL, fmt.Sprintf("GITHUB_REPOSITORY_ID=%d", s.results.RepositoryID()),

@@ -1,7 +1,7 @@
-// Command bench times the whole program on one event, as the runner would start it:
-// ten rules, at most one write, against the fake GitHub on loopback, beside the start
-// of node as a yardstick for the machine. The runs of all scenarios are interleaved,
-// so that a busy moment hits each of them, and medians are reported.
+// Command bench times the whole program on one event, started as the Actions runner starts it.
+// There are ten rules, at most one write, and a fake GitHub on loopback. The start of node is
+// timed, too, as a yardstick for the machine. The runs of all scenarios are interleaved, so that a
+// busy moment affects all of them. The results are medians.
 //
 //	bench -foreman bin/foreman -launch bin/launch [-event FILE] [-originals DIR] [-n 31] [-out FILE] [-check]
 package main
@@ -95,7 +95,7 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-// machine describes where the figures come from: processor, kernel and node.
+// machine describes the machine: processor, kernel and version of node.
 func machine() string {
 	parts := []string{processor()}
 	for _, command := range [][]string{{"uname", "-srm"}, {"go", "version"}, {"node", "--version"}} {

@@ -25,7 +25,7 @@ type command struct {
 	dir    string
 }
 
-// A sample contains the times and the memory of one run, and its calls to GitHub.
+// A sample contains the times, the peak memory and the number of calls to GitHub of one run.
 type sample struct {
 	wall, cpu time.Duration
 	rssKiB    int64

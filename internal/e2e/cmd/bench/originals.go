@@ -20,18 +20,18 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
-// casesDir has the real configurations with which the original actions are compared.
+// casesDir contains real configurations, with which original actions and foreman are compared.
 const casesDir = "internal/parity/testdata/cases"
 
-// A rival is an action that ours can replace, with a real configuration and an event on which it
-// writes. Both run under the same configuration on the same event.
+// A rival is an action that foreman can replace. It has a real configuration, and an event for
+// which it writes to GitHub. foreman runs on the same event with the imported configuration.
 type rival struct {
 	tool   string
-	config string // a case of the comparison, without its extension
+	config string // name of a case in casesDir, without its extension
 	event  string
 	issue  githubtest.Issue
-	action string // of the event; empty: a schedule
-	label  string // of the event
+	action string // action in the payload; empty: the event is a schedule
+	label  string // label in the payload
 	done   func(githubtest.Issue) bool
 }
 
@@ -68,7 +68,7 @@ func rivals() []rival {
 type original struct {
 	version string
 	main    string
-	inputs  map[string]string // the defaults
+	inputs  map[string]string // default values
 }
 
 // findOriginal returns the newest version of a tool below a directory; false: there is none.
@@ -101,23 +101,25 @@ func findOriginal(dir, tool string) (original, bool, error) {
 	return o, true, nil
 }
 
-// compareVersions compares versions such as v9.1 and v10 by their numbers; equal ones as texts.
+// compareVersions compares versions such as v9.1 and v10 by their numbers. If the numbers are
+// equal, it compares the texts.
 func compareVersions(a, b string) int {
 	return cmp.Or(slices.Compare(numbersOf(a), numbersOf(b)), strings.Compare(a, b))
 }
 
-// numbersOf returns the numbers in a text; one that is too large counts as the largest.
+// numbersOf returns the numbers in a text. A number that does not fit into uint64 becomes the
+// largest uint64.
 func numbersOf(text string) []uint64 {
 	var list []uint64
 	for _, digits := range strings.FieldsFunc(text, func(c rune) bool { return c < '0' || c > '9' }) {
-		n, _ := strconv.ParseUint(digits, 10, 64) // beyond its range it is the largest number
+		n, _ := strconv.ParseUint(digits, 10, 64) // a number out of range is the largest uint64
 		list = append(list, n)
 	}
 	return list
 }
 
-// beside returns the scenarios of the original actions whose files are there, each followed by
-// ours under the imported configuration.
+// beside returns the scenarios of the original actions that are installed. Each is followed by
+// foreman's scenario with the imported configuration.
 func (s *stage) beside(node string) ([]scenario, error) {
 	var list []scenario
 	for _, r := range rivals() {
@@ -158,7 +160,8 @@ func (s *stage) beside(node string) ([]scenario, error) {
 func originalName(r rival, o original) string { return r.tool + " " + o.version + underNode }
 func oursName(r rival) string                 { return oursBeside + r.tool }
 
-// How the names of the scenarios of originals end, and those of ours that follow them begin.
+// underNode is the suffix of the scenarios of original actions. oursBeside is the prefix of
+// foreman's scenarios that follow them.
 const (
 	underNode  = " under node"
 	oursBeside = "foreman on the same event as "
@@ -167,15 +170,15 @@ const (
 // inputName is the environment variable of an input.
 func inputName(name string) string { return "INPUT_" + strings.ToUpper(name) }
 
-// A rivalCase is a real configuration.
+// A rivalCase is a real configuration, with foreman's import of it.
 type rivalCase struct {
 	path     string            // of the configuration
-	config   string            // the original's
+	config   string            // the configuration of the original action
 	with     map[string]string // inputs in the workflow
 	imported string
 }
 
-// readCase reads the configuration of a rival, and imports it.
+// readCase reads the configuration of a rival, and runs foreman to import it.
 func (s *stage) readCase(r rival) (rivalCase, error) {
 	ar, err := txtar.ParseFile(filepath.Join(casesDir, r.tool, r.config+".txtar"))
 	if err != nil {
@@ -232,7 +235,8 @@ func inputsOf(workflow []byte) (map[string]string, error) {
 	return all, nil
 }
 
-// rival returns the preparation of runs on the event of a rival, with one file in the repository.
+// rival returns a function that prepares runs of a command on a rival's event. The repository
+// contains one file.
 func (s *stage) rival(r rival, c command, path, file string, inputs map[string]string) func() (command, func() error, error) {
 	return func() (command, func() error, error) {
 		if err := os.MkdirAll(c.dir, 0o755); err != nil {
@@ -269,14 +273,14 @@ func (s *stage) rival(r rival, c command, path, file string, inputs map[string]s
 	}
 }
 
-// The repository and the commit of the comparison with other actions. The condition of a workflow
-// wants that owner.
+// The repository and the commit of the comparison. The owner matters, because a condition in one
+// of the workflows compares it.
 const (
 	rivalRepository = "LizardByte/hello"
 	rivalCommit     = "5bd3c4ff0e2a4a5d9f0b6d3f6a4d5e6f7a8b9c0d"
 )
 
-// payload returns the event of a rival.
+// payload returns the payload of a rival's event.
 func (r rival) payload(i githubtest.Issue) map[string]any {
 	user := map[string]any{"login": "mona", "type": "User"}
 	repo := map[string]any{

@@ -54,7 +54,7 @@ func TestInputsOf(t *testing.T) {
 	}
 }
 
-// TestInputsOfCases reads the workflows of the rivals.
+// TestInputsOfCases reads the inputs in the rivals' workflows.
 func TestInputsOfCases(t *testing.T) {
 	t.Parallel()
 	for _, r := range rivals() {

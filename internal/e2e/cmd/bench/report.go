@@ -10,15 +10,15 @@ import (
 
 const yardstick = "node -e 0"
 
-// The targets for one event with ten rules and one write. On a busy machine the
-// ratio to the yardstick counts, so either of the two suffices.
+// The targets for one event with ten rules and one write. A time must be below maxTime, or below
+// maxRatio of node's time. The ratio also works on a busy machine.
 const (
 	maxTime   = 7 * time.Millisecond
 	maxRSSKiB = 16 << 10
 	maxRatio  = 1.0 / 3
 )
 
-// median returns the middle value, the lower one of two.
+// median returns the middle value; of two middle values, the lower one.
 func median[T int64 | time.Duration](values []T) T {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[(len(sorted)-1)/2]
@@ -79,7 +79,7 @@ func report(results []result, machine string, o options) string {
 	return b.String()
 }
 
-// besides renders the original actions beside ours; empty: none was timed.
+// besides renders the comparison with original actions; empty if none was timed.
 func besides(results []result) string {
 	var b strings.Builder
 	for i, r := range results {
@@ -104,13 +104,13 @@ func (r result) calls() int { return r.samples[len(r.samples)-1].calls }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/float64(time.Millisecond)) }
 
-// targeted reports whether the targets are for a scenario.
+// targeted reports whether the targets apply to a scenario.
 func targeted(name string) bool {
 	others := []string{yardstick, remembering, labeling, scanning}
 	return !slices.Contains(others, name) && !strings.HasPrefix(name, oursBeside) && !strings.HasSuffix(name, underNode)
 }
 
-// judge reports each target that a scenario of foreman misses.
+// judge returns an error for each missed target.
 func judge(results []result) error {
 	base, hasBase := find(results, yardstick)
 	var errs []error

@@ -39,7 +39,7 @@ func TestJudge(t *testing.T) {
 	tests := []struct {
 		name    string
 		results []result
-		want    string // in the error; empty: none
+		want    string // part of the error; empty: no error
 	}{
 		{"all met", []result{one("label", 7*msec, 7*msec, 16<<10)}, ""},
 		{"slow, no yardstick", []result{one("label", 8*msec, 7*msec, 16<<10)}, "8.0 ms wall"},

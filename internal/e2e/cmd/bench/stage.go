@@ -20,20 +20,20 @@ import (
 const remembering = "foreman, one label, kept in an artifact"
 
 const (
-	repository = "Codertocat/Hello-World" // of the payload
+	repository = "Codertocat/Hello-World" // the repository in the payload
 	number     = 1
 )
 
 //go:embed testdata/foreman.yml
 var config []byte
 
-// A stage is all that the program meets: the fake GitHub, a workspace with the
-// configuration, and the files of the runner.
+// A stage is the environment of the measured programs: the fake GitHub, a workspace with the
+// configuration, and the files of the Actions runner.
 type stage struct {
 	options
 	fake    *githubtest.Server
 	results *resultstest.Server // the memory
-	api     *httptest.Server    // both at one address
+	api     *httptest.Server    // fake GitHub and results service at one address
 	run     int64               // number of the last workflow run
 	dir     string
 }
@@ -64,8 +64,8 @@ func (s *stage) close() {
 	s.fake.Close()
 }
 
-// scenarios lists the timed programs. node is left out where it is not installed, and with it the
-// original actions.
+// scenarios lists the measured programs. If node is not installed, node and the original actions
+// are omitted.
 func (s *stage) scenarios() ([]scenario, error) {
 	list := []scenario{
 		{"foreman, one label: 1 look-up, 1 write", s.on("podman-compose does not start", 2)},
@@ -92,8 +92,8 @@ func (s *stage) scenarios() ([]scenario, error) {
 	return append(list, pairs...), err
 }
 
-// on returns the preparation of runs on an issue of the given title, each of which must end after
-// the given number of calls.
+// on returns a function that prepares runs for an issue with this title. Each run must make
+// exactly this number of calls.
 func (s *stage) on(title string, calls int) func() (command, func() error, error) {
 	return func() (command, func() error, error) {
 		s.fake.Repo(repository).AddIssue(githubtest.Issue{Number: number, Title: title, Labels: []string{"bug"}})
@@ -117,8 +117,8 @@ func (s *stage) on(title string, calls int) func() (command, func() error, error
 	}
 }
 
-// remembering returns the preparation of runs that look a label up, add it, and record that in
-// an artifact.
+// remembering returns a function that prepares runs that look up a label, add it, and record this
+// in an artifact.
 func (s *stage) remembering(title string) func() (command, func() error, error) {
 	plain := s.on(title, 2)
 	return func() (command, func() error, error) {
@@ -172,7 +172,7 @@ func (s *stage) payload(title string) ([]byte, error) {
 	if issue["title"], err = json.Marshal(title); err != nil {
 		return nil, err
 	}
-	// It was just opened: nothing can have been done on it before.
+	// The issue was just opened, so foreman need not look for earlier actions on it.
 	if issue["created_at"], err = json.Marshal(time.Now().UTC().Truncate(time.Second)); err != nil {
 		return nil, err
 	}

@@ -2,13 +2,13 @@
 //
 //	launch PROGRAM [ARGUMENT...] 3>report
 //
-// It writes one line of numbers to file descriptor 3: wall time and processor time
-// (user and system) in nanoseconds, the peak of the resident memory in KiB, and the
-// exit code. The program gets launch's own environment and streams.
+// It writes one line of numbers to file descriptor 3: wall time and processor time (user and
+// system) in nanoseconds, the peak of the resident memory in KiB, and the exit code. The program
+// inherits launch's environment and standard streams.
 //
-// It exists because Linux counts the memory of the process that forks into the peak of its
-// child. Measured from a large process, a small program looks large; launch itself stays near 2
-// MiB, below the measured programs.
+// It exists because Linux counts the memory of the process that forks into the peak of its child.
+// So a small program seems to use much memory if a large process starts it. launch itself uses
+// about 2 MiB, less than the measured programs.
 package main
 
 import (

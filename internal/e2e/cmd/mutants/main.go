@@ -1,10 +1,11 @@
-// Command mutants turns each refusing or skipping return and verdict of packages policy and
-// runner/internal/plan into a permitting one, one at a time, and runs the tests of the packages.
-// A mutant that no test notices survives: a test is missing.
+// Command mutants changes each return value and verdict of packages policy and
+// runner/internal/plan that refuses or skips an action, so that it permits the action. It makes
+// one change at a time, called a mutant, and runs the tests of the packages. If no test fails, the
+// mutant survives, which means that a test is missing.
 //
-// All mutants of a package are compiled at once, from changed copies of its files that
-// "go test -overlay" reads in place of the files: the environment variable FOREMAN_MUTANT
-// names the one that is in effect. No file of the module changes.
+// All mutants of a package are compiled together, from changed copies of its files. "go test
+// -overlay" uses the copies instead of the files, so no file of the module changes. The
+// environment variable FOREMAN_MUTANT selects the mutant that takes effect.
 package main
 
 import (
@@ -25,8 +26,8 @@ import (
 
 // A suite is a package whose tests are run on mutants.
 type suite struct {
-	dir  string   // below the root
-	from []string // packages whose mutants it is run on, by their folder
+	dir  string   // relative to the root
+	from []string // folders of the packages on whose mutants it runs
 }
 
 const (
@@ -34,7 +35,8 @@ const (
 	planDir   = "runner/internal/plan"
 )
 
-// suites are in the order in which they are run; the first that fails ends the run of a mutant.
+// suites returns the suites in their order. When one fails on a mutant, the following ones are not
+// run.
 func suites() []suite {
 	both := []string{policyDir, planDir}
 	return []suite{{policyDir, []string{policyDir}}, {planDir, both}, {"runner", both}}
@@ -65,7 +67,7 @@ type options struct {
 	list             bool
 }
 
-// run runs the mutants. Survivors are an error.
+// run runs the tests on all mutants. It returns an error if a mutant survives.
 func run(ctx context.Context, o options, w io.Writer) error {
 	root, err := filepath.Abs(o.root)
 	if err != nil {
@@ -126,7 +128,8 @@ func run(ctx context.Context, o options, w io.Writer) error {
 	return nil
 }
 
-// find returns the mutants of all packages, and the files that replace the unchanged ones.
+// find returns the mutants of all packages, and the changed copies by the path of the original
+// file.
 func find(root, work string) (all []mutant, replace map[string]string, err error) {
 	replace = map[string]string{}
 	for _, dir := range []string{policyDir, planDir} {
@@ -146,7 +149,7 @@ func find(root, work string) (all []mutant, replace map[string]string, err error
 // A tester runs tests on mutants.
 type tester struct {
 	root, work, overlay string
-	built               map[string]string // programs of tests by folder
+	built               map[string]string // paths of compiled tests, by folder
 }
 
 // A result is the outcome of one mutant.
@@ -184,8 +187,8 @@ func (t tester) try(ctx context.Context, m mutant) (result, error) {
 	return result{m, ""}, nil
 }
 
-// build compiles the tests of a package with all mutants, once, and runs them without any: they
-// must pass.
+// build compiles the tests of a package, with all mutants, if this has not been done. It then runs
+// the tests without a mutant in effect; they must pass.
 func (t tester) build(ctx context.Context, dir string) (string, error) {
 	if p := t.built[dir]; p != "" {
 		return p, nil
@@ -207,10 +210,10 @@ func (t tester) build(ctx context.Context, dir string) (string, error) {
 	return program, nil
 }
 
-// fails reports whether the tests of a package fail on a mutant. Tests that ran out of time or
-// were killed are an error: they noticed nothing.
+// fails reports whether the tests of a package fail on a mutant. If the tests run out of time or
+// are killed, it returns an error, because this does not mean that they noticed the mutant.
 func (t tester) fails(ctx context.Context, dir, program, id string) (bool, error) {
-	// TestWebAssembly compiles the package without the mutants.
+	// TestWebAssembly is skipped, because it compiles the package again without the mutants.
 	c := exec.CommandContext(ctx, program, "-test.failfast", "-test.timeout=10m", "-test.skip=^TestWebAssembly$")
 	c.Dir = filepath.Join(t.root, dir)
 	c.Env = append(os.Environ(), variable+"="+id)
@@ -222,7 +225,8 @@ func (t tester) fails(ctx context.Context, dir, program, id string) (bool, error
 	return false, err
 }
 
-// noticed reports whether tests failed, by the exit code and the output of their program.
+// noticed reports whether tests failed. It decides by the exit code and the output of the test
+// program.
 func noticed(code int, out string) (bool, error) {
 	failed := strings.Contains(out, "--- FAIL: ") || strings.Contains(out, "panic: ")
 	if code < 0 || !failed || strings.Contains(out, "panic: test timed out") {

@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// variable names the mutant that is in effect.
+// variable is the environment variable with the ID of the mutant that takes effect.
 const variable = "FOREMAN_MUTANT"
 
-// helper is the file that a mutated package gets.
+// helper is the content of a file that is added to a mutated package.
 const helper = `package %s
 
 import "os"
@@ -36,10 +36,10 @@ func mutated[T any](id string, original, changed T) T {
 // A mutant is one change.
 type mutant struct {
 	id        string
-	dir, file string // the package's folder, and the file in it
+	dir, file string // folder of the package, and name of the file
 	line      int
 	function  string
-	from, to  string // for people
+	from, to  string // source text before and after, for people
 }
 
 func (m mutant) String() string {
@@ -52,8 +52,7 @@ type edit struct {
 	text       string
 }
 
-// permitting returns the values of functions that are true or false, or the better of two, with
-// which they refuse or limit nothing.
+// permitting maps functions to the return value with which they refuse or limit nothing.
 func permitting() map[string]string {
 	return map[string]string{
 		"policy.Allows": "true", "policy.MayLabel": "true", "policy.denied": "false", "policy.covered": "true",
@@ -63,29 +62,29 @@ func permitting() map[string]string {
 	}
 }
 
-// looser returns results of functions with which the own side of a merged policy counts.
+// looser maps functions that merge two policies to the return value that ignores the other policy.
 func looser() map[string]string {
 	return map[string]string{"policy.stricter": "p.mine", "policy.unknownAction": "mine"}
 }
 
-// calls returns functions that skip a step by their second argument, and the value with which they
-// do not.
+// calls maps functions whose second argument can make them skip a step to the value with which
+// they do not skip it.
 func calls() map[string]string {
 	return map[string]string{"plan.skip": "false", "plan.skipBecause": `""`}
 }
 
-// dropping lists functions that leave names or values out by an if with a continue.
+// dropping lists functions that omit names or values by "if … { continue }".
 func dropping() []string { return []string{"plan.allowed", "plan.filter", "policy.limits"} }
 
-// missing returns the functions named above that a package does not declare.
+// missing returns the functions in the lists above that a package does not declare.
 func missing(pkg string, declared map[string]bool) []string {
 	names := slices.Concat(slices.Collect(maps.Keys(permitting())), slices.Collect(maps.Keys(looser())), slices.Collect(maps.Keys(calls())), dropping())
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return !strings.HasPrefix(name, pkg+".") || declared[name] })
 }
 
-// mutate writes changed copies of the files of a package, notes them in replace and the
-// functions of the package in declared, and returns the mutants in them.
+// mutate writes changed copies of the files of a package, and returns their mutants. It adds the
+// copies to replace, and the functions of the package to declared.
 func mutate(root, dir, work string, replace map[string]string, declared map[string]bool) ([]mutant, error) {
 	paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))
 	if err != nil {
@@ -156,7 +155,7 @@ func (f *finder) find() error {
 	return nil
 }
 
-// function finds the mutants of a function, and of those within it.
+// function finds the mutants in a function, and in function literals inside it.
 func (f *finder) function(name string, typ *ast.FuncType, body *ast.BlockStmt) {
 	reasons := returnsReasons(typ, body)
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -186,14 +185,15 @@ func (f *finder) function(name string, typ *ast.FuncType, body *ast.BlockStmt) {
 	})
 }
 
-// verdict adds the mutant of a verdict that is not Do.
+// verdict adds a mutant for a verdict that is Refuse or Skip: it becomes Do.
 func (f *finder) verdict(function string, e ast.Expr) {
 	if text := f.text(e); text == "triage.Refuse" || text == "triage.Skip" {
 		f.wrap(function, e, "triage.Do")
 	}
 }
 
-// returned adds the mutants of a return.
+// returned adds the mutants of a return statement. If reasons is set, the first result is a reason
+// to refuse.
 func (f *finder) returned(function string, n *ast.ReturnStmt, reasons bool) {
 	if len(n.Results) == 0 {
 		return
@@ -214,7 +214,7 @@ func (f *finder) returned(function string, n *ast.ReturnStmt, reasons bool) {
 	}
 }
 
-// wrap adds the mutant that an expression has another value.
+// wrap adds a mutant that replaces an expression by a value.
 func (f *finder) wrap(function string, e ast.Expr, value string) {
 	at := f.fset.Position(e.Pos())
 	m := mutant{
@@ -242,8 +242,8 @@ func (f *finder) changed() []byte {
 	return out
 }
 
-// returnsReasons reports whether the first result of a function is a text, and an empty one
-// among them: then a text is a reason to refuse.
+// returnsReasons reports whether the first result of a function is a string, and one return
+// statement has an empty string. A string that is not empty is then a reason to refuse.
 func returnsReasons(typ *ast.FuncType, body *ast.BlockStmt) bool {
 	if typ.Results == nil || len(typ.Results.List) == 0 {
 		return false

@@ -103,7 +103,7 @@ plan/a.go:35: filter: against != "" -> false`
 	}
 }
 
-// TestMissing refuses names of functions that a package no longer has.
+// TestMissing reports names of functions that a package no longer declares.
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	declared := map[string]bool{}
@@ -119,7 +119,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestNames finds the mutants of this module: each name is declared.
+// TestNames finds the mutants of this module, and checks that all listed functions are declared.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	all, _, err := find("../../../..", t.TempDir())

@@ -2,9 +2,9 @@
 //
 //	pictures DIR
 //
-// NAME.markdown is a job summary, and NAME.ansi what a terminal shows. For each it writes
-// NAME.html, the page as GitHub or a terminal would show it, and NAME.png, which names the
-// SHA-256 of that page.
+// NAME.markdown is a job summary, and NAME.ansi is the output of a program in a terminal. For each
+// text it writes NAME.html, which looks like GitHub or a terminal, and the picture NAME.png. The
+// picture contains the SHA-256 of NAME.html.
 package main
 
 import (
@@ -43,7 +43,7 @@ func main() {
 	}
 }
 
-// renderers return the page of a text, by the ending of its file.
+// renderers maps file extensions to the functions that render a text as a page.
 func renderers() map[string]func([]byte) ([]byte, error) {
 	return map[string]func([]byte) ([]byte, error){".markdown": renderSummary, ".ansi": renderTerminal}
 }
@@ -96,7 +96,7 @@ func makeOne(ctx context.Context, source, name string, render func([]byte) ([]by
 	return os.WriteFile(name+".png", png, 0o644)
 }
 
-// shoot returns the PNG of a page.
+// shoot returns a picture of a page as PNG.
 func shoot(ctx context.Context, page string) ([]byte, error) {
 	browser, err := findBrowser()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 
 const dir = "../../../../docs/pictures"
 
-// TestPages compares each page with the text that it was made of. That the picture was made of
-// the page is a test of package picture.
+// TestPages checks that each page is rendered from the current text. A test of package picture
+// checks that each picture is made from its page.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	for ending, render := range renderers() {

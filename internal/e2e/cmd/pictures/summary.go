@@ -27,7 +27,7 @@ sub { color: #59636e; font-size: 12px; vertical-align: baseline }
 // renderSummary returns the page of a job summary. All its details are open.
 func renderSummary(markdown []byte) ([]byte, error) {
 	var body bytes.Buffer
-	// The summary has tags of its own, such as details, which GitHub lets through.
+	// The summary contains HTML such as details, which GitHub allows.
 	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()))
 	if err := md.Convert(markdown, &body); err != nil {
 		return nil, err

@@ -16,8 +16,8 @@ pre { margin: 0; font: 14px/1.5 "DejaVu Sans Mono", monospace; white-space: pre-
 .yellow { color: #7d4e00 }
 `
 
-// renderTerminal returns the page of a text with ANSI codes for colours. Any other code is an
-// error, because the picture would not show it.
+// renderTerminal returns the page for a text with ANSI codes for colours. It returns an error for
+// any other code, because the picture would not show its effect.
 func renderTerminal(text []byte) ([]byte, error) {
 	classes := map[string]string{"1": "bold", "2": "faint", "31": "red", "32": "green", "33": "yellow"}
 	var body strings.Builder

@@ -1,10 +1,10 @@
-// Command site builds the pages of the project: the documentation from its Markdown, with a
+// Command site builds the project's website: the documentation from its Markdown files, with a
 // search, and the playground.
 //
 //	site -root ../.. -out DIR [-repository OWNER/NAME] [-commit COMMIT] [-serve 127.0.0.1:8080]
 //
-// The page of docs/rules.md is docs/rules.html. Links to other files of the repository lead to the
-// repository at the commit; without a repository they are plain text.
+// docs/rules.md becomes docs/rules.html. Links to other files lead to the repository at COMMIT;
+// without -repository they become plain text.
 package main
 
 import (
@@ -91,7 +91,7 @@ func output(dir string, env []string, name string, args ...string) ([]byte, erro
 	return data, nil
 }
 
-// serveOn serves a folder to this machine alone, until the program is stopped.
+// serveOn serves a folder on this machine only, until the program is stopped.
 func serveOn(address, dir string, stdout io.Writer) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -15,8 +15,9 @@ import (
 	"github.com/org/foreman-action/internal/docs"
 )
 
-// rewrite changes a page for the site: its links lead to pages of the site or to the repository,
-// comments are removed, and diagrams are introduced as text. It returns the files of its pictures.
+// rewrite adapts a page to the site. Its links lead to pages of the site or to the repository,
+// comments are removed, and diagrams get a note because they are shown as text. It returns the
+// paths of the page's pictures.
 func (s *site) rewrite(name string) (pictures []string, err error) {
 	page := s.pages[name]
 	for _, link := range page.Links {
@@ -29,7 +30,7 @@ func (s *site) rewrite(name string) (pictures []string, err error) {
 		}
 		switch n := link.Node.(type) {
 		case *ast.Image:
-			pictures = append(pictures, file) // its relative address stays
+			pictures = append(pictures, file) // the relative path stays valid
 		case *ast.Link:
 			to, err := s.destination(name, file)
 			if err != nil {
@@ -41,7 +42,7 @@ func (s *site) rewrite(name string) (pictures []string, err error) {
 			}
 			if target, ok := s.pages[file]; ok && strings.HasSuffix(string(docs.Text(n, page.Source)), ".md") {
 				n.RemoveChildren(n)
-				n.AppendChild(n, ast.NewString([]byte(target.Headings[0].Text))) // the site has no file of that name
+				n.AppendChild(n, ast.NewString([]byte(target.Headings[0].Text))) // the site has no .md files
 			}
 			if fragment != "" {
 				to += "#" + fragment
@@ -61,7 +62,7 @@ func (s *site) rewrite(name string) (pictures []string, err error) {
 				diagrams = append(diagrams, n)
 			}
 		}
-		return ast.WalkContinue, nil // never an error
+		return ast.WalkContinue, nil // the callback returns no error
 	})
 	for _, n := range comments {
 		n.Parent().RemoveChild(n.Parent(), n)
@@ -72,7 +73,8 @@ func (s *site) rewrite(name string) (pictures []string, err error) {
 	return pictures, nil
 }
 
-// destination returns the address of a file as seen from a page; empty: it has none.
+// destination returns the address of a file, relative to a page; empty if the site cannot link to
+// it.
 func (s *site) destination(name, file string) (string, error) {
 	for _, page := range []string{file, path.Join(file, "README.md")} {
 		if _, ok := s.pages[page]; ok {
@@ -89,7 +91,7 @@ func (s *site) destination(name, file string) (string, error) {
 	return s.links.to("blob", file), nil
 }
 
-// unlink puts the contents of a link in its place.
+// unlink replaces a link by its content.
 func unlink(n ast.Node) {
 	for c := n.FirstChild(); c != nil; c = n.FirstChild() {
 		n.Parent().InsertBefore(n.Parent(), n, c)
@@ -97,7 +99,8 @@ func unlink(n ast.Node) {
 	n.Parent().RemoveChild(n.Parent(), n)
 }
 
-// diagramNote returns the paragraph before a diagram. Drawing it would need a script of 3 MB.
+// diagramNote returns the paragraph before a diagram. The site does not draw diagrams, because
+// this would need a script of 3 MB.
 func (s *site) diagramNote(name string) ast.Node {
 	p := ast.NewParagraph()
 	p.AppendChild(p, ast.NewString([]byte("The diagram as text, in the language Mermaid")))
@@ -114,7 +117,7 @@ func (s *site) diagramNote(name string) ast.Node {
 	return p
 }
 
-// tags returns the lines of a page that have tags of HTML; comments are none.
+// tags returns the lines of a page that contain HTML tags, except comments.
 func tags(page docs.Page) []int {
 	var lines []int
 	_ = ast.Walk(page.Root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -139,7 +142,8 @@ func tags(page docs.Page) []int {
 	return lines
 }
 
-// render returns the HTML of a page. The policy of the pages permits no style attribute.
+// render returns the HTML of a page. It uses no style attributes, because the site's Content
+// Security Policy forbids them.
 func render(page docs.Page) (template.HTML, error) {
 	md := goldmark.New(goldmark.WithExtensions(extension.Strikethrough, extension.TaskList,
 		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))))
@@ -147,12 +151,13 @@ func render(page docs.Page) (template.HTML, error) {
 	if err := md.Renderer().Render(&b, page.Source, page.Root); err != nil {
 		return "", err
 	}
-	// Text is escaped, so every tag comes from the renderer. A wide table scrolls by itself.
+	// The renderer escapes text, so every tag in its output is its own. A wide table gets its own
+	// scroll bar.
 	scroll := strings.NewReplacer("<table>", `<div class="scroll"><table>`, "</table>", "</table></div>")
 	return template.HTML(scroll.Replace(b.String())), nil
 }
 
-// A section is an entry of the search's index: the text from one heading to the next.
+// A section is an entry of the search index: the text between two headings.
 type section struct {
 	To      string `json:"to"`      // from the root of the site
 	Title   string `json:"title"`   // of the page
@@ -160,7 +165,7 @@ type section struct {
 	Text    string `json:"text"`
 }
 
-// sections returns the sections of a page at an address.
+// sections returns the sections of a page. to is the address of the page.
 func sections(page docs.Page, to string) []section {
 	list := []section{{To: to, Title: page.Headings[0].Text, Heading: page.Headings[0].Text}}
 	for n := page.Root.FirstChild(); n != nil; n = n.NextSibling() {
@@ -176,7 +181,7 @@ func sections(page docs.Page, to string) []section {
 	return list
 }
 
-// texts returns the text of each block at or below a node, of tables that of each cell.
+// texts returns the text of each block in a node. For a table, it returns the text of each cell.
 func texts(n ast.Node, src []byte) []string {
 	switch n.(type) {
 	case *ast.FencedCodeBlock, *ast.CodeBlock:

@@ -22,15 +22,15 @@ import (
 // home is the first page of the site.
 const home = "README.md"
 
-// assets are the files that every page uses, in site and below assets of the built site.
+// assets are files that every page uses. They are copied from site to assets in the built site.
 var assets = []string{"look.css", "docs.css", "docs.js", "lunr.min.js", "lunr.LICENSE.txt"}
 
-// A site is the documentation: the Markdown pages at the root of the repository and below docs.
+// A site contains the Markdown pages in the root of the repository and in docs.
 type site struct {
 	root   fs.FS // of the repository
 	links  repositoryLinks
 	layout *template.Template
-	pages  map[string]docs.Page // by the path from the root of the repository
+	pages  map[string]docs.Page // by path in the repository
 	order  []string             // of the pages in the navigation, after the first page
 	groups []group
 }
@@ -41,13 +41,13 @@ type group struct {
 	pages []string
 }
 
-// repositoryLinks makes the addresses of the repository's files.
+// repositoryLinks makes links to files of the repository.
 type repositoryLinks struct {
 	Address string // of the repository; empty: unknown
 	commit  string
 }
 
-// to returns the address of a file or, with the view "tree", of a folder.
+// to returns the address of a file, or of a folder if view is "tree".
 func (r repositoryLinks) to(view, file string) string {
 	return r.Address + "/" + path.Join(view, r.commit, file)
 }
@@ -88,7 +88,7 @@ func newSite(root fs.FS, links repositoryLinks) (*site, error) {
 	return s, errors.Join(docs.CheckLinks(root, s.pages), docs.CheckIndex(s.pages), s.checkPages())
 }
 
-// checkPages returns an error for each page without a title or with tags of HTML.
+// checkPages returns an error for each page that has no title or contains HTML tags.
 func (s *site) checkPages() error {
 	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(s.pages)) {
@@ -103,13 +103,13 @@ func (s *site) checkPages() error {
 	return errors.Join(problems...)
 }
 
-// navigate lists the pages in the order of the index, each section as a group, and then the
-// pages at the root.
+// navigate builds the navigation. Each section of the index becomes a group with its pages, and
+// the pages in the root form the last group.
 func (s *site) navigate() {
 	listed := map[string]bool{home: true}
 	add := func(title string) {
 		if len(s.groups) > 0 && len(s.groups[len(s.groups)-1].pages) == 0 {
-			s.groups = s.groups[:len(s.groups)-1] // a section without pages
+			s.groups = s.groups[:len(s.groups)-1] // the previous section has no pages
 		}
 		s.groups = append(s.groups, group{Title: title})
 	}
@@ -138,7 +138,7 @@ func (s *site) navigate() {
 				list(file)
 			}
 		}
-		return ast.WalkContinue, nil // never an error
+		return ast.WalkContinue, nil // the callback returns no error
 	})
 	add("Project")
 	for _, name := range slices.Sorted(maps.Keys(s.pages)) {
@@ -152,7 +152,7 @@ func (s *site) navigate() {
 type entry struct {
 	Title, To string
 	Current   bool
-	Sections  []entry // of the current page
+	Sections  []entry // only for the current page
 }
 
 // A view is the data of site/page.html.
@@ -162,7 +162,7 @@ type view struct {
 	Docs       string // the relative address of the index
 	Body       template.HTML
 	Groups     []shownGroup
-	Repository string // its address; empty: unknown
+	Repository string // address of the repository; empty: unknown
 	Source     string // the address of the page's Markdown; empty: unknown
 }
 
@@ -247,7 +247,7 @@ func parts(page docs.Page) []entry {
 	return list
 }
 
-// address returns the file of the site that shows a page.
+// address returns the path of a page in the site.
 func address(name string) string {
 	if path.Base(name) == "README.md" {
 		return path.Join(path.Dir(name), "index.html")
@@ -255,12 +255,12 @@ func address(name string) string {
 	return strings.TrimSuffix(name, ".md") + ".html"
 }
 
-// relative returns the address of a page as seen from another one. That of an index is its folder.
+// relative returns the address of a page, relative to another page. It omits "index.html".
 func relative(from, to string) string {
 	return rootOf(from) + strings.TrimSuffix(address(to), "index.html")
 }
 
-// rootOf returns the address of the site's root as seen from a page.
+// rootOf returns the address of the site's root, relative to a page.
 func rootOf(name string) string {
 	return cmp.Or(strings.Repeat("../", strings.Count(name, "/")), "./")
 }

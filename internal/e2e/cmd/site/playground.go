@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// playgroundFiles are copied as they are.
+// playgroundFiles are copied unchanged.
 var playgroundFiles = []string{"index.html", "style.css", "page.js", "engine.js", "link.js", "worker.js"}
 
-// buildPlayground writes the playground, and returns the size of the engine as it is sent.
+// buildPlayground writes the playground, and returns the compressed size of the engine.
 func buildPlayground(root, out string) (int, error) {
 	if err := copyPlayground(root, out); err != nil {
 		return 0, err
@@ -45,7 +45,8 @@ func copyPlayground(root, out string) error {
 	return os.WriteFile(filepath.Join(out, "examples.json"), list, 0o644)
 }
 
-// engine compiles the engine and writes it compressed.
+// engine compiles the engine to WebAssembly and writes it compressed. It returns the size in
+// bytes.
 func engine(root, out string) (int, error) {
 	dir, err := os.MkdirTemp("", "foreman-site-")
 	if err != nil {
@@ -82,7 +83,8 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, data, 0o644)
 }
 
-// examples returns the list of the page with the files that site/playground/examples.json names.
+// examples returns the list of examples for the page, with the content of the files that
+// site/playground/examples.json names.
 func examples(root string) ([]byte, error) {
 	data, err := os.ReadFile(filepath.Join(root, "site", "playground", "examples.json"))
 	if err != nil {

@@ -28,10 +28,10 @@ const (
 type document struct {
 	ids   map[string]bool
 	links []string // all addresses of the page
-	loads []string // those of what a browser loads by itself
+	loads []string // addresses that a browser loads without a click
 }
 
-// builtSite writes the site of this repository, less the engine of the playground.
+// builtSite writes the site of this repository, without the playground's engine.
 func builtSite(t *testing.T) (dir string, s *site) {
 	t.Helper()
 	s, err := newSite(os.DirFS(root), repositoryLinks{source, "abc"})
@@ -48,7 +48,7 @@ func builtSite(t *testing.T) (dir string, s *site) {
 	return dir, s
 }
 
-// documents parses the pages below a folder, by their address from its root.
+// documents parses the pages below a folder. The keys are paths relative to the folder.
 func documents(t *testing.T, dir string) map[string]document {
 	t.Helper()
 	docs := map[string]document{}
@@ -71,7 +71,7 @@ func documents(t *testing.T, dir string) map[string]document {
 
 var void = regexp.MustCompile(`^(area|base|br|col|hr|img|input|link|meta|source|wbr)$`)
 
-// parse reads a page whose tags must be balanced.
+// parse parses a page, and fails the test if tags are not balanced.
 func parse(t *testing.T, name string, r io.Reader) document {
 	t.Helper()
 	d := document{ids: map[string]bool{}}
@@ -96,7 +96,7 @@ func parse(t *testing.T, name string, r io.Reader) document {
 				t.Fatalf("%s: </%s> closes %q", name, token.Data, open)
 			}
 			open = open[:len(open)-1]
-		default: // texts and comments
+		default: // text or a comment
 		}
 	}
 }
@@ -124,7 +124,8 @@ func (d *document) add(t *testing.T, name string, token html.Token) {
 	}
 }
 
-// TestSite opens every link of the site of this repository, and looks for each page.
+// TestSite follows every link in the site of this repository, and checks that links lead to every
+// page.
 func TestSite(t *testing.T) {
 	dir, s := builtSite(t)
 	docs := documents(t, dir)
@@ -181,7 +182,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// resolve returns the file that a link leads to; false: it is on another host.
+// resolve returns the file to which a link leads; false if the link leads to another host.
 func resolve(t *testing.T, name, link string) (to, fragment string, ok bool) {
 	t.Helper()
 	u, err := url.Parse(link)
@@ -204,7 +205,7 @@ func resolve(t *testing.T, name, link string) (to, fragment string, ok bool) {
 	return to, u.Fragment, true
 }
 
-// small is a repository with the files that a site needs.
+// small returns a repository with the files that a site needs, and with some more files.
 func small(t *testing.T, files map[string]string) fstest.MapFS {
 	t.Helper()
 	fsys := fstest.MapFS{
@@ -226,7 +227,7 @@ func small(t *testing.T, files map[string]string) fstest.MapFS {
 	return fsys
 }
 
-// TestMistakes has one mistake of each kind.
+// TestMistakes builds repositories with one mistake each.
 func TestMistakes(t *testing.T) {
 	tests := []struct{ name, file, text, want string }{
 		{"no such page", "docs/a.md", "# A\n\nSee [b](b.md).\n", "docs/a.md:3: b.md: no such file"},
@@ -265,7 +266,7 @@ const everything = `<!-- made by hand -->
 
 ` + "```mermaid\na --> <b>\n```\n"
 
-// TestRendered compares the page of each kind of link and block.
+// TestRendered compares a page that has every kind of link and block with a golden file.
 func TestRendered(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -2,12 +2,12 @@
 //
 //	go test -json ./... | testlog [-v] [-skips FILE]
 //
-// For a package that passed it prints the last line. For one that failed it prints everything
-// except the progress of passing tests. With -v it prints everything at once. It appends a line
-// to FILE for each skipped test, with the reason. It exits with 1 when anything failed.
+// For a package that passed, it prints the last line. For a failed package, it prints everything
+// except lines about the progress of tests. With -v it prints every line immediately. It appends a
+// line to FILE for each skipped test, with the reason. It exits with 1 when anything failed.
 //
-// It exists because the lines of tests that run beside each other are mixed in a plain log,
-// where the reasons of different tests look alike.
+// It exists because a plain log mixes the lines of parallel tests, so that the reason of a skipped
+// test cannot be assigned to its test.
 package main
 
 import (

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// module is cut from the names of packages.
+// module is the prefix that is removed from package names.
 const module = "github.com/org/foreman-action/"
 
 // An event is a line of go test -json; see go doc test2json.
@@ -22,15 +22,15 @@ type event struct {
 	Output  string
 }
 
-// name identifies a test among those of all packages.
+// name returns the package and the name of a test, without the module.
 func (e event) name() string { return strings.TrimPrefix(e.Package, module) + " " + e.Test }
 
 // A testLog prints the relevant lines of a test run, and collects the skipped tests.
 type testLog struct {
 	out     io.Writer
 	verbose bool
-	held    map[string][]string // lines by package that has not ended yet
-	said    map[string]string   // by test: its output
+	held    map[string][]string // lines of packages that have not ended, by package
+	said    map[string]string   // output of running tests, by test
 	skips   []string            // "package Test: reason"
 	failed  bool
 }
@@ -39,7 +39,7 @@ func newTestLog(out io.Writer, verbose bool) *testLog {
 	return &testLog{out: out, verbose: verbose, held: map[string][]string{}, said: map[string]string{}}
 }
 
-// read takes events until the end. A line that is not an event is printed as it is.
+// read processes events until the end of the input. It prints lines that are not events unchanged.
 func (l *testLog) read(r io.Reader) error {
 	lines := bufio.NewReader(r)
 	for {
@@ -108,7 +108,7 @@ func (l *testLog) end(e event) error {
 		held = slices.DeleteFunc(held, func(s string) bool { return !strings.HasPrefix(s, "ok ") })
 	case "fail":
 		held = slices.DeleteFunc(held, progress.MatchString)
-	case "skip": // it has no tests
+	case "skip": // a package without tests
 		held = nil
 	default:
 		return nil
@@ -133,10 +133,10 @@ func (l *testLog) print(s string) error {
 	return err
 }
 
-// place is where a test wrote a line.
+// place matches the file and line at the start of a message of a test.
 var place = regexp.MustCompile(`(?m)^\s*\S+\.go:\d+: `)
 
-// reason is the last line of a skipped test.
+// reason returns the last message of a skipped test.
 func reason(said string) string {
 	places := place.FindAllStringIndex(said, -1)
 	if len(places) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestGolden reads runs in which tests that are skipped, fail and pass run beside each
-// other: each reason stands with its test.
+// TestGolden reads logs of parallel tests, some of which are skipped or fail. Each reason is
+// assigned to its test.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	update := os.Getenv("UPDATE") != ""

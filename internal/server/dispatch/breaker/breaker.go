@@ -1,21 +1,21 @@
-// Package breaker is the circuit breaker in front of an agent. It limits the requests to
-// an agent that fails, and distinguishes a bad agent from a bad task.
+// Package breaker is the circuit breaker in front of an agent. It limits the requests to an agent
+// that fails, and distinguishes a bad agent from a bad task.
 //
 //	closed     requests pass; the first failure opens the breaker
-//	open       none pass until an interval is over, which doubles with each failure
+//	open       no request passes until an interval is over; each failure doubles the interval
 //	half-open  one request at a time passes as a probe; a success closes the breaker
 //
-// After it has closed, concurrency grows again from 2 and doubles with each success.
+// After the breaker has closed, the concurrency limit starts at 2 and doubles with each success.
 //
-// A task on which the agent fails while it decides on others is a bad task: its failures
-// count as attempts. The failures of a bad agent do not, but tasks that have waited for
-// [GiveUpAfter] are given up when the agent has failed for that long. The beginning of that
-// time is kept with the queue, so that it survives restarts.
+// If the agent fails on a task but decides on others, the task is bad: its failures count as
+// attempts. Failures of a bad agent do not count. But after the agent has failed for [GiveUpAfter],
+// the tasks that have waited for that long fail. The beginning of the agent's failures is stored
+// with the queue, so that it survives restarts.
 //
-// github.com/sony/gobreaker has the states, and ignores the results of requests from before
-// a change of state, as this package does. It is not used because its open interval does not
-// grow, its state cannot be restored, and it knows no tasks: those parts are most of the code
-// here.
+// github.com/sony/gobreaker has the same states, and like this package it ignores the results of
+// requests from before a change of state. It is not used for three reasons: its open interval does
+// not grow, its state cannot be restored, and it does not know tasks. Those parts are most of this
+// package.
 package breaker
 
 import (
@@ -30,9 +30,9 @@ import (
 const (
 	// MaxInterval is the longest time between two probes.
 	MaxInterval = 5 * time.Minute
-	// GiveUpAfter is how long an agent fails, and a task waits, before the task is given up.
+	// GiveUpAfter is how long an agent must fail, and a task must wait, before the task fails.
 	GiveUpAfter = 24 * time.Hour
-	// MaxConcurrency is the concurrency at which a recovered agent has no limit any more.
+	// MaxConcurrency is the concurrency from which a recovered agent has no limit.
 	MaxConcurrency = 64
 )
 
@@ -48,17 +48,17 @@ const (
 
 // Options configure a Breaker.
 type Options struct {
-	// Agent is the agent's address, for the log and as the name under which Cursors keep the
-	// beginning of its failures.
+	// Agent is the agent's address. It is used in the log, and Cursors store the beginning of the
+	// agent's failures under it.
 	Agent string
-	// Cursors keep that beginning over restarts. Nil: it is forgotten.
+	// Cursors store the beginning of the agent's failures over restarts. Nil: it is not stored.
 	Cursors Cursors
-	// Interval is the time between the beginnings of two probes. 0: it grows from a second to
-	// MaxInterval, and counts from the end of a probe.
+	// Interval is the time from the beginning of one probe to the next. 0: the breaker waits after
+	// the end of a probe, at first a second, and longer after each failure, up to MaxInterval.
 	Interval time.Duration
-	// BadTaskFailures is how often the agent must fail on a task, and succeed on another one in
-	// between, before the task is a bad one and its failures count as attempts. It is not a
-	// threshold of the breaker, which the first failure opens.
+	// BadTaskFailures is how often the agent must fail on a task again after a success on another
+	// task, until the task counts as bad. It is not a threshold of the breaker, which the first
+	// failure opens.
 	BadTaskFailures int
 	Log             *slog.Logger // must be set
 }
@@ -69,14 +69,14 @@ type Breaker struct {
 	down downtime
 
 	mu         sync.Mutex // guards the fields below
-	failures   int        // that opened the breaker, in a row; 0: it is closed
+	failures   int        // consecutive failures that opened the breaker; 0: closed
 	openUntil  time.Time  // when an open breaker becomes half-open
 	probing    bool       // the probe of a half-open breaker is in flight
 	generation int        // counts the failures that opened it
 	inFlight   int        // permits that were not released
-	limit      int        // of inFlight, since the breaker closed; 0: none
+	limit      int        // maximum of inFlight since the breaker closed; 0: unlimited
 	successes  int
-	suspect    string // the only task that failed since the breaker opened; empty: there are several
+	suspect    string // the only task that failed since opening; empty: several failed
 	tasks      map[string]*record
 }
 
@@ -87,7 +87,7 @@ func New(o Options) *Breaker {
 
 // A Permit allows a request to the agent.
 type Permit struct {
-	Probe      bool // the breaker is half-open: a cheap check of the agent's health pays off
+	Probe      bool // the breaker is half-open, so check the agent's health first, which is cheap
 	generation int
 	granted    time.Time
 }
@@ -110,8 +110,8 @@ func (b *Breaker) state() State {
 	return HalfOpen
 }
 
-// Allow grants up to n requests, all under one Permit, and returns their number. The caller
-// releases the permit once for each of them.
+// Allow permits up to n requests with one Permit, and returns their number. The caller releases the
+// permit once for each request.
 func (b *Breaker) Allow(n int) (Permit, int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -153,7 +153,7 @@ func (b *Breaker) Success(ctx context.Context, task string) {
 	b.down.end(ctx)
 }
 
-// Trip records that the agent failed, whatever the task: at a health check or a
+// Trip records a failure of the agent that is not about a task, such as a failed health check or
 // notification. It returns the time until the next probe.
 func (b *Breaker) Trip(p Permit) time.Duration {
 	b.mu.Lock()
@@ -176,7 +176,7 @@ func (b *Breaker) Failure(ctx context.Context, p Permit, task Task, cause Cause)
 	return v
 }
 
-// failure is Failure without the time that is kept.
+// failure does the work of Failure, except for the stored beginning of the failures.
 func (b *Breaker) failure(p Permit, id string, cause Cause) Verdict {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -193,7 +193,7 @@ func (b *Breaker) failure(p Permit, id string, cause Cause) Verdict {
 		case b.suspect != id:
 			b.suspect = ""
 		}
-		// Another failure of the task that alone has failed so far is no news of the agent.
+		// If only one task has failed so far, another failure of it shows nothing new about the agent.
 		b.open(p, first || b.failures > 0 && b.suspect == "")
 		r.add(cause, b.successes)
 		v.Wait, v.Counts = r.wait(b.interval(), len(b.tasks)), r.bad(b.o.BadTaskFailures)
@@ -205,11 +205,11 @@ func (b *Breaker) failure(p Permit, id string, cause Cause) Verdict {
 	return v
 }
 
-// Expired reports whether the agent has failed for longer than GiveUpAfter. Call it only
-// when the agent fails: if it did not before, it does from now on.
+// Expired reports whether the agent has failed for longer than GiveUpAfter. Call it only when the
+// agent fails, because it starts the measurement if the agent did not fail before.
 func (b *Breaker) Expired(ctx context.Context) bool { return b.down.lasts(ctx) > GiveUpAfter }
 
-// Forget drops the failures of a task that the agent is not asked about again.
+// Forget discards the failures of a task that the agent will not receive again.
 func (b *Breaker) Forget(task string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -224,9 +224,9 @@ func (b *Breaker) close() {
 	}
 }
 
-// open opens the breaker. news means that the result is new information about the agent; only that
-// makes the interval grow. The result of a request that began before an earlier failure is not new.
-// The caller holds b.mu.
+// open opens the breaker. news means that the result shows something new about the agent, and only
+// then the interval grows. A request that began before an earlier failure shows nothing new. The
+// caller holds b.mu.
 func (b *Breaker) open(p Permit, news bool) {
 	if news && p.generation == b.generation {
 		b.failures, b.generation, b.limit = b.failures+1, b.generation+1, 1
@@ -240,5 +240,5 @@ func (b *Breaker) open(p Permit, news bool) {
 	}
 }
 
-// interval is the time until the next probe. The caller holds b.mu.
+// interval returns the time until the next probe, at least one second. The caller holds b.mu.
 func (b *Breaker) interval() time.Duration { return max(time.Until(b.openUntil), time.Second) }

@@ -21,7 +21,7 @@ func (c cursors) SaveCursor(_ context.Context, name string, data []byte) error {
 	return nil
 }
 
-// A rig is a breaker with the state that its tests use.
+// A rig is a breaker with its options.
 type rig struct {
 	*breaker.Breaker
 
@@ -29,7 +29,7 @@ type rig struct {
 	o breaker.Options
 }
 
-// allow fails the test if another number of n requests is granted.
+// allow requests n permits, and fails the test unless want are granted.
 func (r rig) allow(n, want int) breaker.Permit {
 	r.t.Helper()
 	p, got := r.Allow(n)
@@ -46,7 +46,7 @@ func (r rig) is(want breaker.State) {
 	}
 }
 
-// fail makes a request about a task that fails, once the breaker allows it.
+// fail waits until the breaker allows a request about a task, and records its failure.
 func (r rig) fail(task string, cause breaker.Cause) breaker.Verdict {
 	r.t.Helper()
 	for r.State() == breaker.Open {

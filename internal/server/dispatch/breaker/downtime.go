@@ -9,36 +9,36 @@ import (
 	"github.com/org/foreman-action/internal/server/supervisor"
 )
 
-// Cursors keep a few bytes under a name, for all servers that work on a queue. Nil bytes:
-// there are none.
+// Cursors store a few bytes under a name, for all servers that use the queue. Nil bytes mean that
+// nothing is stored.
 type Cursors interface {
 	Cursor(ctx context.Context, name string) ([]byte, error)
 	SaveCursor(ctx context.Context, name string, data []byte) error
 }
 
-// A downtime is the time for which an agent has failed. Its beginning is kept with the queue.
+// A downtime measures how long an agent has failed. Its beginning is stored with the queue.
 type downtime struct {
 	cursors Cursors // nil: the beginning is not kept
 	agent   string
 	log     *slog.Logger
 
 	mu     sync.Mutex // guards the fields below
-	loaded bool       // since was read
+	loaded bool       // since was loaded from cursors
 	since  time.Time  // zero: the agent does not fail
 }
 
-// key names the cursor. No repository has that name.
+// key returns the name of the cursor. No repository has such a name.
 func (d *downtime) key() string { return "agent " + d.agent }
 
-// lasts returns how long the agent has failed; if it did not before, it does from now on. 0
-// when that can be neither read nor kept.
+// lasts returns how long the agent has failed. If it did not fail before, the measurement starts
+// now. lasts returns 0 if the beginning can be neither loaded nor stored.
 func (d *downtime) lasts(ctx context.Context) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.load(ctx) {
 		return 0
 	}
-	// A time in the future is from before the clock was set back.
+	// If the beginning is in the future, the clock was set back, so start again.
 	if now := time.Now(); d.since.IsZero() || d.since.After(now) {
 		if !d.save(ctx, now.UTC().AppendFormat(nil, time.RFC3339Nano)) {
 			return 0
@@ -57,7 +57,7 @@ func (d *downtime) end(ctx context.Context) {
 	}
 }
 
-// load reads the beginning, once. The caller holds d.mu.
+// load loads the beginning, if it was not loaded before. The caller holds d.mu.
 func (d *downtime) load(ctx context.Context) (ok bool) {
 	if d.loaded || d.cursors == nil {
 		return true
@@ -74,7 +74,7 @@ func (d *downtime) load(ctx context.Context) (ok bool) {
 	return true
 }
 
-// save keeps the beginning; nil: the agent works. The caller holds d.mu.
+// save stores the beginning; nil: the agent works. The caller holds d.mu.
 func (d *downtime) save(ctx context.Context, since []byte) (ok bool) {
 	if d.cursors == nil {
 		return true

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	maxUnusableWait = 15 * time.Minute // before a task is tried again on which the answer was unusable
-	maxCrashing     = time.Hour        // that an agent may crash on a task before that counts
+	maxUnusableWait = 15 * time.Minute // before a task with an unusable answer is tried again
+	maxCrashing     = time.Hour        // of crashes on a task before its failures count
 	minTurns        = 3
 	maxTurns        = 24
 )
@@ -22,9 +22,9 @@ type Task struct {
 // A Cause is why an agent gave no decision on a task.
 type Cause int
 
-// The causes. All but Unusable speak against the agent.
+// The causes. All except Unusable are a sign of a bad agent.
 const (
-	Unavailable Cause = iota // every task would have failed, as far as one can tell
+	Unavailable Cause = iota // every task would probably have failed
 	Overloaded               // the agent has too many tasks; this never counts against a task
 	Crashed                  // the agent's own program failed, not a proxy in front of it
 	Unusable                 // the agent works, but its answer is not a decision on this task
@@ -32,19 +32,19 @@ const (
 
 // A Verdict is the consequence of a failure for its task.
 type Verdict struct {
-	Wait     time.Duration // before the agent should be asked about it again
-	Counts   bool          // the task is to blame: this is an attempt
-	Attempts int           // so far, if this one counts
-	Expired  bool          // the agent is to blame, and has been for too long: give the task up
+	Wait     time.Duration // time until the agent should receive the task again
+	Counts   bool          // the task is to blame, so this failure is an attempt
+	Attempts int           // number of counted failures, if this one counts
+	Expired  bool          // the agent has failed for too long, so fail the task
 }
 
 // A record has the failures of an agent on one task.
 type record struct {
 	failures  int
 	blamed    int       // failures that came after a success on another task
-	successes int       // of the agent at the last failure
+	successes int       // number of the agent's successes at the last failure
 	attempts  int       // failures that counted
-	last      time.Time // failure
+	last      time.Time // time of the last failure
 	crashing  time.Time // since when every failure was a crash; zero: the last one was not
 }
 
@@ -59,7 +59,7 @@ func (b *Breaker) recordOf(task string) *record {
 	return r
 }
 
-// add records a failure of an agent that has had a number of successes.
+// add records a failure. successes is the number of the agent's successes so far.
 func (r *record) add(cause Cause, successes int) {
 	if r.failures > 0 && successes > r.successes && cause != Overloaded {
 		r.blamed++
@@ -74,14 +74,15 @@ func (r *record) add(cause Cause, successes int) {
 	}
 }
 
-// bad reports whether the task is to blame for its failures, of which at least that many came
-// after successes on other tasks.
+// bad reports whether the task is to blame: at least that many failures came after successes on
+// other tasks, or the task has only crashed the agent for maxCrashing.
 func (r *record) bad(least int) bool {
 	return r.blamed >= least || !r.crashing.IsZero() && time.Since(r.crashing) >= maxCrashing
 }
 
-// wait is how long the task stands back. That is longer than the agent's interval, so that
-// the next probes are about other tasks; where many tasks fail, all of them get their turn.
+// wait returns how long the task must wait. That is longer than the agent's interval, so that the
+// next probes use other tasks. If many tasks fail, the time grows with their number, so that each
+// of them is tried.
 func (r *record) wait(interval time.Duration, failing int) time.Duration {
 	turns := minTurns
 	if r.failures > turns {

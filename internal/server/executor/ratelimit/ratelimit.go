@@ -1,12 +1,12 @@
-// Package ratelimit limits the writes of each account on GitHub, within sliding windows of a
-// minute and an hour.
+// Package ratelimit limits the writes of each account on GitHub, within sliding windows of a minute
+// and an hour.
 //
-// A Limiter counts the writes of this process by itself, and through queue.Slots those of all
-// processes that work on a queue. While the slots are unavailable it goes by its own count, and
-// reports the writes of that time to the slots afterwards.
+// A Limiter counts the writes of this process itself. With queue.Slots it also counts those of all
+// processes that use the queue. While the slots are unavailable, it uses only its own count, and
+// later reports the writes of that time to the slots.
 //
-// golang.org/x/time/rate has token buckets, whose bursts exceed a sliding window, and knows no
-// other processes.
+// golang.org/x/time/rate is not used, because the bursts of its token buckets can exceed the limit
+// of a sliding window, and because it cannot count writes of other processes.
 package ratelimit
 
 import (
@@ -24,12 +24,12 @@ const (
 	// slotTimeout is how long a write waits for queue.Slots, before this process goes by its
 	// own count.
 	slotTimeout = 3 * time.Second
-	maxWait     = time.Hour // that a refused caller stays away
+	maxWait     = time.Hour // maximum time until the next try of a refused caller
 )
 
 // Options configure a Limiter.
 type Options struct {
-	PerMinute, PerHour int         // writes of an identity; must be set
+	PerMinute, PerHour int         // maximum number of writes of an identity; must be set
 	Slots              queue.Slots // nil: there are no other processes
 	Log                *slog.Logger
 }
@@ -46,14 +46,14 @@ type Limiter struct {
 	budgets map[string]*budget // by identity
 }
 
-// A budget has the writes of one identity. Times may lie in the future, those of writes by
-// little.
+// A budget contains the writes of one identity. Times may be in the future; those of writes by only
+// a little.
 type budget struct {
 	writes     []time.Duration // of this process, sorted
-	unreported []time.Duration // writes that the slots do not know
-	fullUntil  time.Duration   // by the slots
-	cutOff     bool            // the slots were unavailable the last time
-	promised   time.Duration   // the last time that a refused caller was given; 0: none
+	unreported []time.Duration // writes that are not yet in the slots
+	fullUntil  time.Duration   // according to the slots
+	cutOff     bool            // the slots were unavailable at the last call
+	promised   time.Duration   // the latest time at which a refused caller was asked to try again; 0: none
 }
 
 // New returns a Limiter.
@@ -64,8 +64,9 @@ func New(o Options) *Limiter {
 // now returns the time since the Limiter was made.
 func (l *Limiter) now() time.Duration { return time.Since(l.start) }
 
-// Take reserves a write within bound, and returns how long to wait for it. If it cannot, ok is
-// false, and wait is the time until the next try, which differs for each caller.
+// Take reserves a write that can begin within bound, and returns how long to wait for it. If that
+// is not possible, ok is false, and wait is the time until the next try, which differs for each
+// caller.
 func (l *Limiter) Take(ctx context.Context, identity string, bound time.Duration) (wait time.Duration, ok bool) {
 	start := l.now()
 	at, unreported, ok := l.reserve(identity, bound)
@@ -83,8 +84,8 @@ func (l *Limiter) Take(ctx context.Context, identity string, bound time.Duration
 	switch {
 	case err != nil:
 		at, ok = l.reserveAlone(identity, at, unreported, bound)
-	// The wait counts from now on, not from the request: the answer may be late, a write must
-	// not be early.
+	// Add the wait to the time of the answer, not of the request: if the answer is late, the write
+	// must not be too early.
 	case ok:
 		at = l.move(identity, at, l.now()+wait)
 	default:
@@ -105,7 +106,8 @@ func (l *Limiter) Ready(identity string, bound time.Duration) (wait time.Duratio
 	return l.promise(b, now), false
 }
 
-// reserve reserves a write by the count of this process, and hands over the unreported ones.
+// reserve reserves a write by the count of this process, and returns the unreported writes, which
+// it removes.
 func (l *Limiter) reserve(identity string, bound time.Duration) (at time.Duration, unreported []time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,7 +121,7 @@ func (l *Limiter) reserve(identity string, bound time.Duration) (at time.Duratio
 	return at, unreported, true
 }
 
-// answer is the result of Take, for a write at a time if ok.
+// answer returns the results of Take. If ok, at is the time of the write.
 func (l *Limiter) answer(identity string, at time.Duration, ok bool) (time.Duration, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -145,8 +147,8 @@ func (l *Limiter) logCutOff(ctx context.Context, identity string, err error) {
 	}
 }
 
-// reserveAlone replaces a reservation by a new one that the slots do not know, because asking
-// them took time and failed.
+// reserveAlone replaces a reservation after the slots were unavailable. The new one starts from
+// now, because waiting for the slots took time, and is not yet in the slots.
 func (l *Limiter) reserveAlone(identity string, old time.Duration, unreported []time.Duration, bound time.Duration) (at time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,7 +176,7 @@ func (l *Limiter) move(identity string, from, to time.Duration) time.Duration {
 	return to
 }
 
-// refuse drops a reservation, for the slots have none until a time.
+// refuse drops a reservation, because the slots are full until a time.
 func (l *Limiter) refuse(identity string, at, until time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -183,7 +185,7 @@ func (l *Limiter) refuse(identity string, at, until time.Duration) {
 	b.fullUntil = max(b.fullUntil, until)
 }
 
-// drop removes a write that does not happen.
+// drop removes a write that will not happen.
 func (b *budget) drop(at time.Duration) {
 	if i, found := slices.BinarySearch(b.writes, at); found {
 		b.writes = slices.Delete(b.writes, i, i+1)
@@ -218,8 +220,8 @@ func (l *Limiter) next(writes []time.Duration, now time.Duration) time.Duration 
 	return at
 }
 
-// promise returns how long a refused caller stays away: each a little longer than the one
-// before it, and at most maxWait.
+// promise returns how long a refused caller must wait before the next try. The wait is a little
+// longer for each caller, and at most maxWait.
 func (l *Limiter) promise(b *budget, now time.Duration) time.Duration {
 	at := max(l.next(b.writes, now), b.fullUntil)
 	if b.promised != 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/org/foreman-action/internal/server/executor/ratelimit"
 )
 
-// TestTurned spreads those who have to come back over an hour, and not beyond.
+// TestTurned checks that the next tries of refused callers are spread over an hour.
 func TestTurned(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

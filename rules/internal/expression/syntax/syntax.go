@@ -1,10 +1,10 @@
-// Package syntax reads nodes of the syntax tree of an expression: children, literals and
-// operators. It is pure.
+// Package syntax reads nodes of the syntax tree of an expression: children, literals and operators.
+// It has no side effects.
 package syntax
 
 import "github.com/expr-lang/expr/ast"
 
-// Children returns the places of a node's direct Children.
+// Children returns pointers to the direct children of a node, so that they can be replaced.
 func Children(n ast.Node) []*ast.Node {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
@@ -60,8 +60,8 @@ func ConstantInt(n ast.Node) (value int, ok bool) {
 	return sign * i.Value, true
 }
 
-// ConstantText returns the text of a string literal, or of a concatenation of literals; ok is
-// false for other nodes.
+// ConstantText returns the text of a string literal, or of a concatenation of string literals. ok
+// is false for other nodes.
 func ConstantText(n ast.Node) (text string, ok bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
@@ -74,7 +74,7 @@ func ConstantText(n ast.Node) (text string, ok bool) {
 	return "", false
 }
 
-// JoinedBy returns "and" or "or" for their operators in either spelling, else "".
+// JoinedBy returns "and" for the operators and, &&, "or" for or, ||, else "".
 func JoinedBy(operator string) string {
 	switch operator {
 	case "and", "&&":
@@ -85,5 +85,5 @@ func JoinedBy(operator string) string {
 	return ""
 }
 
-// Negates reports whether an operator is "not", in either spelling.
+// Negates reports whether an operator is not or !.
 func Negates(operator string) bool { return operator == "not" || operator == "!" }

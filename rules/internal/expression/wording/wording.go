@@ -1,5 +1,4 @@
-// Package wording puts messages of the expression language into words for the authors of
-// rules.
+// Package wording rewrites messages of the expression language for the authors of rules.
 package wording
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// CannotRead is the message of a function that cannot read a value.
+// CannotRead returns the message for a function that cannot parse a value.
 func CannotRead(function, value string) string {
 	return fmt.Sprintf("%s cannot read %q", function, text.Shorten(value, text.Quoted))
 }
@@ -23,8 +22,8 @@ var (
 	notDuration = regexp.MustCompile(`(?s)^time: .* duration (".*)$`)
 )
 
-// Unreadable rewrites the error of a function that could not read a value,
-// which may be the whole text of an issue; ok is false for other errors.
+// Unreadable rewrites the error of a function that could not parse a value. The original error may
+// contain the whole text of an issue. ok is false for other errors.
 func Unreadable(msg string) (rewritten string, ok bool) {
 	if m := notNumber.FindStringSubmatch(msg); m != nil {
 		return CannotRead(m[1], m[2]), true

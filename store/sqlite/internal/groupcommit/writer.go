@@ -18,19 +18,19 @@ import (
 // maxGroup is how many operations share a transaction at most.
 const maxGroup = 256
 
-// ErrClosed is the error of operations after [Writer.Close]. It is a queue.ErrUnavailable.
+// ErrClosed is the error of operations after [Writer.Close]. It matches queue.ErrUnavailable.
 var ErrClosed = fmt.Errorf("%w: it was closed", queue.ErrUnavailable)
 
-// A Database is the connection that a [Writer] owns. Only the writer's goroutine uses it.
-// An error of the medium is a queue.ErrUnavailable.
+// A Database is the connection that a [Writer] owns. Only the writer's goroutine uses it. Errors
+// of the medium match queue.ErrUnavailable.
 type Database interface {
 	// Begin begins a transaction that keeps other writers out.
 	Begin() error
-	// Run runs f in the transaction, and reports whether f changed anything, or may have.
+	// Run runs f in the transaction, and reports whether f may have changed anything.
 	Run(f func(sqlstore.Tx) error) (changed bool, err error)
 	// Commit makes the transaction durable. After an error the caller rolls it back.
 	Commit() error
-	// Rollback ends the transaction, if there still is one, and undoes its changes.
+	// Rollback ends the transaction, if there is one, and undoes its changes.
 	Rollback()
 	// Maintain is called after every group, outside of a transaction.
 	Maintain()
@@ -40,8 +40,8 @@ type Database interface {
 
 // A Writer runs operations in transactions that they share. It is safe for concurrent use.
 type Writer struct {
-	// Failure is the last error of the medium; nil: none. A caller that finds the
-	// medium working again clears it.
+	// Failure is the last error of the medium; nil: none. A caller that finds that the medium
+	// works again clears it.
 	Failure atomic.Pointer[error]
 
 	db   Database
@@ -51,35 +51,36 @@ type Writer struct {
 	mu      sync.Mutex
 	waiting []*op
 	closed  bool
-	wanted  int           // the length of waiting at which the writer is woken
-	wake    chan struct{} // has room for one
+	wanted  int           // number of waiting operations that wakes the writer
+	wake    chan struct{} // has a capacity of one
 
-	// expected is the likely size of the next group: the operations that waited when the
-	// last group ended, and those of that group, whose callers are likely to come back.
+	// expected is the likely size of the next group. It counts the operations that waited when
+	// the last group ended, and the operations of that group, because their callers are likely to
+	// call again.
 	expected int
 	flush    time.Duration            // moving average of the time that a commit takes
 	timer    *time.Timer              // nil: the writer yields to other goroutines instead of waiting
-	requests []*sqlstore.ClaimRequest // of the current group
+	requests []*sqlstore.ClaimRequest // requests of the current group
 }
 
-// An op is one operation: f, or all for the requests of a whole group.
+// An op is one operation. It has either f, or all, which serves the requests of a whole group.
 type op struct {
 	f       func(sqlstore.Tx) error
 	all     func(sqlstore.Tx, []*sqlstore.ClaimRequest) error
 	request *sqlstore.ClaimRequest
 	err     error
 	done    chan struct{}
-	state   atomic.Int32 // opWaiting and its like
+	state   atomic.Int32 // opWaiting, opRunning or opCancelled
 }
 
 const (
 	opWaiting   = iota
-	opRunning   // by the writer
-	opCancelled // by its caller; the writer skips it
+	opRunning   // the writer runs it
+	opCancelled // its caller cancelled it; the writer skips it
 )
 
-// Start starts the writer of a database, for the caller to close. A patient one waits a
-// moment, by the machine's clock, for callers that are likely to come back.
+// Start starts the writer of a database. The caller must close it. A patient writer waits
+// briefly, in real time, for callers that are likely to call again.
 func Start(db Database, patient bool) *Writer {
 	w := &Writer{db: db, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	if patient {
@@ -89,8 +90,8 @@ func Start(db Database, patient bool) *Writer {
 	return w
 }
 
-// Close closes the database after all waiting operations were answered. A second call
-// does nothing.
+// Close waits until all operations are answered, and closes the database. A second call does
+// nothing.
 func (w *Writer) Close() error {
 	var err error
 	w.once.Do(func() {
@@ -104,15 +105,15 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// Write runs f in a transaction, which it may share with other operations, and returns
-// when it is durable. f may be run more than once. If f panics, so does Write. Errors:
-// that of f, [ErrClosed], the context's, and those of the medium.
+// Write runs f in a transaction, which it may share with other operations, and returns when the
+// changes are durable. f may run more than once. If f panics, Write panics, too. Errors: that of
+// f, [ErrClosed], the context's, and those of the medium.
 func (w *Writer) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return w.write(ctx, &op{f: f})
 }
 
-// WriteBatch is [Writer.Write] for operations that are served by one call of f, which gets
-// the requests of all callers in the group. All callers pass the same f.
+// WriteBatch does the same as [Writer.Write] for operations that one call of f serves. f gets the
+// requests of all callers in the group. All callers pass the same f.
 func (w *Writer) WriteBatch(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.ClaimRequest) error, request *sqlstore.ClaimRequest) error {
 	return w.write(ctx, &op{all: f, request: request})
 }
@@ -132,7 +133,7 @@ func (w *Writer) rouse() {
 	}
 }
 
-// enter appends an operation to the queue. The writer closes its channel.
+// enter appends an operation to the queue. The writer closes o.done when the operation has ended.
 func (w *Writer) enter(o *op) error {
 	o.done = make(chan struct{})
 	w.mu.Lock()
@@ -146,7 +147,7 @@ func (w *Writer) enter(o *op) error {
 	return nil
 }
 
-// write runs an operation, and passes its panic on.
+// write runs an operation. If the operation panicked, write panics with the *panicked.
 func (w *Writer) write(ctx context.Context, o *op) error {
 	err := w.wait(ctx, o)
 	if p, ok := err.(*panicked); ok { //nolint:errorlint // no other error holds one
@@ -155,7 +156,7 @@ func (w *Writer) write(ctx context.Context, o *op) error {
 	return err
 }
 
-// wait enters an operation and waits for its result. A panic is a *panicked.
+// wait enters an operation and waits for its result. A panic is returned as a *panicked.
 func (w *Writer) wait(ctx context.Context, o *op) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -188,10 +189,10 @@ func (w *Writer) run() {
 	}
 }
 
-// gather waits for operations and returns a group of them; an empty one after the writer
-// was closed. It waits for the expected number of operations, but no longer than a flush
-// takes, which is the cost of one more group. Waiting longer would lose: while some
-// callers are on their way, the others can be served.
+// gather waits for operations and returns a group of them, or an empty group after the writer was
+// closed. It waits for the expected number of operations, but no longer than a flush takes. A
+// longer wait would cost more than a second group, because the operations that wait already could
+// be committed meanwhile.
 func (w *Writer) gather(group []*op) []*op {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -216,10 +217,10 @@ const (
 	maxPatience = 5 * time.Millisecond
 )
 
-// maxYields is how often a writer without a timer lets other goroutines run.
+// maxYields is how many times a writer without a timer yields to other goroutines.
 const maxYields = 50
 
-// yield lets other goroutines run until the wanted number of operations waits.
+// yield yields to other goroutines until the wanted number of operations waits.
 func (w *Writer) yield(wanted int) {
 	for yields := 0; yields < maxYields && len(w.waiting) < wanted && !w.closed; yields++ {
 		w.mu.Unlock()
@@ -241,8 +242,8 @@ func (w *Writer) sleep(wanted int, over <-chan time.Time) {
 	w.wanted = 0
 }
 
-// commit runs a group in one transaction, or each operation in one of its own if one of
-// them fails after a change, and answers the callers.
+// commit runs a group in one transaction and answers the callers. If an operation fails after a
+// change, it runs each operation in its own transaction instead.
 func (w *Writer) commit(group []*op) {
 	n := 0
 	for _, o := range group {
@@ -286,7 +287,7 @@ func (w *Writer) together(group []*op) error {
 		case o.all == nil:
 			changed, o.err = w.guard(o.f)
 		case shared:
-			continue // it ran with the first one
+			continue // it ran together with the first one
 		default:
 			shared = true
 			changed, o.err = w.runTogether(group, o.all)
@@ -299,8 +300,8 @@ func (w *Writer) together(group []*op) error {
 	return w.end()
 }
 
-// apart runs each operation of a group in a transaction of its own. If one cannot begin,
-// the rest fails with the same error instead of waiting for the lock again.
+// apart runs each operation of a group in its own transaction. If a transaction cannot begin, the
+// remaining operations fail with the same error, so that they do not wait for the lock again.
 func (w *Writer) apart(group []*op) {
 	var unavailable error
 	for _, o := range group {
@@ -345,7 +346,7 @@ func (w *Writer) runTogether(group []*op, f func(sqlstore.Tx, []*sqlstore.ClaimR
 	return changed, err
 }
 
-// A panicked is a panic of an operation, on its way to the caller.
+// A panicked is the panic of an operation. It is passed to the operation's caller as an error.
 type panicked struct {
 	value any
 	stack []byte
@@ -375,7 +376,7 @@ func (w *Writer) end() error {
 	return w.note(err)
 }
 
-// note keeps an error of the medium in Failure, and returns it.
+// note stores an error of the medium in Failure, and returns it.
 func (w *Writer) note(err error) error {
 	if errors.Is(err, queue.ErrUnavailable) {
 		w.Failure.Store(&err)

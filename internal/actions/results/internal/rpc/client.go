@@ -1,6 +1,6 @@
-// Package rpc sends requests to the results service of GitHub Actions, and to the
-// signed addresses that it issues: with a time limit, retries and bounded answers, and
-// without a secret in an error or a log.
+// Package rpc sends requests to the results service of GitHub Actions, and to the signed addresses
+// that the service issues. It limits the time of a request and the size of a response, and retries.
+// Its errors and logs contain no secrets.
 package rpc
 
 import (
@@ -18,33 +18,33 @@ import (
 	"time"
 )
 
-// A request that fails for a passing reason is sent maxTries times, with firstWait
-// and then twice the last wait between.
+// A request that fails for a temporary reason is sent maxTries times. The first wait between tries
+// is firstWait, and each further wait is twice as long.
 const (
 	maxTries  = 4
 	firstWait = time.Second
-	maxAnswer = 1 << 20 // bytes of an answer that holds no record
+	maxAnswer = 1 << 20 // bytes of a response, unless the request has a limit of its own
 	userAgent = "foreman-action"
 )
 
 // Options configure a [Client]. All but Token are required.
 type Options struct {
 	URL       string // of the service
-	Name      string // of the variable that holds URL, for errors
-	Token     string // sent to the service, and to no signed address; empty: none
+	Name      string // the variable that contains URL; for errors
+	Token     string // sent to the service, but never to a signed address; empty: none
 	Transport http.RoundTripper
 	Timeout   time.Duration // of one request, its answer included
 	Now       func() time.Time
 	Sleep     func(context.Context, time.Duration) error
 	Log       *slog.Logger
-	Mask      func(secret string) // gets each signature before its address is used
+	Mask      func(secret string) // called with each signature before its address is used
 }
 
 // A Client sends requests to one service and to the signed addresses it issues. It
 // follows no redirect. It is safe for concurrent use.
 type Client struct {
 	o         Options
-	plainHTTP bool // the service is reached without TLS, so its signed addresses may be
+	plainHTTP bool // the service has no TLS, so signed addresses without TLS are accepted
 }
 
 // New returns a client. It does no I/O.
@@ -61,8 +61,8 @@ func New(o Options) (*Client, error) {
 	return &Client{o, u.Scheme == "http"}, nil
 }
 
-// A Request is one request: to a Path of the service, with the token, or To a signed
-// address, without it.
+// A Request is one request, either to Path of the service with the token, or to the signed address
+// To without the token.
 type Request struct {
 	What   string // the action, for errors: "reserve the cache entry"
 	Method string
@@ -72,21 +72,21 @@ type Request struct {
 	Body   []byte
 	JSON   any  // the body, instead of Body; nil: none
 	Limit  int  // of the answer, in bytes; 0: 1 MiB
-	Found  bool // an answer with status 302 is wanted, not an error
+	Found  bool // status 302 is the expected response, and no error
 }
 
-// A Response is an answer that was read whole.
+// A Response is a response that was read completely.
 type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 
-	fields Fields // of the body, still empty
+	fields Fields // without values until the method Fields parses Body
 }
 
-// Do sends a request, and repeats it while it fails for a passing reason. An answer
-// other than success is an error, see [IsNotFound] and the others; so is one that is
-// larger than allowed, [ErrTooLarge]. "Too many requests" is never repeated.
+// Do sends a request, and repeats it while it fails for a temporary reason. A status other than
+// success is an error: see [IsNotFound] and the functions like it. A response that is larger than
+// the limit is [ErrTooLarge]. Do never repeats a request after "too many requests".
 func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	got, err := c.retry(ctx, r)
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	return got, nil
 }
 
-// Twirp calls a method such as "CacheService/CreateCacheEntry" of the service.
+// Twirp calls a method of the service, such as "CacheService/CreateCacheEntry".
 func (c *Client) Twirp(ctx context.Context, what, method string, in any) (Fields, error) {
 	got, err := c.Do(ctx, Request{What: what, Method: http.MethodPost, Path: "/twirp/github.actions.results.api.v1." + method, JSON: in})
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *Client) Twirp(ctx context.Context, what, method string, in any) (Fields
 	return got.Fields()
 }
 
-// secrets are the texts that no error about a request may show.
+// secrets returns the texts that errors about the request must not contain.
 func (c *Client) secrets(r Request) []string { return append(slices.Clip(r.To.secrets), c.o.Token) }
 
 func (c *Client) retry(ctx context.Context, r Request) (Response, error) {
@@ -139,7 +139,7 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// once sends a request and reads its answer, within the time-out.
+// once sends a request and reads its response, within the time limit.
 func (c *Client) once(ctx context.Context, r Request) (Response, error) {
 	if err := ctx.Err(); err != nil {
 		return Response{}, err
@@ -165,7 +165,7 @@ func (c *Client) exchange(ctx context.Context, r Request) (Response, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, r.Method, address, bytes.NewReader(r.Body))
 	if err != nil {
-		// The parser's message repeats the address.
+		// The parser's message would repeat the address, which is secret.
 		return Response{}, errAddress
 	}
 	req.Header.Set("User-Agent", userAgent)
@@ -194,6 +194,6 @@ func (c *Client) exchange(ctx context.Context, r Request) (Response, error) {
 	case len(body) > limit && resp.StatusCode < 300:
 		return Response{}, ErrTooLarge
 	}
-	// An answer other than success is judged by its status, at any size.
+	// If the status is not success, the status matters and not the size of the body.
 	return Response{Status: resp.StatusCode, Header: resp.Header, Body: body[:min(len(body), limit)]}, nil
 }

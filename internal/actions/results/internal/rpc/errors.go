@@ -22,12 +22,12 @@ var (
 	errTimeout = errors.New("no answer in time")
 )
 
-// A statusError is an answer other than success.
+// A statusError is a response whose status is not success.
 type statusError struct {
 	status int
-	code   string // Twirp's or Azure's own, such as "already_exists"; may be empty
+	code   string // error code of Twirp or Azure, such as "already_exists"; may be empty
 	text   string // one line, without secrets; may be empty
-	spent  bool   // a rate limit is the reason
+	spent  bool   // the rate limit is exceeded
 }
 
 // Error returns the status, then the reason that the service gave.
@@ -48,20 +48,19 @@ func IsTaken(err error) bool {
 	return ok && (e.status == http.StatusConflict || e.code == "already_exists")
 }
 
-// IsNotFound reports whether the service answered that there is no such thing.
+// IsNotFound reports whether the service answered that the requested item does not exist.
 func IsNotFound(err error) bool {
 	e, ok := errors.AsType[*statusError](err)
 	return ok && (e.status == http.StatusNotFound || e.status == http.StatusGone || e.code == "not_found")
 }
 
-// IsForbidden reports whether the service refused because the job lacks a right.
+// IsForbidden reports whether the service refused because the job lacks a permission.
 func IsForbidden(err error) bool {
 	e, ok := errors.AsType[*statusError](err)
 	return ok && !e.spent && (e.status == http.StatusForbidden || e.code == "permission_denied")
 }
 
-// IsRefused reports whether the service answered and refused: the request certainly had no
-// effect.
+// IsRefused reports whether the service refused the request, so that it certainly had no effect.
 func IsRefused(err error) bool {
 	e, ok := errors.AsType[*statusError](err)
 	return ok && e.status >= 300 && e.status < 500
@@ -72,15 +71,15 @@ func passing(err error) bool {
 	if e, ok := errors.AsType[*statusError](err); ok {
 		return e.status >= 500
 	}
-	// A slow request would cost the job as much time again.
+	// A time-out is not retried, because the next try may take as long again.
 	slow, ok := errors.AsType[net.Error](err)
 	late := errors.Is(err, errTimeout) || ok && slow.Timeout()
 	final := late || errors.Is(err, ErrTooLarge) || errors.Is(err, errAddress)
 	return !final && !errors.Is(err, context.Canceled)
 }
 
-// kind is the cause of a retry for the log: a status or the type of an error, whose
-// text may hold anything.
+// kind returns the cause of a retry for the log: a status, or the type of an error. It omits the
+// text of the error, which may contain anything.
 func kind(err error) string {
 	if e, ok := errors.AsType[*statusError](err); ok {
 		return fmt.Sprint(e.status)
@@ -88,7 +87,7 @@ func kind(err error) string {
 	return fmt.Sprintf("%T", err)
 }
 
-// newStatusError makes an error of an answer. Only two fields of its JSON are shown.
+// newStatusError makes an error of a response. It shows only the code and the message of the JSON.
 func newStatusError(r Response, secrets []string) *statusError {
 	e := &statusError{status: r.Status, code: r.Header.Get("X-Ms-Error-Code")}
 	var body struct{ Code, Msg, Message string }
@@ -108,7 +107,7 @@ func newStatusError(r Response, secrets []string) *statusError {
 	return e
 }
 
-// line makes one short line of a text of the service.
+// line shortens a text of the service to one line without secrets.
 func line(s string, secrets []string) string {
 	const most = 200
 	s = sanitize.Name(secret.Redact(s, secrets...))
@@ -118,7 +117,7 @@ func line(s string, secrets []string) string {
 	return s
 }
 
-// redact takes secrets out of the text of an error. errors.Is still finds its causes.
+// redact removes secrets from the text of an error. errors.Is still finds the causes of the error.
 func redact(err error, secrets []string) error {
 	if text := secret.Redact(err.Error(), secrets...); text != err.Error() {
 		return &redactedError{text, err}
@@ -126,8 +125,8 @@ func redact(err error, secrets []string) error {
 	return err
 }
 
-// A redactedError is an error with a secret taken out of its text. It can be
-// compared with its causes, and does not return them.
+// A redactedError is an error whose text contained a secret. errors.Is finds its causes, but Unwrap
+// is missing, because the texts of the causes contain the secret.
 type redactedError struct {
 	text string
 	err  error
@@ -137,7 +136,7 @@ func (e *redactedError) Error() string { return e.text }
 
 func (e *redactedError) Is(target error) bool { return errors.Is(e.err, target) }
 
-// As finds only a [statusError], whose text is clean.
+// As finds only a [statusError], whose text contains no secrets.
 func (e *redactedError) As(target any) bool {
 	s, ok := target.(**statusError)
 	return ok && errors.As(e.err, s)

@@ -11,18 +11,18 @@ import (
 )
 
 // Fields are a JSON object in one of the two spellings of protocol buffers: names like
-// "signed_upload_url" or "signedUploadUrl", whole numbers as such or as strings. Errors
-// begin with the action of the request, and show nothing of the object.
+// "signed_upload_url" or "signedUploadUrl", and whole numbers as numbers or as strings. Errors
+// begin with the action of the request, and contain nothing of the object.
 type Fields struct {
 	what    string
 	secrets []string
 	values  map[string]json.RawMessage // by name in lower case, without "_"
 }
 
-// Fields parses the body of an answer.
+// Fields parses the body of the response.
 func (r Response) Fields() (Fields, error) { return r.fields.parse(r.Body) }
 
-// parse returns another object of the same answer.
+// parse parses data as an object; its errors name the same request.
 func (f Fields) parse(data []byte) (Fields, error) {
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil || raw == nil {
@@ -55,14 +55,14 @@ func (f Fields) read(name string, v any) error {
 	return nil
 }
 
-// OK returns the field "ok", and the message that goes with a false one: one short
-// line without secrets, or nothing.
+// OK returns the field "ok", and the field "message" if ok is false. The message is one short line
+// without secrets, or empty.
 func (f Fields) OK() (ok bool, message string, err error) {
 	err = errors.Join(f.read("ok", &ok), f.read("message", &message))
 	return ok, line(message, f.secrets), err
 }
 
-// Text returns a text that must be there.
+// Text returns a text field. The error reports a missing field.
 func (f Fields) Text(name string) (string, error) {
 	var s string
 	if err := f.read(name, &s); err != nil {
@@ -74,7 +74,7 @@ func (f Fields) Text(name string) (string, error) {
 	return s, nil
 }
 
-// Number returns a whole number above zero that must be there, quoted or not.
+// Number returns a whole number above zero, quoted or not. The error reports a missing field.
 func (f Fields) Number(name string) (int64, error) {
 	raw := strings.TrimSpace(string(f.values[fold(name)]))
 	if s, err := strconv.Unquote(raw); err == nil && strings.HasPrefix(raw, `"`) {

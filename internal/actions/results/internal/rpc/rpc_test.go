@@ -65,8 +65,8 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// FuzzFields reads any bytes as the answer of a service: no panic, and a field that
-// is read is what it is asked to be.
+// FuzzFields parses any bytes as a response of a service. There must be no panic, and each returned
+// field has the requested type.
 func FuzzFields(f *testing.F) {
 	for _, s := range []string{
 		`{"ok":true,"signed_upload_url":"https://x.example/?sig=abcdefgh","entry_id":"12"}`, `{"ok":true,"signedUploadUrl":"x","entryId":12}`,

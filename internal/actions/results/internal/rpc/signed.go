@@ -9,14 +9,15 @@ import (
 	"github.com/org/foreman-action/internal/secret"
 )
 
-// A SignedURL is an address that anybody who knows it may use. The zero value is none.
+// A SignedURL is an address that works without a token for anybody who knows it. The zero value is
+// no address.
 type SignedURL struct {
 	url     string
-	secrets []string // its signatures, in every spelling
+	secrets []string // the signatures in the address, in every encoding
 }
 
-// ParseSigned checks a signed address that the service issued, and masks its
-// signature. The error does not repeat it.
+// ParseSigned checks a signed address that the service issued, and masks its signature. The error
+// does not contain the address.
 func (c *Client) ParseSigned(raw string) (SignedURL, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
@@ -45,7 +46,7 @@ func (c *Client) SignedField(f Fields, name string) (SignedURL, error) {
 	return s, nil
 }
 
-// WithQuery returns the address with more in its query.
+// WithQuery returns the address with query added to its query.
 func (s SignedURL) WithQuery(query string) SignedURL {
 	separator := "?"
 	if strings.Contains(s.url, "?") {
@@ -55,8 +56,8 @@ func (s SignedURL) WithQuery(query string) SignedURL {
 	return s
 }
 
-// signatures returns the signatures in a query: as they stand there, decoded, and
-// encoded in the ways that are in use.
+// signatures returns the signatures in a query: as they are written there, decoded, and encoded in
+// the usual ways.
 func signatures(query string) []string {
 	var out []string
 	for pair := range strings.SplitSeq(query, "&") {
@@ -78,7 +79,8 @@ func signatures(query string) []string {
 	return out
 }
 
-// signature reports whether a parameter of this name is one, at Azure or elsewhere.
+// signature reports whether a parameter with this name is a signature: "sig" at Azure, or a name
+// that ends with "signature".
 func signature(name string) bool {
 	name = strings.ToLower(name)
 	return name == "sig" || strings.HasSuffix(name, "signature")

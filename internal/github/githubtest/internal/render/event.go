@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// Reactions are the contents that GitHub knows.
+// Reactions returns the contents of reactions that GitHub supports, such as "+1".
 func Reactions() []string {
 	return []string{"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}
 }
@@ -27,7 +27,7 @@ func rollup(at string, list []state.Reaction) Object {
 	return o
 }
 
-// Reaction is a reaction, at most as old as now.
+// Reaction renders a reaction. A zero time is replaced by now.
 func Reaction(x state.Reaction, now time.Time) Object {
 	id := UserID(x.Author + x.Content)
 	if x.At.IsZero() {
@@ -90,7 +90,7 @@ func commented(r *state.Repository, i *state.Record, e state.Event) Object {
 	return o
 }
 
-// Repository is the repository with every field that GitHub's description asks for.
+// Repository renders a repository with every field that GitHub's description requires.
 func Repository(r *state.Repository) Object {
 	at, page := API(r, ""), Web(r, "")
 	o := Object{

@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// Pull is a pull request, in each of whose files one line is changed.
+// Pull renders a pull request. One line is changed in each of its files.
 func Pull(r *state.Repository, i *state.Record) Object {
 	o, at, page := Issue(r, i), API(r, "/pulls/%d", i.Number), Web(r, "/pull/%d", i.Number)
 	for _, key := range []string{"repository_url", "labels_url", "events_url", "timeline_url", "closed_by", "type", "reactions", "pull_request", "state_reason", "performed_via_github_app"} {
@@ -35,7 +35,7 @@ func Pull(r *state.Repository, i *state.Record) Object {
 	return o
 }
 
-// ListedPull is a pull request as lists have it.
+// ListedPull renders a pull request with the fields that a list contains.
 func ListedPull(r *state.Repository, i *state.Record) Object {
 	o := Pull(r, i)
 	for _, key := range []string{
@@ -49,14 +49,14 @@ func ListedPull(r *state.Repository, i *state.Record) Object {
 
 func link(to any) Object { return Object{"href": to} }
 
-// branch is an end of a pull request.
+// branch renders the head or the base of a pull request.
 func branch(r *state.Repository, name, commit string) Object {
 	repo := Repository(r)
 	repo["has_downloads"] = true
 	return Object{"label": r.Owner + ":" + name, "ref": name, "sha": commit, "user": User(r.Owner), "repo": repo}
 }
 
-// committed renders a commit in a timeline, which has the author's name from git, and no
+// committed renders a commit in a timeline. It contains the author's name from git, and no GitHub
 // account.
 func committed(r *state.Repository, e state.Event) Object {
 	sha := fmt.Sprintf("%040x", e.ID)
@@ -69,7 +69,7 @@ func committed(r *state.Repository, e state.Event) Object {
 	}
 }
 
-// reviewed is a review in a timeline.
+// reviewed renders a review in a timeline.
 func reviewed(r *state.Repository, i *state.Record, e state.Event) Object {
 	page, at := Web(r, "/pull/%d#pullrequestreview-%d", i.Number, e.ID), API(r, "/pulls/%d", i.Number)
 	return Object{

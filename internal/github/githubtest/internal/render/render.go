@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	// APIURL is the API's root in the url fields of answers, so that they do not depend on
-	// the port.
+	// APIURL is the API's root in the url fields of responses. It is constant, so that responses do
+	// not depend on the server's port.
 	APIURL = "https://api.github.com"
-	// WebURL is where pages are.
+	// WebURL is the root of the addresses of web pages.
 	WebURL = "https://github.com"
 )
 
 // An Object is a JSON object.
 type Object = map[string]any
 
-// Stamp is a time as GitHub writes it.
+// Stamp returns a time in the format that GitHub uses.
 func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// orNull is null for an empty string.
+// orNull returns nil, the JSON null, for an empty string.
 func orNull(s string) any {
 	if s == "" {
 		return nil
@@ -38,12 +38,12 @@ func orNull(s string) any {
 	return s
 }
 
-// NodeID is the id of something in the other API.
+// NodeID returns the id of an object in the GraphQL API.
 func NodeID(kind string, id int64) string {
 	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%s%d", kind, id))
 }
 
-// KindOf is the type of an issue or a pull request in the other API.
+// KindOf returns the type name of an issue or a pull request in the GraphQL API.
 func KindOf(i *state.Record) string {
 	if i.PullRequest {
 		return "PullRequest"
@@ -51,24 +51,24 @@ func KindOf(i *state.Record) string {
 	return "Issue"
 }
 
-// API returns the API's address of something in the repository.
+// API returns the API's address of an object in the repository.
 func API(r *state.Repository, format string, args ...any) string {
 	return fmt.Sprintf("%s/repos/%s/%s", APIURL, r.Owner, r.Name) + fmt.Sprintf(format, args...)
 }
 
-// Web returns the page of something in the repository.
+// Web returns the address of a web page of the repository.
 func Web(r *state.Repository, format string, args ...any) string {
 	return fmt.Sprintf("%s/%s/%s", WebURL, r.Owner, r.Name) + fmt.Sprintf(format, args...)
 }
 
-// UserID is the same for the same login, without regard to case.
+// UserID returns the id of an account. Logins that differ only in case have the same id.
 func UserID(login string) int64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(strings.ToLower(login))) // never fails
 	return int64(h.Sum32())
 }
 
-// User is an account.
+// User renders an account.
 func User(login string) Object {
 	id := UserID(login)
 	u := APIURL + "/users/" + url.PathEscape(login)
@@ -111,7 +111,7 @@ func LabelURL(r *state.Repository, name string) string {
 	return API(r, "/labels/%s", url.PathEscape(name))
 }
 
-// Label is a label of a repository.
+// Label renders a label of a repository.
 func Label(r *state.Repository, l *state.Label) Object {
 	return Object{
 		"id": l.ID, "node_id": NodeID("Label", l.ID), "url": LabelURL(r, l.Name), "name": l.Name,
@@ -119,7 +119,7 @@ func Label(r *state.Repository, l *state.Label) Object {
 	}
 }
 
-// Milestone is a milestone of a repository.
+// Milestone renders a milestone of a repository.
 func Milestone(r *state.Repository, m *state.Milestone) Object {
 	open, closed := 0, 0
 	for _, i := range r.Issues {
@@ -144,7 +144,7 @@ func Milestone(r *state.Repository, m *state.Milestone) Object {
 	return o
 }
 
-// Issue is an issue or a pull request.
+// Issue renders an issue or a pull request.
 func Issue(r *state.Repository, i *state.Record) Object {
 	at := API(r, "/issues/%d", i.Number)
 	labels := []Object{}
@@ -186,7 +186,7 @@ func Issue(r *state.Repository, i *state.Record) Object {
 	return o
 }
 
-// Type is an issue type of a repository.
+// Type renders an issue type of a repository.
 func Type(r *state.Repository, name string) Object {
 	id := int64(slices.Index(r.Types, name) + 1)
 	return Object{
@@ -195,7 +195,7 @@ func Type(r *state.Repository, name string) Object {
 	}
 }
 
-// Comment is a comment on an issue.
+// Comment renders a comment on an issue.
 func Comment(r *state.Repository, i *state.Record, c state.Comment) Object {
 	at := API(r, "/issues/comments/%d", c.ID)
 	return Object{
@@ -206,7 +206,7 @@ func Comment(r *state.Repository, i *state.Record, c state.Comment) Object {
 	}
 }
 
-// Review is a review of a pull request.
+// Review renders a review of a pull request.
 func Review(r *state.Repository, i *state.Record, v state.Review) Object {
 	id := UserID(v.Author) + int64(len(v.State))
 	page, pull := Web(r, "/pull/%d#pullrequestreview-%d", i.Number, id), API(r, "/pulls/%d", i.Number)
@@ -222,7 +222,7 @@ func Review(r *state.Repository, i *state.Record, v state.Review) Object {
 	}
 }
 
-// File is a file of the default branch, without its content.
+// File renders a file of the default branch, without its content.
 func File(r *state.Repository, p, content string) Object {
 	sha, escaped := state.BlobSHA(content), (&url.URL{Path: p}).EscapedPath()
 	o := entry(r, p, API(r, "/git/blobs/%s", sha), Web(r, "/blob/main/%s", escaped))
@@ -231,7 +231,7 @@ func File(r *state.Repository, p, content string) Object {
 	return o
 }
 
-// Folder is a folder of the default branch.
+// Folder renders a folder of the default branch.
 func Folder(r *state.Repository, p string) Object {
 	sha, escaped := state.BlobSHA(p), (&url.URL{Path: p}).EscapedPath()
 	o := entry(r, p, API(r, "/git/trees/%s", sha), Web(r, "/tree/main/%s", escaped))

@@ -22,7 +22,8 @@ func (r *Repository) AddLabel(i *Record, actor, name string) {
 	r.happened(i, Event{Kind: "labeled", Actor: actor, Label: l.Name})
 }
 
-// RemoveLabel reports whether the issue bore the label.
+// RemoveLabel removes a label from an issue as the user actor. It reports whether the issue had the
+// label.
 func (r *Repository) RemoveLabel(i *Record, actor, name string) bool {
 	k := slices.IndexFunc(i.Labels, Same(name))
 	if k < 0 {
@@ -33,7 +34,7 @@ func (r *Repository) RemoveLabel(i *Record, actor, name string) bool {
 	return true
 }
 
-// SetType sets the issue's type; the empty name takes it off.
+// SetType sets the issue's type as the user actor; an empty name removes it.
 func (r *Repository) SetType(i *Record, actor, name string) {
 	e := Event{Kind: "issue_type_changed", Actor: actor, IssueType: name, PrevType: i.Type}
 	switch {
@@ -70,7 +71,8 @@ func (r *Repository) Unlock(i *Record, actor string) {
 	}
 }
 
-// Push adds a commit by a user with that name and date to a pull request.
+// Push adds a commit to a pull request. name is the author's name in git, and at is the commit's
+// date.
 func (r *Repository) Push(i *Record, name string, at time.Time) {
 	r.happened(i, Event{Kind: "committed", Actor: name, Dated: at})
 }
@@ -89,8 +91,8 @@ func (r *Repository) NewComment(i *Record, author, body string) Comment {
 	return c
 }
 
-// RemoveComment takes away the k-th comment. Who deletes the comment of another leaves
-// an event, which GitHub does not document.
+// RemoveComment deletes the k-th comment as the user actor. If the comment is by another user, the
+// timeline gets an event, which GitHub does not document.
 func (r *Repository) RemoveComment(i *Record, actor string, k int) {
 	c := i.Comments[k]
 	i.Comments = slices.Delete(i.Comments, k, k+1)
@@ -100,9 +102,8 @@ func (r *Repository) RemoveComment(i *Record, actor string, k int) {
 	}
 }
 
-// SetState closes or opens an issue. To do so twice is to do nothing, unless a closed issue
-// is closed for another reason: GitHub's timeline shows that as closed once more. Pull
-// requests have no reason.
+// SetState closes or opens an issue. Closing a closed issue changes nothing, unless the reason
+// differs: then GitHub's timeline shows a second "closed" event. Pull requests have no reason.
 func (r *Repository) SetState(i *Record, actor, state, reason string) {
 	again := state == "closed" && reason != "" && reason != i.StateReason && !i.PullRequest
 	if i.State == state && !again {
@@ -128,7 +129,8 @@ func (r *Repository) Rename(i *Record, actor, title string) {
 	r.happened(i, Event{Kind: "renamed", Actor: actor, RenamedFrom: from, Renamed: title})
 }
 
-// Assign adds who can be assigned, up to ten, and drops the others silently.
+// Assign adds assignees as the user actor, up to ten. It silently drops users who cannot be
+// assigned.
 func (r *Repository) Assign(i *Record, actor string, logins []string) {
 	for _, login := range logins {
 		k := slices.IndexFunc(r.Users, Same(login))
@@ -160,7 +162,7 @@ func (r *Repository) Lock(i *Record, actor, reason string) {
 	}
 }
 
-// EditBody replaces an issue's body, which its timeline does not show.
+// EditBody replaces an issue's body. The timeline does not show such an edit.
 func (r *Repository) EditBody(i *Record, body string) { i.Body, i.Updated = body, r.clock.Now() }
 
 // EditComment replaces the body of the k-th comment.

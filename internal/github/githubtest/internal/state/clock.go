@@ -10,10 +10,10 @@ type Clock struct {
 	lastOpen int64
 }
 
-// NewClock returns a clock that shows the time of now, and gives ids from 1001.
+// NewClock returns a clock with the time of now, and with ids from 1001.
 func NewClock(now func() time.Time) *Clock { return &Clock{now: now, lastID: 1000} }
 
-// Now is the time with the precision that GitHub keeps.
+// Now returns the time in whole seconds, like GitHub.
 func (c *Clock) Now() time.Time { return c.now().Add(c.ahead).UTC().Truncate(time.Second) }
 
 // Advance moves the clock forward by d, in addition to earlier calls.
@@ -26,7 +26,7 @@ func (c *Clock) ID() int64 {
 }
 
 // openID returns a new id for an event of an issue's opening. These ids have a separate sequence,
-// from 1, so that more labels on an issue change no other id.
+// from 1, so that the number of labels at the opening does not change other ids.
 func (c *Clock) openID() int64 {
 	c.lastOpen++
 	return c.lastOpen

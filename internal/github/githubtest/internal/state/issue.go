@@ -1,5 +1,5 @@
-// Package state is the state of the fake GitHub: repositories with their issues, and how they
-// change. It knows no requests. Nothing in it is safe for concurrent use.
+// Package state is the state of the fake GitHub: repositories with their issues, and the operations
+// that change them. It contains nothing about HTTP. Its types are not safe for concurrent use.
 package state
 
 import (
@@ -9,30 +9,31 @@ import (
 	"time"
 )
 
-// An Issue is an issue as a test sets it up or sees it.
+// An Issue is the part of an issue that tests set and read. "Default" below is the value of an
+// empty field when a test adds the issue.
 type Issue struct {
-	Number      int    // 0 when set up: the next free one
-	Title, Body string // an empty title when set up: "Issue <number>"
-	State       string // "open" or "closed"; empty when set up: open
+	Number      int    // default: the next free number
+	Title, Body string // default title: "Issue <number>"
+	State       string // "open" or "closed"; default: open
 	StateReason string // "completed", "not_planned", "duplicate", "reopened" or empty
-	DuplicateOf int    // the issue named when it was closed as a duplicate, else 0
+	DuplicateOf int    // the original issue if this one was closed as a duplicate, else 0
 	Labels      []string
-	Author      string // empty when set up: "octocat"
+	Author      string // default: "octocat"
 	Assignees   []string
-	Milestone   string // title
+	Milestone   string // title of the milestone
 	Type        string
 	Locked      bool
 	LockReason  string
 	PullRequest bool
-	Files       []string          // that a pull request changes
-	Moved       map[string]string // the paths of some of Files before
+	Files       []string          // files that a pull request changes
+	Moved       map[string]string // earlier paths of renamed Files
 	Commits     []string          // the messages of a pull request's commits
 	Reviews     []Review          // of a pull request
 	Draft       bool              // of a pull request
-	Merged      bool              // of one that was closed
-	Head, Base  string            // its branches; empty when set up: "patch-1" and "main"
-	Reviewers   []string          // whose review is asked for
-	CreatedAt   time.Time         // zero when set up: now
+	Merged      bool              // of a closed pull request
+	Head, Base  string            // branches of a pull request; default: "patch-1" and "main"
+	Reviewers   []string          // users who are asked to review a pull request
+	CreatedAt   time.Time         // default: now
 	Comments    []Comment
 	Reactions   []Reaction
 }
@@ -48,13 +49,13 @@ type Comment struct {
 // A Review is a review of a pull request.
 type Review struct {
 	Author, State string // such as "APPROVED"
-	Association   string // empty: that of the author of an issue
+	Association   string // empty: computed as for the author of an issue
 }
 
 // A Reaction is a reaction to an issue or a comment.
 type Reaction struct {
 	Author, Content string
-	At              time.Time // zero when set up: when it is asked for
+	At              time.Time // default: the time of each request that returns the reaction
 }
 
 // A Record is the server's own record of an issue; Issue is the part that tests see.
@@ -66,11 +67,11 @@ type Record struct {
 	ClosedBy    string
 	Events      []Event
 	Deleted     bool
-	Transferred string  // API path of the new place, else empty
-	Indexed     *Record // as the search shows it; nil: as it is
+	Transferred string  // API path of the issue after a transfer, else empty
+	Indexed     *Record // outdated state that the search shows; nil: the current state
 }
 
-// Visible reports whether the issue is still there.
+// Visible reports whether the issue was neither deleted nor transferred.
 func (i *Record) Visible() bool { return !i.Deleted && i.Transferred == "" }
 
 // Snapshot returns a copy for tests.
@@ -89,7 +90,7 @@ func (i *Record) Snapshot() Issue {
 	return c
 }
 
-// Has reports whether the issue bears a label.
+// Has reports whether the issue has a label.
 func (i *Record) Has(label string) bool { return slices.ContainsFunc(i.Labels, Same(label)) }
 
 // An Event is one entry of an issue's timeline.
@@ -103,12 +104,12 @@ type Event struct {
 	IssueType, PrevType  string
 	Reason               string    // of a close or a lock
 	Body                 string    // of a review
-	Dated                time.Time // of a commit: the time of its author's machine
+	Dated                time.Time // of a commit: the time on its author's machine
 	Comment              int64
 	RenamedFrom, Renamed string
 }
 
-// Add puts a reaction into a list, and reports whether it is new.
+// Add adds a reaction to a list. It reports whether the reaction is new.
 func (r Reaction) Add(list *[]Reaction) bool {
 	there := slices.ContainsFunc(*list, func(old Reaction) bool { return old.Author == r.Author && old.Content == r.Content })
 	if !there {
@@ -117,7 +118,7 @@ func (r Reaction) Add(list *[]Reaction) bool {
 	return !there
 }
 
-// Same returns a test for a name that is equal except for case.
+// Same returns a function that compares a string with name, ignoring case.
 func Same(name string) func(string) bool {
 	return func(s string) bool { return strings.EqualFold(s, name) }
 }

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// A Label of a repository.
+// A Label is a label of a repository.
 type Label struct {
 	ID                       int64
 	Name, Color, Description string
 }
 
-// A Milestone of a repository.
+// A Milestone is a milestone of a repository.
 type Milestone struct {
 	ID           int64
 	Number       int
@@ -24,17 +24,17 @@ type Milestone struct {
 	Created      time.Time
 }
 
-// An About is a repository's description, without its content.
+// An About is the metadata of a repository, such as its language and license.
 type About struct {
 	Language string // empty: none
 	Topics   []string
 	Stars    int
-	PushedAt time.Time // zero: when it was made
+	PushedAt time.Time // zero: the time at which the repository was created
 	Archived bool
-	License  string // the key of one, such as "mit"; empty: none
+	License  string // key of the license, such as "mit"; empty: none
 }
 
-// A Repository of the server.
+// A Repository is a repository of the server.
 type Repository struct {
 	clock       *Clock
 	ID          int64
@@ -44,7 +44,7 @@ type Repository struct {
 	Issues      map[int]*Record
 	Milestones  []*Milestone
 	Types       []string
-	Users       []string // who can be assigned
+	Users       []string // collaborators, who can be assigned
 	Permissions map[string]string
 	Files       map[string]string            // of the default branch
 	Refs        map[string]map[string]string // of other refs
@@ -60,8 +60,8 @@ func NewRepository(c *Clock, owner, name string) *Repository {
 	}
 }
 
-// Insert adds an issue with its labels, comments and milestone, or replaces the one of
-// that number.
+// Insert adds an issue with its labels, comments and milestone. It replaces an existing issue with
+// the same number.
 func (r *Repository) Insert(in Issue) *Record {
 	if in.Number == 0 {
 		for in.Number = 1; r.Issues[in.Number] != nil; in.Number++ {
@@ -78,7 +78,7 @@ func (r *Repository) Insert(in Issue) *Record {
 		in.Head, in.Base = cmp.Or(in.Head, "patch-1"), cmp.Or(in.Base, "main")
 	}
 	i := &Record{Issue: in, ID: r.clock.ID(), Updated: in.CreatedAt}
-	i.Issue = i.Snapshot() // the caller's slices stay the caller's
+	i.Issue = i.Snapshot() // a copy, so that changes do not affect the caller's slices
 	if i.State == "closed" {
 		i.Closed = in.CreatedAt
 	}
@@ -98,7 +98,8 @@ func (r *Repository) Insert(in Issue) *Record {
 	return i
 }
 
-// Must returns an issue that a test names; a wrong number is a fault of the test.
+// Must returns the issue with a number. It panics if there is none, because that is a mistake in
+// the test.
 func (r *Repository) Must(number int) *Record {
 	i := r.Issues[number]
 	if i == nil {
@@ -118,7 +119,7 @@ func (r *Repository) Open() int {
 	return n
 }
 
-// Label returns a label, whatever its case; nil when there is none.
+// Label returns the label with a name, ignoring case; nil when there is none.
 func (r *Repository) Label(name string) *Label {
 	k := slices.IndexFunc(r.Labels, func(l *Label) bool { return strings.EqualFold(l.Name, name) })
 	if k < 0 {
@@ -127,7 +128,7 @@ func (r *Repository) Label(name string) *Label {
 	return r.Labels[k]
 }
 
-// EnsureLabel returns a label, made silently when it is missing, as GitHub does.
+// EnsureLabel returns a label. Like GitHub, it creates a missing label silently.
 func (r *Repository) EnsureLabel(name string) *Label {
 	if l := r.Label(name); l != nil {
 		return l
@@ -137,7 +138,7 @@ func (r *Repository) EnsureLabel(name string) *Label {
 	return l
 }
 
-// DeleteLabel takes a label off the repository and its issues, which leaves no events.
+// DeleteLabel removes a label from the repository and from its issues. The timelines get no events.
 func (r *Repository) DeleteLabel(name string) {
 	r.Labels = slices.DeleteFunc(r.Labels, func(l *Label) bool { return Same(name)(l.Name) })
 	for _, i := range r.Issues {
@@ -179,8 +180,8 @@ func (r *Repository) MilestoneAt(n int) *Milestone {
 	return r.Milestones[n-1]
 }
 
-// Comment returns the issue with a comment, and the comment's place in it; nil when there
-// is none.
+// Comment returns the issue that contains a comment, and the comment's index; nil when there is no
+// such comment.
 func (r *Repository) Comment(id int64) (*Record, int) {
 	for _, i := range r.Issues {
 		k := slices.IndexFunc(i.Comments, func(c Comment) bool { return c.ID == id })
@@ -191,7 +192,7 @@ func (r *Repository) Comment(id int64) (*Record, int) {
 	return nil, 0
 }
 
-// Commit returns the digits of the commit that a name stands for; empty: none.
+// Commit returns the hash of the commit that a name refers to; empty: none.
 func (r *Repository) Commit(name string) string {
 	for _, ref := range []string{name, "refs/tags/" + name, "refs/heads/" + name} {
 		if _, ok := r.Refs[ref]; ok && !digits(ref) {
@@ -204,18 +205,18 @@ func (r *Repository) Commit(name string) string {
 			found = append(found, ref)
 		}
 	}
-	if len(found) != 1 { // none, or it is not clear which
+	if len(found) != 1 { // no commit, or the name is ambiguous
 		return ""
 	}
 	return found[0]
 }
 
-// digits reports whether a ref is a commit.
+// digits reports whether a ref is a full commit hash.
 func digits(ref string) bool {
 	return len(ref) == 40 && strings.Trim(ref, "0123456789abcdef") == ""
 }
 
-// BlobSHA returns git's name for a file of that content, which is a SHA-1.
+// BlobSHA returns the SHA-1 that git gives a file with that content.
 func BlobSHA(content string) string {
 	sum := sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(content), content))
 	return hex.EncodeToString(sum[:])

@@ -1,4 +1,4 @@
-// Agent is an agent for tests: like published ones it asks for a task before it serves.
+// Agent is an agent for tests. Like published agents, it claims a task before it listens.
 package main
 
 import (

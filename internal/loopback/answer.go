@@ -10,9 +10,9 @@ import (
 type Cut int
 
 const (
-	NoCut         Cut = iota
-	BeforeHeaders     // the client gets no byte of the answer
-	InBody            // the client receives the first half of the body
+	NoCut         Cut = iota // the whole answer is sent
+	BeforeHeaders            // the client gets no byte of the answer
+	InBody                   // the client receives the first half of the body
 )
 
 // An Answer is what a server sends back. The zero value is status 200 with an empty

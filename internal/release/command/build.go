@@ -166,3 +166,12 @@ func (o *options) assemble(env Env, r image.Release, platforms []string) error {
 	}
 	return nil
 }
+
+// ours refuses a digest that is not of the image below -out, which this run built and pushed.
+func (o *options) ours(digest string) error {
+	built, err := image.Digest(o.layout("foreman-action"))
+	if err == nil && built != digest {
+		err = fmt.Errorf("-digest %s: the image of this run has the digest %s", digest, built)
+	}
+	return err
+}

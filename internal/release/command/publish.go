@@ -55,7 +55,7 @@ func push(ctx context.Context, env Env, o *options, tag string) error {
 			return err
 		}
 	}
-	digest, err := os.ReadFile(o.layout("foreman-action") + ".digest")
+	digest, err := image.Digest(o.layout("foreman-action"))
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,9 @@ func tag(ctx context.Context, env Env, o *options, tag string) error {
 	sums, sumsErr := readSums(o.sums)
 	commit, err := o.git().Tag(ctx, tag, tagging.Pins{
 		Repository: o.repository, Server: o.server, Registry: o.registry, Digest: o.digest, Sums: sums,
-		Exists: image.Registry{}.Exists,
+		Exists: func(ctx context.Context, name, digest string) error {
+			return errors.Join(o.ours(digest), image.Registry{}.Exists(ctx, name, digest))
+		},
 	})
 	if err := errors.Join(sumsErr, err); err != nil {
 		return err

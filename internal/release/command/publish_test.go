@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/registry"
 
 	"github.com/org/foreman-action/internal/release/command"
@@ -179,6 +180,30 @@ func TestPushRefused(t *testing.T) {
 				t.Errorf("the registry got %d requests, want none", n)
 			}
 		})
+	}
+}
+
+// An image that can be pulled is not tagged when another run built it.
+func TestTagOfAnotherBuild(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	if out, err := s.run("v1.2.3", "push"); err != nil {
+		t.Fatalf("push: %v\n%s", err, out)
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	digest, err := image.Write(other, image.Action(), image.Release{Version: "v1.2.2"}, image.Platforms(), filepath.Join(s.out, "programs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (image.Registry{}).Push(t.Context(), other, s.reg+"/octo-org/foreman-action", "v1.2.2", authn.Anonymous); err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.run("v1.2.3", "tag", "-digest", digest)
+	if err == nil || !strings.Contains(err.Error(), "-digest "+digest+": the image of this run has the digest sha256:") {
+		t.Errorf("got %q and the error %v", out, err)
+	}
+	if tags := s.git("ls-remote", "--tags", "origin"); tags != "" {
+		t.Errorf("the remote has the tags %s", tags)
 	}
 }
 

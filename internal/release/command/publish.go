@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/authn"
 
-	"github.com/org/foreman-action/internal/release/changelog"
 	"github.com/org/foreman-action/internal/release/entry"
 	"github.com/org/foreman-action/internal/release/image"
 	"github.com/org/foreman-action/internal/release/tagging"
@@ -25,16 +24,12 @@ func check(ctx context.Context, env Env, o *options, tag string) error {
 	return nil
 }
 
-func notes(_ context.Context, env Env, o *options, tag string) error {
+func notes(ctx context.Context, env Env, o *options, tag string) error {
 	v, err := version.Parse(tag)
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(o.root, "CHANGELOG.md"))
-	if err != nil {
-		return err
-	}
-	section, err := changelog.Section(string(text), v)
+	section, err := o.git().Notes(ctx, "HEAD", v)
 	if err != nil {
 		return err
 	}
@@ -79,7 +74,8 @@ func tag(ctx context.Context, env Env, o *options, tag string) error {
 	return nil
 }
 
-// pin writes the two files that workflows start, pinned as a tag has them, to -out/pinned.
+// pin writes the two files that workflows start, pinned as a tag has them, to -out/pinned. It
+// is for tests and rehearsals, and reads them from the working tree.
 func pin(_ context.Context, env Env, o *options, tag string) error {
 	if _, err := version.Parse(tag); err != nil {
 		return err

@@ -17,6 +17,16 @@ type repo struct {
 
 // run returns the output of a command of git without its last line break.
 func (r repo) run(ctx context.Context, stdin string, args ...string) (string, error) {
+	out, err := r.output(ctx, stdin, args...)
+	return strings.TrimSuffix(out, "\n"), err
+}
+
+// file returns a file of a commit.
+func (r repo) file(ctx context.Context, commit, name string) (string, error) {
+	return r.output(ctx, "", "show", commit+":"+name)
+}
+
+func (r repo) output(ctx context.Context, stdin string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = r.dir
 	cmd.Env = append(append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"), r.env...)
@@ -26,7 +36,7 @@ func (r repo) run(ctx context.Context, stdin string, args ...string) (string, er
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
 	}
-	return strings.TrimSuffix(stdout.String(), "\n"), nil
+	return stdout.String(), nil
 }
 
 // references returns the references of a remote by their names, such as refs/tags/v1. A tag

@@ -6,6 +6,7 @@
 package tagging
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,17 +77,22 @@ func (r Repository) Check(ctx context.Context, tag string) (Checked, error) {
 	}
 	if valid {
 		note(r.unused(ctx, c))
-		text, err := os.ReadFile(filepath.Join(r.Dir, "CHANGELOG.md"))
+		c.Notes, err = r.Notes(ctx, cmp.Or(c.Commit, "HEAD"), c.Version)
 		note(err)
-		if err == nil {
-			c.Notes, err = changelog.Section(string(text), c.Version)
-			note(err)
-		}
 	}
 	if err := errors.Join(mistakes...); err != nil {
 		return Checked{}, err
 	}
 	return c, nil
+}
+
+// Notes returns the section of a version in the changelog of a commit.
+func (r Repository) Notes(ctx context.Context, commit string, v version.Version) (string, error) {
+	text, err := repo{dir: r.Dir}.file(ctx, commit, "CHANGELOG.md")
+	if err != nil {
+		return "", err
+	}
+	return changelog.Section(text, v)
 }
 
 // onBranch reports whether a branch of the remote ends at the commit.
@@ -117,7 +123,7 @@ func (r Repository) unused(ctx context.Context, c Checked) error {
 // the commit of the tag.
 func (r Repository) Tag(ctx context.Context, tag string, p Pins) (string, error) {
 	c, err := r.Check(ctx, tag)
-	files, pinErr := r.pin(ctx, tag, p)
+	files, pinErr := r.pin(ctx, cmp.Or(c.Commit, "HEAD"), tag, p)
 	if err := errors.Join(err, pinErr); err != nil {
 		return "", err
 	}
@@ -137,8 +143,9 @@ func (r Repository) Tag(ctx context.Context, tag string, p Pins) (string, error)
 	return commit, nil
 }
 
-// pin returns the new contents of the pinned files, by their paths.
-func (r Repository) pin(ctx context.Context, tag string, p Pins) (map[string]string, error) {
+// pin returns the new contents of the pinned files of a commit, by their paths. The files on the
+// disk may differ from it, also when git lists no change.
+func (r Repository) pin(ctx context.Context, commit, tag string, p Pins) (map[string]string, error) {
 	var mistakes []error
 	note := func(err error) bool {
 		if err != nil {
@@ -159,9 +166,9 @@ func (r Repository) pin(ctx context.Context, tag string, p Pins) (map[string]str
 	}
 	files := map[string]string{}
 	change := func(name string, pinned func(text string) (string, error)) {
-		text, err := os.ReadFile(filepath.Join(r.Dir, filepath.FromSlash(name)))
+		text, err := repo{dir: r.Dir}.file(ctx, commit, name)
 		if note(err) {
-			files[name], err = pinned(string(text))
+			files[name], err = pinned(text)
 			note(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/org/foreman-action/internal/release/entry"
 	"github.com/org/foreman-action/internal/release/tagging"
+	"github.com/org/foreman-action/internal/release/version"
 )
 
 // A clone is a repository with the real action.yml and slim/action.yml, and its remote.
@@ -154,6 +155,33 @@ func TestTag(t *testing.T) {
 	}
 }
 
+// Files on the disk that git does not compare with the commit take no part in a release.
+func TestTagReadsCommit(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	for _, name := range []string{entry.ContainerFile, entry.SlimFile, "CHANGELOG.md"} {
+		c.git(c.dir, "update-index", "--assume-unchanged", name)
+		text, err := os.ReadFile(filepath.Join(c.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.write(name, string(text)+"# on the disk only\n")
+	}
+	c.write("CHANGELOG.md", "")
+	if _, err := c.repository().Tag(t.Context(), "v1.2.3", pins(published)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{entry.ContainerFile, entry.SlimFile} {
+		if diff := c.git(c.dir, "diff", "v1.2.3^", "v1.2.3", "--", name); diff == "" || strings.Contains(diff, "on the disk") {
+			t.Errorf("got the changes\n%s\nwant the pins alone", diff)
+		}
+	}
+	notes, err := c.repository().Notes(t.Context(), "HEAD", version.Version{Major: 1, Minor: 2, Patch: 3})
+	if err != nil || notes != "- A thing.\n" {
+		t.Errorf("got the notes %q and the error %v", notes, err)
+	}
+}
+
 // The same release makes the same commit wherever it is made.
 func TestTagAgain(t *testing.T) {
 	t.Parallel()
@@ -189,7 +217,11 @@ func TestRefused(t *testing.T) {
 		{"an option", "--delete", func(clone, *tagging.Pins) {}, []string{`is no version`}},
 		{"no changelog entry", "v1.2.4", func(clone, *tagging.Pins) {}, []string{"no section for 1.2.4"}},
 		{"changed file", "v1.2.3", func(c clone, _ *tagging.Pins) { c.write("action.yml", "x") },
-			[]string{"the tree has changes", "action.yml: want one line image: Dockerfile"}},
+			[]string{"the tree has changes"}},
+		{"no Dockerfile", "v1.2.3", func(c clone, _ *tagging.Pins) {
+			c.write("action.yml", "x")
+			c.git(c.dir, "commit", "-q", "-a", "-m", "break")
+		}, []string{"not the newest of a branch", "action.yml: want one line image: Dockerfile"}},
 		{"new file", "v1.2.3", func(c clone, _ *tagging.Pins) { c.write("new", "x") }, []string{"?? new"}},
 		{"commit not pushed", "v1.2.3", func(c clone, _ *tagging.Pins) { c.git(c.dir, "commit", "-q", "--allow-empty", "-m", "more") },
 			[]string{"not the newest of a branch"}},

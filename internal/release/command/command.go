@@ -28,10 +28,10 @@ type verb struct {
 
 // The options of all verbs; each reads those that it needs.
 type options struct {
-	root, remote, repository, server, registry string
-	out, digest, sums, version, dist           string
-	platforms                                  string
-	twice, cold, short                         bool
+	root, remote, branch, repository, server, registry string
+	out, digest, sums, version, dist                   string
+	platforms                                          string
+	twice, cold, short                                 bool
 }
 
 func verbs() map[string]verb {
@@ -67,6 +67,7 @@ func Run(ctx context.Context, env Env, args []string) error {
 	f.SetOutput(env.Stderr)
 	f.StringVar(&o.root, "root", "../..", "the `folder` of the repository")
 	f.StringVar(&o.remote, "remote", "origin", "the `remote` that the tags are pushed to")
+	f.StringVar(&o.branch, "branch", "main", "the `branch` of the remote whose newest commit is released")
 	f.StringVar(&o.repository, "repository", env.Getenv("GITHUB_REPOSITORY"), "the repository that releases, as `owner/name`")
 	f.StringVar(&o.server, "server", cmp.Or(env.Getenv("GITHUB_SERVER_URL"), "https://github.com"), "the `address` of its server")
 	f.StringVar(&o.registry, "registry", "ghcr.io", "the `host` of the images")
@@ -94,4 +95,6 @@ func Run(ctx context.Context, env Env, args []string) error {
 	return v.run(ctx, env, &o, f.Arg(0))
 }
 
-func (o *options) git() tagging.Repository { return tagging.Repository{Dir: o.root, Remote: o.remote} }
+func (o *options) git() tagging.Repository {
+	return tagging.Repository{Dir: o.root, Remote: o.remote, Branch: o.branch}
+}

@@ -166,6 +166,11 @@ func TestPushRefused(t *testing.T) {
 		{"no changelog entry", "v1.2.4", func(stage) {}, `no section for 1.2.4: add "## [1.2.4] - YYYY-MM-DD"`},
 		{"changed tree", "v1.2.3", func(s stage) { s.write(s.root, "new", "x") }, "the tree has changes: commit or remove them"},
 		{"commit not pushed", "v1.2.3", func(s stage) { s.git("commit", "-q", "--allow-empty", "-m", "more") }, "push it, or check out the branch"},
+		{"another branch", "v1.2.3", func(s stage) {
+			s.git("checkout", "-q", "-b", "topic")
+			s.git("commit", "-q", "--allow-empty", "-m", "more")
+			s.git("push", "-q", "origin", "topic")
+		}, "is not the newest of main"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -180,6 +185,21 @@ func TestPushRefused(t *testing.T) {
 				t.Errorf("the registry got %d requests, want none", n)
 			}
 		})
+	}
+}
+
+// Another branch is released when -branch names it.
+func TestBranch(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.git("checkout", "-q", "-b", "fixes")
+	s.git("commit", "-q", "--allow-empty", "-m", "more")
+	s.git("push", "-q", "origin", "fixes")
+	if out, err := s.run("v1.2.3", "check"); err == nil {
+		t.Errorf("got %q, want an error", out)
+	}
+	if out, err := s.run("v1.2.3", "check", "-branch", "fixes"); err != nil {
+		t.Errorf("got %q and the error %v", out, err)
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 type Repository struct {
 	Dir    string // the root of the working tree
 	Remote string // such as origin
+	Branch string // of the remote, whose newest commit is released, such as main
 }
 
 // Pins are the contents of a release that its commit names.
@@ -46,8 +47,8 @@ type Checked struct {
 	references map[string]string // of the remote
 }
 
-// Check refuses a tag that is no version or exists, a changed tree, a commit that is on no branch
-// of the remote, and a changelog that does not agree. It changes nothing and reports all
+// Check refuses a tag that is no version or exists, a changed tree, a commit that is not the newest
+// of the branch, and a changelog that does not agree. It changes nothing and reports all
 // mistakes at once.
 func (r Repository) Check(ctx context.Context, tag string) (Checked, error) {
 	var mistakes []error
@@ -72,8 +73,8 @@ func (r Repository) Check(ctx context.Context, tag string) (Checked, error) {
 	note(err)
 	c.references, err = git.references(ctx, r.Remote)
 	note(err)
-	if err == nil && c.Commit != "" && !onBranch(c.references, c.Commit) {
-		note(fmt.Errorf("commit %s is not the newest of a branch of %s: push it, or check out the branch", c.Commit, r.Remote))
+	if err == nil && c.Commit != "" {
+		note(r.newest(c))
 	}
 	if valid {
 		note(r.unused(ctx, c))
@@ -95,14 +96,16 @@ func (r Repository) Notes(ctx context.Context, commit string, v version.Version)
 	return changelog.Section(text, v)
 }
 
-// onBranch reports whether a branch of the remote ends at the commit.
-func onBranch(references map[string]string, commit string) bool {
-	for name, id := range references {
-		if id == commit && strings.HasPrefix(name, "refs/heads/") {
-			return true
-		}
+// newest refuses a commit other than the newest of the branch.
+func (r Repository) newest(c Checked) error {
+	switch tip := c.references["refs/heads/"+r.Branch]; tip {
+	case c.Commit:
+		return nil
+	case "":
+		return fmt.Errorf("%s has no branch %q to release from", r.Remote, r.Branch)
+	default:
+		return fmt.Errorf("commit %s is not the newest of %s, which is %s at %s: push it, or check out the branch", c.Commit, r.Branch, tip, r.Remote)
 	}
-	return false
 }
 
 // unused refuses a tag that exists, here or at the remote.

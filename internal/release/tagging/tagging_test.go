@@ -94,7 +94,7 @@ func (c clone) state() string {
 }
 
 func (c clone) repository() tagging.Repository {
-	return tagging.Repository{Dir: c.dir, Remote: "origin"}
+	return tagging.Repository{Dir: c.dir, Remote: "origin", Branch: "main"}
 }
 
 var digest = "sha256:" + strings.Repeat("12", 32)
@@ -221,10 +221,20 @@ func TestRefused(t *testing.T) {
 		{"no Dockerfile", "v1.2.3", func(c clone, _ *tagging.Pins) {
 			c.write("action.yml", "x")
 			c.git(c.dir, "commit", "-q", "-a", "-m", "break")
-		}, []string{"not the newest of a branch", "action.yml: want one line image: Dockerfile"}},
+		}, []string{"is not the newest of main", "action.yml: want one line image: Dockerfile"}},
 		{"new file", "v1.2.3", func(c clone, _ *tagging.Pins) { c.write("new", "x") }, []string{"?? new"}},
 		{"commit not pushed", "v1.2.3", func(c clone, _ *tagging.Pins) { c.git(c.dir, "commit", "-q", "--allow-empty", "-m", "more") },
-			[]string{"not the newest of a branch"}},
+			[]string{"is not the newest of main"}},
+		{"another branch", "v1.2.3", func(c clone, _ *tagging.Pins) {
+			c.git(c.dir, "checkout", "-q", "-b", "topic")
+			c.git(c.dir, "commit", "-q", "--allow-empty", "-m", "more")
+			c.git(c.dir, "push", "-q", "origin", "topic")
+		}, []string{"is not the newest of main, which is "}},
+		{"an older commit", "v1.2.3", func(c clone, _ *tagging.Pins) {
+			c.git(c.dir, "commit", "-q", "--allow-empty", "-m", "more")
+			c.git(c.dir, "push", "-q", "origin", "main")
+			c.git(c.dir, "checkout", "-q", "--detach", "HEAD^")
+		}, []string{"is not the newest of main, which is "}},
 		{"tag in the clone", "v1.2.3", func(c clone, _ *tagging.Pins) { c.git(c.dir, "tag", "v1.2.3") }, []string{"exists in this clone"}},
 		{"tag at the remote", "v1.2.3", func(c clone, _ *tagging.Pins) { c.git(c.dir, "push", "-q", "origin", "main:refs/tags/v1.2.3") },
 			[]string{"exists at origin"}},
@@ -270,6 +280,25 @@ func TestRefused(t *testing.T) {
 				t.Errorf("a refused release changed something:\n%s\nbefore:\n%s", c.state(), before)
 			}
 		})
+	}
+}
+
+// Another branch is released when it is named.
+func TestBranch(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	c.git(c.dir, "push", "-q", "origin", "main:v1.2-fixes")
+	c.git(c.dir, "commit", "-q", "--allow-empty", "-m", "more")
+	c.git(c.dir, "push", "-q", "origin", "main")
+	c.git(c.dir, "checkout", "-q", "--detach", "HEAD^")
+	r := c.repository()
+	r.Branch = "v1.2-fixes"
+	if _, err := r.Check(t.Context(), "v1.2.3"); err != nil {
+		t.Error(err)
+	}
+	r.Branch = "none"
+	if _, err := r.Check(t.Context(), "v1.2.3"); err == nil || !strings.Contains(err.Error(), `origin has no branch "none"`) {
+		t.Errorf("got the error %v", err)
 	}
 }
 

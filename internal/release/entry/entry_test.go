@@ -112,6 +112,45 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// The files of a release are those of its tag alone; the files of a branch pin none.
+func TestCheckPinned(t *testing.T) {
+	t.Parallel()
+	sums := map[string]string{}
+	for _, platform := range entry.Platforms() {
+		sums[entry.File("foreman", platform)] = strings.Repeat("0f", 32)
+	}
+	container, err := entry.PinImage(read(t, entry.ContainerFile), "ghcr.io/octo-org/foreman-action", digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slim, err := entry.PinPrograms(read(t, entry.SlimFile), "https://github.com/octo-org/foreman-action/releases/download/v1.2.3", sums)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name, container, slim, tag string
+		want                       []string // nil: it is a release
+	}{
+		{"a release", container, slim, "v1.2.3", nil},
+		{"of another version", container, slim, "v1.2.30", []string{"want the address of the release v1.2.30"}},
+		{"files of a branch", read(t, entry.ContainerFile), read(t, entry.SlimFile), "v1.2.3", []string{
+			`action.yml names the image "Dockerfile"`, `FOREMAN_DOWNLOAD is ""`, `FOREMAN_LINUX_AMD64 is ""`, `FOREMAN_WINDOWS_ARM64 is ""`}},
+		{"an image by a tag", strings.Replace(container, "@"+digest, ":v1.2.3", 1), slim, "v1.2.3", []string{"want docker:// and an image with its digest"}},
+		{"no YAML", "a: [", "", "v1.2.3", []string{"action.yml: yaml:", `FOREMAN_DARWIN_ARM64 is ""`}},
+	}
+	for _, tt := range tests {
+		err := entry.CheckPinned(tt.container, tt.slim, tt.tag)
+		if tt.want == nil && err != nil {
+			t.Errorf("%s: got the error %v", tt.name, err)
+		}
+		for _, want := range tt.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got the error %v, want %q in it", tt.name, err, want)
+			}
+		}
+	}
+}
+
 func TestParseSums(t *testing.T) {
 	t.Parallel()
 	sum := strings.Repeat("0f", 32)

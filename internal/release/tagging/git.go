@@ -39,17 +39,26 @@ func (r repo) output(ctx context.Context, stdin string, args ...string) (string,
 	return stdout.String(), nil
 }
 
-// references returns the references of a remote by their names, such as refs/tags/v1. A tag
-// with a message counts as its commit.
-func (r repo) references(ctx context.Context, remote string) (map[string]string, error) {
+// A reference is a branch or a tag at a remote.
+type reference struct {
+	object string // its id: of a commit or, for a tag with a message, of the tag itself
+	commit string
+}
+
+// references returns the references of a remote by their names, such as refs/tags/v1.
+func (r repo) references(ctx context.Context, remote string) (map[string]reference, error) {
 	out, err := r.run(ctx, "", "ls-remote", "--heads", "--tags", remote)
 	if err != nil {
 		return nil, fmt.Errorf("list the tags of %s: %w", remote, err)
 	}
-	refs := map[string]string{}
+	refs := map[string]reference{}
 	for line := range strings.Lines(out) {
 		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		refs[strings.TrimSuffix(name, "^{}")] = id
+		if tag, ok := strings.CutSuffix(name, "^{}"); ok { // follows the line of the tag with a message
+			refs[tag] = reference{refs[tag].object, id}
+		} else {
+			refs[name] = reference{id, id}
+		}
 	}
 	return refs, nil
 }

@@ -44,7 +44,7 @@ type Checked struct {
 	Commit  string // to release
 	Notes   string // of the changelog
 
-	references map[string]string // of the remote
+	references map[string]reference // of the remote
 }
 
 // Check refuses a tag that is no version or exists, a changed tree, a commit that is not the newest
@@ -98,7 +98,7 @@ func (r Repository) Notes(ctx context.Context, commit string, v version.Version)
 
 // newest refuses a commit other than the newest of the branch.
 func (r Repository) newest(c Checked) error {
-	switch tip := c.references["refs/heads/"+r.Branch]; tip {
+	switch tip := c.references["refs/heads/"+r.Branch].commit; tip {
 	case c.Commit:
 		return nil
 	case "":
@@ -111,7 +111,7 @@ func (r Repository) newest(c Checked) error {
 // unused refuses a tag that exists, here or at the remote.
 func (r Repository) unused(ctx context.Context, c Checked) error {
 	name := "refs/tags/" + c.Version.Tag()
-	if c.references[name] != "" {
+	if c.references[name].object != "" {
 		return fmt.Errorf("tag %s exists at %s: release a new version", c.Version.Tag(), r.Remote)
 	}
 	local, err := repo{dir: r.Dir}.run(ctx, "", "for-each-ref", "--format=%(refname)", name)
@@ -216,7 +216,8 @@ func (r Repository) commit(ctx context.Context, c Checked, files map[string]stri
 }
 
 // Move moves v1 and v1.2 to the tag of a version, at the remote and here, all or none. A tag
-// that already covers a newer version stays. It returns the tags that moved.
+// that already covers a newer version stays. A version that pins no image and no programs is
+// refused. It returns the tags that moved.
 func (r Repository) Move(ctx context.Context, tag string) ([]string, error) {
 	v, err := version.Parse(tag)
 	if err != nil {
@@ -227,26 +228,23 @@ func (r Repository) Move(ctx context.Context, tag string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	commit := references["refs/tags/"+v.Tag()]
+	commit := references["refs/tags/"+v.Tag()].commit
 	if commit == "" {
 		return nil, fmt.Errorf("%s has no tag %s: tag the release first", r.Remote, v.Tag())
 	}
-	var existing []version.Version
-	for name := range references {
-		if w, err := version.Parse(strings.TrimPrefix(name, "refs/tags/")); err == nil {
-			existing = append(existing, w)
-		}
+	if _, err := git.run(ctx, "", "fetch", "--no-tags", "--quiet", r.Remote, "refs/tags/"+v.Tag()); err != nil {
+		return nil, err
 	}
-	moving := slices.DeleteFunc(v.Moving(existing), func(t string) bool { return references["refs/tags/"+t] == commit })
+	if err := r.pinned(ctx, commit, v); err != nil {
+		return nil, fmt.Errorf("%s is no release: %w", v.Tag(), err)
+	}
+	moving := slices.DeleteFunc(v.Moving(versions(references)), func(t string) bool { return references["refs/tags/"+t].commit == commit })
 	if len(moving) == 0 {
 		return nil, nil
 	}
-	if _, err := git.run(ctx, "", "fetch", "--no-tags", "--quiet", r.Remote, commit); err != nil {
-		return nil, err
-	}
 	args := []string{"push", "--atomic"}
 	for _, name := range moving {
-		args = append(args, "--force-with-lease=refs/tags/"+name+":"+references["refs/tags/"+name])
+		args = append(args, "--force-with-lease=refs/tags/"+name+":"+references["refs/tags/"+name].object)
 	}
 	args = append(args, r.Remote)
 	for _, name := range moving {
@@ -263,4 +261,29 @@ func (r Repository) Move(ctx context.Context, tag string) ([]string, error) {
 		return nil, fmt.Errorf("the tags moved at %s, but not in this clone: %w", r.Remote, err)
 	}
 	return moving, nil
+}
+
+// pinned refuses a commit that is not the release of a version.
+func (r Repository) pinned(ctx context.Context, commit string, v version.Version) error {
+	git := repo{dir: r.Dir}
+	container, err := git.file(ctx, commit, entry.ContainerFile)
+	if err != nil {
+		return err
+	}
+	slim, err := git.file(ctx, commit, entry.SlimFile)
+	if err != nil {
+		return err
+	}
+	return entry.CheckPinned(container, slim, v.Tag())
+}
+
+// versions returns the versions with a tag.
+func versions(references map[string]reference) []version.Version {
+	var list []version.Version
+	for name := range references {
+		if v, err := version.Parse(strings.TrimPrefix(name, "refs/tags/")); err == nil {
+			list = append(list, v)
+		}
+	}
+	return list
 }

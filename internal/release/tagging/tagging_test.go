@@ -358,3 +358,40 @@ func TestMove(t *testing.T) {
 		t.Error("v1 left the newest version")
 	}
 }
+
+// A tag with a message, made by hand, moves as any other.
+func TestMoveAnnotated(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	c.git(c.dir, "tag", "-a", "-m", "by hand", "v1", "HEAD")
+	c.git(c.dir, "push", "-q", "origin", "v1")
+	if _, err := c.repository().Tag(t.Context(), "v1.2.3", pins(published)); err != nil {
+		t.Fatal(err)
+	}
+	if moved, err := c.repository().Move(t.Context(), "v1.2.3"); err != nil || !slices.Equal(moved, []string{"v1", "v1.2"}) {
+		t.Fatalf("got %q and the error %v", moved, err)
+	}
+	for _, dir := range []string{c.dir, c.remote} {
+		if c.git(dir, "rev-parse", "v1^{commit}") != c.git(c.dir, "rev-parse", "v1.2.3") {
+			t.Errorf("v1 in %s is not at the release", dir)
+		}
+	}
+}
+
+// A tag of a version that pins nothing, made by hand, gets neither v1 nor v1.2.
+func TestMoveUnpinned(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"tag", "v1.2.3"}, {"tag", "-a", "-m", "by hand", "v1.2.3"}} {
+		c := newClone(t)
+		c.git(c.dir, args...)
+		c.git(c.dir, "push", "-q", "origin", "v1.2.3")
+		before := c.state()
+		moved, err := c.repository().Move(t.Context(), "v1.2.3")
+		if err == nil || !strings.Contains(err.Error(), "v1.2.3 is no release: action.yml names the image") || !strings.Contains(err.Error(), "FOREMAN_LINUX_AMD64") {
+			t.Errorf("%q: got %q and the error %v", args, moved, err)
+		}
+		if c.state() != before {
+			t.Errorf("%q: a refused move changed something", args)
+		}
+	}
+}

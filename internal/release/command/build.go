@@ -43,7 +43,7 @@ func build(ctx context.Context, env Env, o *options, _ string) error {
 			}
 		}
 	}
-	if err := empty(o.out); err != nil {
+	if err := prepare(o.out); err != nil {
 		return err
 	}
 	b := program.Builder{Dir: o.root, Version: o.version}
@@ -78,9 +78,16 @@ func build(ctx context.Context, env Env, o *options, _ string) error {
 	return o.assemble(env, r, platforms)
 }
 
-// empty removes a folder of an earlier build. A folder with anything else in it stays.
-func empty(folder string) error {
-	made := []string{"programs", "images", "completions", "man", "pinned", "checksums.txt"}
+// The file by which build recognises a folder that it made, and its content.
+const (
+	marker     = ".release-build"
+	markerText = "release build made this folder, and empties it.\n"
+)
+
+// prepare makes the folder of a build anew. A folder that no build made, or with anything else in
+// it, stays as it is.
+func prepare(folder string) error {
+	made := []string{marker, "programs", "images", "completions", "man", "pinned", "checksums.txt"}
 	list, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -90,7 +97,19 @@ func empty(folder string) error {
 			return fmt.Errorf("-out: %s has %s, which no build made: name another folder", folder, e.Name())
 		}
 	}
-	return os.RemoveAll(folder)
+	path := filepath.Join(folder, marker)
+	if len(list) > 0 {
+		if text, err := os.ReadFile(path); err != nil || string(text) != markerText {
+			return fmt.Errorf("-out: no build made %s: it has no file %s; remove the folder, or name another one", folder, marker)
+		}
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(markerText), 0o644)
 }
 
 func (o *options) programs() string { return filepath.Join(o.out, "programs") }

@@ -31,7 +31,9 @@ type Env struct {
 	// Terminal reports whether Stderr is one, on which a line can be rewritten in place.
 	Terminal bool
 	Version  string // of the program; empty: unknown
-	Program  string // the name that the program was started by, a path or not; empty: unknown
+	// Repository is the one that released the program, as OWNER/NAME; empty: org/foreman-action.
+	Repository string
+	Program    string // the name that the program was started by, a path or not; empty: unknown
 	// Hangups begins to deliver SIGHUP, which ends the program otherwise; nil: there are none.
 	Hangups func() <-chan os.Signal
 

@@ -43,10 +43,14 @@ func build(ctx context.Context, env Env, o *options, _ string) error {
 			}
 		}
 	}
+	repository, err := entry.ParseRepository(o.anyRepository())
+	if err != nil {
+		return err
+	}
 	if err := prepare(o.out); err != nil {
 		return err
 	}
-	b := program.Builder{Dir: o.root, Version: o.version}
+	b := program.Builder{Dir: o.root, Version: o.version, Repository: repository.String()}
 	sums, err := b.BuildAll(ctx, platforms, o.programs())
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/release/entry"
 	"github.com/org/foreman-action/internal/release/program"
 )
 
@@ -30,7 +31,7 @@ func TestGoreleaserBuilds(t *testing.T) {
 	var want []build
 	for _, p := range program.All() {
 		var flags, ldflags []string
-		for _, flag := range p.Flags("{{ .Env.RELEASE_VERSION }}") {
+		for _, flag := range p.Flags("{{ .Env.RELEASE_VERSION }}", `{{ envOrDefault "GITHUB_REPOSITORY" "`+entry.Default+`" }}`) {
 			if value, ok := strings.CutPrefix(flag, "-ldflags="); ok {
 				ldflags = append(ldflags, value)
 			} else {
@@ -42,5 +43,23 @@ func TestGoreleaserBuilds(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got.Builds); diff != "" {
 		t.Errorf("builds (-want +got):\n%s", diff)
+	}
+}
+
+// The image from the Dockerfile names a repository in one place, which a build argument replaces.
+func TestDockerfile(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := strings.ReplaceAll(string(text), "github.com/"+entry.Default+"/", "") // paths of packages
+	if strings.Count(own, entry.Default) != strings.Count(own, "\nARG REPOSITORY="+entry.Default+"\n") {
+		t.Errorf("the Dockerfile names %s outside of ARG REPOSITORY:\n%s", entry.Default, own)
+	}
+	for _, want := range []string{"internal/cli.buildRepository=${REPOSITORY}", `image.source="https://github.com/${REPOSITORY}"`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the Dockerfile has no %s", want)
+		}
 	}
 }

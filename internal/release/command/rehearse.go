@@ -113,7 +113,7 @@ func (o *options) pinAny(ctx context.Context, env Env) error {
 	return pin(ctx, env, &some, o.version)
 }
 
-func (o *options) anyRepository() string { return cmp.Or(o.repository, "org/foreman-action") }
+func (o *options) anyRepository() string { return cmp.Or(o.repository, entry.Default) }
 
 // formulaAny writes the formula for the files of the snapshot beside them.
 func (o *options) formulaAny() error {
@@ -191,7 +191,7 @@ func (o *options) tool(ctx context.Context, env Env, name string, args ...string
 		folders = append(folders, filepath.Dir(path))
 	}
 	path := strings.Join(append(folders, os.Getenv("PATH")), string(os.PathListSeparator))
-	vars := []string{"PATH=" + path, "RELEASE_VERSION=" + o.version}
+	vars := []string{"PATH=" + path, "RELEASE_VERSION=" + o.version, "GITHUB_REPOSITORY=" + o.anyRepository()}
 	remotes := exec.CommandContext(ctx, "git", "remote")
 	remotes.Dir = o.root
 	if out, err := remotes.Output(); err == nil && len(out) == 0 {

@@ -18,6 +18,9 @@ const (
 	SlimFile      = "slim/action.yml"
 )
 
+// Default is the repository that texts and programs name unless a release replaces it.
+const Default = "org/foreman-action"
+
 // A Repository is the repository that releases.
 type Repository struct{ Owner, Name string }
 

@@ -40,6 +40,7 @@ func verbs() map[string]verb {
 		"notes":    {"TAG", "print the changelog's section of a version", notes},
 		"build":    {"", "build the programs, their manual and the images into -out", build},
 		"push":     {"TAG", "check, push the images below -out to the registry, and print the digest of the action's", push},
+		"commit":   {"TAG", "check, pin, make the commit of the tag without a tag, and print it", commit},
 		"tag":      {"TAG", "check, pin the image and the programs, and push the tag of the version", tag},
 		"pin":      {"TAG", "write action.yml and slim/action.yml to -out/pinned, as a tag has them", pin},
 		"move":     {"TAG", "move v1 and v1.2 to a version", move},
@@ -51,7 +52,7 @@ func verbs() map[string]verb {
 
 // Run runs the command that args name.
 func Run(ctx context.Context, env Env, args []string) error {
-	names := []string{"check", "notes", "build", "push", "pin", "tag", "move", "inspect", "formula", "rehearse"}
+	names := []string{"check", "notes", "build", "commit", "push", "pin", "tag", "move", "inspect", "formula", "rehearse"}
 	if len(args) == 0 {
 		for _, name := range names {
 			fmt.Fprintf(env.Stderr, "release %-8s [flags] %-3s  %s\n", name, verbs()[name].argument, verbs()[name].purpose)

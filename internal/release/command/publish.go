@@ -74,6 +74,21 @@ func tag(ctx context.Context, env Env, o *options, tag string) error {
 	return nil
 }
 
+// commit makes the commit of the tag before an image is pushed, and prints it: the files of the
+// release are made from it.
+func commit(ctx context.Context, env Env, o *options, tag string) error {
+	sums, sumsErr := readSums(o.sums)
+	digest, digestErr := image.Digest(o.layout("foreman-action"))
+	id, err := o.git().Commit(ctx, tag, tagging.Pins{
+		Repository: o.repository, Server: o.server, Registry: o.registry, Digest: digest, Sums: sums,
+	})
+	if err := errors.Join(sumsErr, digestErr, err); err != nil {
+		return err
+	}
+	fmt.Fprintln(env.Stdout, id)
+	return nil
+}
+
 // pin writes the two files that workflows start, pinned as a tag has them, to -out/pinned. It
 // is for tests and rehearsals, and reads them from the working tree.
 func pin(_ context.Context, env Env, o *options, tag string) error {

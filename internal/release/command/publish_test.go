@@ -122,6 +122,10 @@ func TestRelease(t *testing.T) {
 
 	// The registry does not have the image yet.
 	before := s.git("ls-remote", "origin")
+	commit, err := s.run("v1.2.3", "commit")
+	if err != nil {
+		t.Fatalf("commit: %v\n%s", err, commit)
+	}
 	if out, err := s.run("v1.2.3", "tag", "-digest", digest); err == nil || !strings.Contains(err.Error(), "cannot be pulled without a login") {
 		t.Errorf("tag before the push: got %q and the error %v", out, err)
 	}
@@ -138,6 +142,9 @@ func TestRelease(t *testing.T) {
 	}
 	if out, err := s.run("v1.2.3", "tag", "-digest", digest); err != nil {
 		t.Fatalf("tag: %v\n%s", err, out)
+	}
+	if tagged := s.git("rev-parse", "v1.2.3"); tagged+"\n" != commit {
+		t.Errorf("the tag is at %s, and commit printed %s", tagged, commit)
 	}
 	want := "image: docker://" + s.reg + "/octo-org/foreman-action@" + digest
 	if text := s.git("show", "v1.2.3:action.yml"); !strings.Contains(text, want) {

@@ -91,6 +91,16 @@ func Downloads(server string, r Repository, tag string) (string, error) {
 	return strings.TrimRight(u.String(), "/") + "/" + r.String() + "/releases/download/" + tag, nil
 }
 
+// Rename returns a page of the documentation that names the repository of a release in place of the
+// default one: as an action, and in the address of its releases. The path of the module stays.
+func Rename(page, server string, r Repository) string {
+	return strings.NewReplacer(
+		"uses: "+Default+"@", "uses: "+r.String()+"@",
+		"uses: "+Default+"/slim@", "uses: "+r.String()+"/slim@",
+		"https://github.com/"+Default+"/releases", strings.TrimRight(server, "/")+"/"+r.String()+"/releases",
+	).Replace(page)
+}
+
 // The variables of slim/action.yml: the address of the release, and a SHA-256 per platform.
 const address = "FOREMAN_DOWNLOAD"
 

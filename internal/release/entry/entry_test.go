@@ -1,6 +1,7 @@
 package entry_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,6 +110,47 @@ func TestRefusals(t *testing.T) {
 		if got, err := entry.Downloads(text, entry.Repository{Owner: "org", Name: "name"}, "v1.2.3"); err == nil {
 			t.Errorf("server %q: got %s, want an error", text, got)
 		}
+	}
+}
+
+// Every page of this repository can be renamed: only the module keeps its path.
+func TestRename(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../../../*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir("../../../docs", func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".md" {
+			pages = append(pages, path)
+		}
+		return err
+	})
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("got %d pages and the error %v", len(pages), err)
+	}
+	r, changed := entry.Repository{Owner: "Octo-Org", Name: "foreman-action"}, 0
+	for _, page := range pages {
+		before, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := entry.Rename(string(before), "https://github.example/", r)
+		if after != string(before) {
+			changed++
+		}
+		if strings.Contains(strings.ReplaceAll(after, "github.com/"+entry.Default, ""), entry.Default) || strings.Contains(after, entry.Default+"/releases") {
+			t.Errorf("%s still names %s", page, entry.Default)
+		}
+		if strings.Count(after, "github.com/"+entry.Default) != strings.Count(string(before), "github.com/"+entry.Default)-strings.Count(string(before), "github.com/"+entry.Default+"/releases") {
+			t.Errorf("%s lost the path of the module", page)
+		}
+		if entry.Rename(string(before), "https://github.com", entry.Repository{Owner: "org", Name: "foreman-action"}) != string(before) {
+			t.Errorf("%s changes for the default repository", page)
+		}
+	}
+	if changed < 5 {
+		t.Errorf("%d pages name the repository", changed)
 	}
 }
 

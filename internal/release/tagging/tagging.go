@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ type Pins struct {
 	Registry   string            // of the image, such as ghcr.io
 	Digest     string            // of the action's image
 	Sums       map[string]string // of the released programs, by file
-	// Exists returns an error when an image cannot be pulled by its digest.
+	// Exists returns an error when an image cannot be pulled by its digest; nil: it may be missing.
 	Exists func(ctx context.Context, image, digest string) error
 }
 
@@ -121,27 +122,35 @@ func (r Repository) unused(ctx context.Context, c Checked) error {
 	return err
 }
 
-// Tag checks a release and its pins, makes the release's commit and pushes its tag. Nothing is
-// pushed, and no tag made, when a check fails: all mistakes are reported at once. It returns
-// the commit of the tag.
-func (r Repository) Tag(ctx context.Context, tag string, p Pins) (string, error) {
+// Commit checks a release and its pins, and makes the release's commit without a tag. All mistakes
+// are reported at once. The same release makes the same commit.
+func (r Repository) Commit(ctx context.Context, tag string, p Pins) (string, error) {
 	c, err := r.Check(ctx, tag)
 	files, pinErr := r.pin(ctx, cmp.Or(c.Commit, "HEAD"), tag, p)
 	if err := errors.Join(err, pinErr); err != nil {
 		return "", err
 	}
-	commit, err := r.commit(ctx, c, files)
+	if err := r.rename(ctx, c.Commit, p, files); err != nil {
+		return "", err
+	}
+	return r.commit(ctx, c, files)
+}
+
+// Tag makes the release's commit as [Repository.Commit] does, and pushes its tag. Nothing is
+// pushed, and no tag made, when a check fails. It returns the commit of the tag.
+func (r Repository) Tag(ctx context.Context, tag string, p Pins) (string, error) {
+	commit, err := r.Commit(ctx, tag, p)
 	if err != nil {
 		return "", err
 	}
-	name := "refs/tags/" + c.Version.Tag()
+	name := "refs/tags/" + tag
 	git := repo{dir: r.Dir}
 	// The lease refuses a tag that somebody else has pushed since the check.
 	if _, err := git.run(ctx, "", "push", "--atomic", "--force-with-lease="+name+":", r.Remote, commit+":"+name); err != nil {
-		return "", fmt.Errorf("push %s: %w", c.Version.Tag(), err)
+		return "", fmt.Errorf("push %s: %w", tag, err)
 	}
 	if _, err := git.run(ctx, "", "update-ref", name, commit, ""); err != nil {
-		return "", fmt.Errorf("%s is pushed, but not in this clone: %w", c.Version.Tag(), err)
+		return "", fmt.Errorf("%s is pushed, but not in this clone: %w", tag, err)
 	}
 	return commit, nil
 }
@@ -159,7 +168,7 @@ func (r Repository) pin(ctx context.Context, commit, tag string, p Pins) (map[st
 	owner, err := entry.ParseRepository(p.Repository)
 	known := note(err)
 	image := owner.Image(p.Registry, "foreman-action")
-	if note(entry.CheckDigest(p.Digest)) && known {
+	if note(entry.CheckDigest(p.Digest)) && known && p.Exists != nil {
 		note(p.Exists(ctx, image, p.Digest))
 	}
 	var downloads string
@@ -182,8 +191,36 @@ func (r Repository) pin(ctx context.Context, commit, tag string, p Pins) (map[st
 	return files, errors.Join(mistakes...)
 }
 
+// rename adds the pages of the documentation that name the repository that releases.
+func (r Repository) rename(ctx context.Context, commit string, p Pins, files map[string]string) error {
+	owner, err := entry.ParseRepository(p.Repository)
+	if err != nil {
+		return err
+	}
+	git := repo{dir: r.Dir}
+	list, err := git.run(ctx, "", "ls-tree", "-r", "-z", commit)
+	if err != nil {
+		return err
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(list, "\x00"), "\x00") {
+		kind, name, _ := strings.Cut(line, "\t")
+		page := path.Ext(name) == ".md" && (path.Dir(name) == "." || strings.HasPrefix(name, "docs/"))
+		if !page || !strings.HasPrefix(kind, "100644 ") {
+			continue
+		}
+		before, err := git.file(ctx, commit, name)
+		if err != nil {
+			return err
+		}
+		if after := entry.Rename(before, p.Server, owner); after != before {
+			files[name] = after
+		}
+	}
+	return nil
+}
+
 // commit makes a commit on top of the released one, without a change to branch, index or files.
-// The same release makes the same commit: its time is that of the released one.
+// Its time is that of the released one.
 func (r Repository) commit(ctx context.Context, c Checked, files map[string]string) (string, error) {
 	folder, err := os.MkdirTemp("", "release-")
 	if err != nil {

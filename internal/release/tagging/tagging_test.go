@@ -155,6 +155,44 @@ func TestTag(t *testing.T) {
 	}
 }
 
+// The commit of a release names its repository in the documentation; nothing is tagged or pushed
+// before Tag makes the same commit.
+func TestCommit(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	const page = "Write `uses: org/foreman-action@v1`, or\ngo install github.com/org/foreman-action/cmd/foreman@latest\n"
+	for _, name := range []string{"README.md", "docs/guides/agent.md", "docs/notes.txt", "internal/README.md"} {
+		c.write(name, page)
+	}
+	c.write("docs/other.md", "Nothing.\n")
+	c.git(c.dir, "add", "-A")
+	c.git(c.dir, "commit", "-q", "-m", "docs")
+	c.git(c.dir, "push", "-q", "origin", "main")
+	before := c.state()
+	p := pins()
+	if commit, err := c.repository().Commit(t.Context(), "v1.2.3", p); err == nil {
+		t.Errorf("got the commit %s without an image", commit)
+	}
+	p.Exists = nil
+	commit, err := c.repository().Commit(t.Context(), "v1.2.3", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.state() != before {
+		t.Error("the commit changed something")
+	}
+	if got := c.git(c.dir, "diff", "--name-only", "HEAD", commit); got != "README.md\naction.yml\ndocs/guides/agent.md\nslim/action.yml" {
+		t.Errorf("the release changes %q", got)
+	}
+	want := strings.Replace(page, "uses: org/", "uses: Octo-Org/", 1)
+	if got := c.git(c.dir, "show", commit+":docs/guides/agent.md"); got != strings.TrimSpace(want) {
+		t.Errorf("got the page %q, want %q", got, want)
+	}
+	if tagged, err := c.repository().Tag(t.Context(), "v1.2.3", pins(published)); err != nil || tagged != commit {
+		t.Errorf("got the tag at %s and the error %v, want %s", tagged, err, commit)
+	}
+}
+
 // Files on the disk that git does not compare with the commit take no part in a release.
 func TestTagReadsCommit(t *testing.T) {
 	t.Parallel()

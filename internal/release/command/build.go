@@ -91,7 +91,7 @@ const (
 // prepare makes the folder of a build anew. A folder that no build made, or with anything else in
 // it, stays as it is.
 func prepare(folder string) error {
-	made := []string{marker, "programs", "images", "completions", "man", "pinned", "checksums.txt"}
+	made := []string{marker, "programs", "images", "completions", "man", "pinned", "files", "checksums.txt"}
 	list, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -45,14 +45,16 @@ func verbs() map[string]verb {
 		"pin":      {"TAG", "write action.yml and slim/action.yml to -out/pinned, as a tag has them", pin},
 		"move":     {"TAG", "move v1 and v1.2 to a version", move},
 		"inspect":  {"", "check every file of a release below -dist", inspect},
-		"formula":  {"TAG", "print the Homebrew formula for the files below -dist", formula},
+		"files":    {"TAG", "inspect, and copy the files below -dist, the Homebrew formula and the checksums to -out/files", files},
+		"compare":  {"", "compare the files of a draft, downloaded to -dist, with the checksums -sums", compare},
+		"latest":   {"TAG", "print whether no newer version has a tag: true or false", latest},
 		"rehearse": {"", "check all that a release does, without one", rehearse},
 	}
 }
 
 // Run runs the command that args name.
 func Run(ctx context.Context, env Env, args []string) error {
-	names := []string{"check", "notes", "build", "commit", "push", "pin", "tag", "move", "inspect", "formula", "rehearse"}
+	names := []string{"check", "notes", "build", "commit", "push", "pin", "tag", "inspect", "files", "compare", "latest", "move", "rehearse"}
 	if len(args) == 0 {
 		for _, name := range names {
 			fmt.Fprintf(env.Stderr, "release %-8s [flags] %-3s  %s\n", name, verbs()[name].argument, verbs()[name].purpose)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/authn"
 
+	"github.com/org/foreman-action/internal/release/contents"
 	"github.com/org/foreman-action/internal/release/entry"
 	"github.com/org/foreman-action/internal/release/image"
 	"github.com/org/foreman-action/internal/release/tagging"
@@ -144,6 +145,30 @@ func readSums(file string) (map[string]string, error) {
 		return nil, fmt.Errorf("read the checksums %s: %w", file, err)
 	}
 	return sums, nil
+}
+
+// latest prints the value of gh's flag --latest.
+func latest(ctx context.Context, env Env, o *options, tag string) error {
+	newest, err := o.git().Latest(ctx, tag)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(env.Stdout, newest)
+	return nil
+}
+
+// compare compares a draft with the checksums of the files that were inspected and signed.
+func compare(_ context.Context, env Env, o *options, _ string) error {
+	list, err := os.ReadFile(o.sums)
+	if err != nil {
+		return err
+	}
+	n, err := contents.Compare(o.dist, string(list))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stdout, "%d files of the draft are those of this release\n", n)
+	return nil
 }
 
 func move(ctx context.Context, env Env, o *options, tag string) error {

@@ -153,6 +153,9 @@ func TestRelease(t *testing.T) {
 	if out, err := s.run("v1.2.3", "move"); err != nil || out != "v1 is at v1.2.3\nv1.2 is at v1.2.3\n" {
 		t.Errorf("move: got %q and the error %v", out, err)
 	}
+	if out, err := s.run("v1.2.3", "latest"); err != nil || out != "true\n" {
+		t.Errorf("latest: got %q and the error %v", out, err)
+	}
 	refs := s.git("ls-remote", "--tags", "origin")
 	for _, name := range []string{"v1", "v1.2", "v1.2.3"} {
 		if !strings.Contains(refs, s.git("rev-parse", "v1.2.3")+"\trefs/tags/"+name) {

@@ -252,6 +252,23 @@ func (r Repository) commit(ctx context.Context, c Checked, files map[string]stri
 	return git.run(ctx, "", "commit-tree", tree, "-p", c.Commit, "-m", "Release "+c.Version.Tag())
 }
 
+// Latest reports whether no newer version has a tag at the remote. The version itself must have one.
+func (r Repository) Latest(ctx context.Context, tag string) (bool, error) {
+	v, err := version.Parse(tag)
+	if err != nil {
+		return false, err
+	}
+	references, err := repo{dir: r.Dir}.references(ctx, r.Remote)
+	if err != nil {
+		return false, err
+	}
+	if references["refs/tags/"+v.Tag()].object == "" {
+		return false, fmt.Errorf("%s has no tag %s: tag the release first", r.Remote, v.Tag())
+	}
+	newer := func(w version.Version) bool { return w.Compare(v) > 0 }
+	return !slices.ContainsFunc(versions(references), newer), nil
+}
+
 // Move moves v1 and v1.2 to the tag of a version, at the remote and here, all or none. A tag
 // that already covers a newer version stays. A version that pins no image and no programs is
 // refused. It returns the tags that moved.

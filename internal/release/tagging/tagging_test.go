@@ -397,6 +397,22 @@ func TestMove(t *testing.T) {
 	}
 }
 
+// An older line does not become the latest release, and the newest one does.
+func TestLatest(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	if latest, err := c.repository().Latest(t.Context(), "v1.2.3"); err == nil || !strings.Contains(err.Error(), "has no tag v1.2.3") {
+		t.Errorf("without a tag: got %v and the error %v", latest, err)
+	}
+	for _, tag := range []string{"v1.2.3", "v1.3.0", "v1.2.4", "v1.10.0"} {
+		c.git(c.dir, "push", "-q", "origin", "main:refs/tags/"+tag)
+		want := tag != "v1.2.4"
+		if latest, err := c.repository().Latest(t.Context(), tag); err != nil || latest != want {
+			t.Errorf("%s: got %v and the error %v, want %v", tag, latest, err, want)
+		}
+	}
+}
+
 // A tag with a message, made by hand, moves as any other.
 func TestMoveAnnotated(t *testing.T) {
 	t.Parallel()

@@ -4,10 +4,12 @@ package command
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/org/foreman-action/internal/release/tagging"
@@ -98,6 +100,22 @@ func Run(ctx context.Context, env Env, args []string) error {
 	return v.run(ctx, env, &o, f.Arg(0))
 }
 
-func (o *options) git() tagging.Repository {
-	return tagging.Repository{Dir: o.root, Remote: o.remote, Branch: o.branch}
+func (o *options) git(env Env) tagging.Repository {
+	return tagging.Repository{Dir: o.root, Remote: o.remote, Branch: o.branch, Env: login(env, o.server)}
+}
+
+// login returns variables with which git sends GITHUB_TOKEN to the server of the repository, and to
+// no other. The token stands in no file and in no argument.
+func login(env Env, server string) []string {
+	token := env.Getenv("GITHUB_TOKEN")
+	if token == "" {
+		return nil
+	}
+	n, _ := strconv.Atoi(env.Getenv("GIT_CONFIG_COUNT"))
+	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))
+	return []string{
+		fmt.Sprintf("GIT_CONFIG_COUNT=%d", n+1),
+		fmt.Sprintf("GIT_CONFIG_KEY_%d=http.%s/.extraheader", n, strings.TrimRight(server, "/")),
+		fmt.Sprintf("GIT_CONFIG_VALUE_%d=Authorization: Basic %s", n, basic),
+	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func check(ctx context.Context, env Env, o *options, tag string) error {
-	c, err := o.git().Check(ctx, tag)
+	c, err := o.git(env).Check(ctx, tag)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func notes(ctx context.Context, env Env, o *options, tag string) error {
 	if err != nil {
 		return err
 	}
-	section, err := o.git().Notes(ctx, "HEAD", v)
+	section, err := o.git(env).Notes(ctx, "HEAD", v)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func notes(ctx context.Context, env Env, o *options, tag string) error {
 
 // push checks the release again: the workflow has done so, a person at a terminal may not have.
 func push(ctx context.Context, env Env, o *options, tag string) error {
-	_, err := o.git().Check(ctx, tag)
+	_, err := o.git(env).Check(ctx, tag)
 	owner, ownerErr := entry.ParseRepository(o.repository)
 	if err := errors.Join(err, ownerErr); err != nil {
 		return err
@@ -62,7 +62,7 @@ func push(ctx context.Context, env Env, o *options, tag string) error {
 func tag(ctx context.Context, env Env, o *options, tag string) error {
 	// Without checksums the rest is checked all the same, and refused.
 	sums, sumsErr := readSums(o.sums)
-	commit, err := o.git().Tag(ctx, tag, tagging.Pins{
+	commit, err := o.git(env).Tag(ctx, tag, tagging.Pins{
 		Repository: o.repository, Server: o.server, Registry: o.registry, Digest: o.digest, Sums: sums,
 		Exists: func(ctx context.Context, name, digest string) error {
 			return errors.Join(o.ours(digest), image.Registry{}.Exists(ctx, name, digest))
@@ -80,7 +80,7 @@ func tag(ctx context.Context, env Env, o *options, tag string) error {
 func commit(ctx context.Context, env Env, o *options, tag string) error {
 	sums, sumsErr := readSums(o.sums)
 	digest, digestErr := image.Digest(o.layout("foreman-action"))
-	id, err := o.git().Commit(ctx, tag, tagging.Pins{
+	id, err := o.git(env).Commit(ctx, tag, tagging.Pins{
 		Repository: o.repository, Server: o.server, Registry: o.registry, Digest: digest, Sums: sums,
 	})
 	if err := errors.Join(sumsErr, digestErr, err); err != nil {
@@ -149,7 +149,7 @@ func readSums(file string) (map[string]string, error) {
 
 // latest prints the value of gh's flag --latest.
 func latest(ctx context.Context, env Env, o *options, tag string) error {
-	newest, err := o.git().Latest(ctx, tag)
+	newest, err := o.git(env).Latest(ctx, tag)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func compare(_ context.Context, env Env, o *options, _ string) error {
 }
 
 func move(ctx context.Context, env Env, o *options, tag string) error {
-	moved, err := o.git().Move(ctx, tag)
+	moved, err := o.git(env).Move(ctx, tag)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"io"
 	"log"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -234,6 +236,31 @@ func TestTagOfAnotherBuild(t *testing.T) {
 	}
 	if tags := s.git("ls-remote", "--tags", "origin"); tags != "" {
 		t.Errorf("the remote has the tags %s", tags)
+	}
+}
+
+// git sends the token of a step to the server of the repository, and to no other.
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	var logins sync.Map // by path
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		logins.Store(strings.Split(r.URL.Path, "/")[1], r.Header.Get("Authorization"))
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(server.Close)
+	s := newStage(t)
+	for name, address := range map[string]string{"own": server.URL, "other": "https://github.example"} {
+		s.git("remote", "add", name, server.URL+"/"+name)
+		if out, err := s.run("v1.2.3", "check", "-remote", name, "-server", address); err == nil {
+			t.Errorf("got %q, want an error", out)
+		}
+	}
+	want := "Basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:example"))
+	if login, _ := logins.Load("own"); login != want {
+		t.Errorf("the own server got the login %q, want %q", login, want)
+	}
+	if login, asked := logins.Load("other"); !asked || login != "" {
+		t.Errorf("another server got the login %q", login)
 	}
 }
 

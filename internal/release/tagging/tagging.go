@@ -26,7 +26,11 @@ type Repository struct {
 	Dir    string // the root of the working tree
 	Remote string // such as origin
 	Branch string // of the remote, whose newest commit is released, such as main
+	// Env are more variables of git, such as a login at the remote.
+	Env []string
 }
+
+func (r Repository) repo() repo { return repo{dir: r.Dir, env: r.Env} }
 
 // Pins are the contents of a release that its commit names.
 type Pins struct {
@@ -63,7 +67,7 @@ func (r Repository) Check(ctx context.Context, tag string) (Checked, error) {
 	c.Version, err = version.Parse(tag)
 	note(err)
 	valid := err == nil
-	git := repo{dir: r.Dir}
+	git := r.repo()
 
 	changes, err := git.run(ctx, "", "status", "--porcelain", "--untracked-files=all")
 	note(err)
@@ -90,7 +94,7 @@ func (r Repository) Check(ctx context.Context, tag string) (Checked, error) {
 
 // Notes returns the section of a version in the changelog of a commit.
 func (r Repository) Notes(ctx context.Context, commit string, v version.Version) (string, error) {
-	text, err := repo{dir: r.Dir}.file(ctx, commit, "CHANGELOG.md")
+	text, err := r.repo().file(ctx, commit, "CHANGELOG.md")
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +119,7 @@ func (r Repository) unused(ctx context.Context, c Checked) error {
 	if c.references[name].object != "" {
 		return fmt.Errorf("tag %s exists at %s: release a new version", c.Version.Tag(), r.Remote)
 	}
-	local, err := repo{dir: r.Dir}.run(ctx, "", "for-each-ref", "--format=%(refname)", name)
+	local, err := r.repo().run(ctx, "", "for-each-ref", "--format=%(refname)", name)
 	if err == nil && local != "" {
 		err = fmt.Errorf("tag %s exists in this clone: delete it, or release a new version", c.Version.Tag())
 	}
@@ -144,7 +148,7 @@ func (r Repository) Tag(ctx context.Context, tag string, p Pins) (string, error)
 		return "", err
 	}
 	name := "refs/tags/" + tag
-	git := repo{dir: r.Dir}
+	git := r.repo()
 	// The lease refuses a tag that somebody else has pushed since the check.
 	if _, err := git.run(ctx, "", "push", "--atomic", "--force-with-lease="+name+":", r.Remote, commit+":"+name); err != nil {
 		return "", fmt.Errorf("push %s: %w", tag, err)
@@ -178,7 +182,7 @@ func (r Repository) pin(ctx context.Context, commit, tag string, p Pins) (map[st
 	}
 	files := map[string]string{}
 	change := func(name string, pinned func(text string) (string, error)) {
-		text, err := repo{dir: r.Dir}.file(ctx, commit, name)
+		text, err := r.repo().file(ctx, commit, name)
 		if note(err) {
 			files[name], err = pinned(text)
 			note(err)
@@ -197,7 +201,7 @@ func (r Repository) rename(ctx context.Context, commit string, p Pins, files map
 	if err != nil {
 		return err
 	}
-	git := repo{dir: r.Dir}
+	git := r.repo()
 	list, err := git.run(ctx, "", "ls-tree", "-r", "-z", commit)
 	if err != nil {
 		return err
@@ -227,12 +231,12 @@ func (r Repository) commit(ctx context.Context, c Checked, files map[string]stri
 		return "", err
 	}
 	defer os.RemoveAll(folder)
-	git := repo{dir: r.Dir}
+	git := r.repo()
 	date, err := git.run(ctx, "", "show", "-s", "--format=%cI", c.Commit)
 	if err != nil {
 		return "", err
 	}
-	git.env = []string{"GIT_INDEX_FILE=" + filepath.Join(folder, "index"), "GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date}
+	git.env = append(slices.Clone(git.env), "GIT_INDEX_FILE="+filepath.Join(folder, "index"), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date)
 	if _, err := git.run(ctx, "", "read-tree", c.Commit); err != nil {
 		return "", err
 	}
@@ -258,7 +262,7 @@ func (r Repository) Latest(ctx context.Context, tag string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	references, err := repo{dir: r.Dir}.references(ctx, r.Remote)
+	references, err := r.repo().references(ctx, r.Remote)
 	if err != nil {
 		return false, err
 	}
@@ -277,7 +281,7 @@ func (r Repository) Move(ctx context.Context, tag string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	git := repo{dir: r.Dir}
+	git := r.repo()
 	references, err := git.references(ctx, r.Remote)
 	if err != nil {
 		return nil, err
@@ -319,7 +323,7 @@ func (r Repository) Move(ctx context.Context, tag string) ([]string, error) {
 
 // pinned refuses a commit that is not the release of a version.
 func (r Repository) pinned(ctx context.Context, commit string, v version.Version) error {
-	git := repo{dir: r.Dir}
+	git := r.repo()
 	container, err := git.file(ctx, commit, entry.ContainerFile)
 	if err != nil {
 		return err

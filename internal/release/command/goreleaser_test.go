@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/release/program"
 )
 
-// goreleaser builds the programs with the flags of our own builds.
+// goreleaser builds the programs with the flags of our own builds, and publishes none.
 func TestGoreleaserBuilds(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../.goreleaser.yaml")
@@ -24,7 +24,10 @@ func TestGoreleaserBuilds(t *testing.T) {
 		Env, Goos, Goarch []string
 		Flags, Ldflags    []string
 	}
-	var got struct{ Builds []build }
+	var got struct {
+		Builds  []build
+		Release struct{ Draft bool }
+	}
 	if err := yaml.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -40,6 +43,9 @@ func TestGoreleaserBuilds(t *testing.T) {
 		}
 		want = append(want, build{p.Name, p.Name, p.Package, []string{"CGO_ENABLED=0", "GOFLAGS="},
 			[]string{"linux", "darwin", "windows"}, []string{"amd64", "arm64"}, flags, ldflags})
+	}
+	if !got.Release.Draft {
+		t.Error("a release by goreleaser is public before it is inspected")
 	}
 	if diff := cmp.Diff(want, got.Builds); diff != "" {
 		t.Errorf("builds (-want +got):\n%s", diff)

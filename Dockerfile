@@ -22,8 +22,11 @@ RUN go build -trimpath \
 
 COPY . .
 ARG VERSION
+# The repository that "foreman init" and the image name.
+ARG REPOSITORY=org/foreman-action
 # A scratch image has no /tmp and no certificates, so this step adds both to the program.
-RUN go build -trimpath -ldflags "-s -w -X github.com/org/foreman-action/internal/cli.buildVersion=${VERSION}" -o /out/foreman . \
+RUN go build -trimpath -ldflags "-s -w -X github.com/org/foreman-action/internal/cli.buildVersion=${VERSION} \
+      -X github.com/org/foreman-action/internal/cli.buildRepository=${REPOSITORY}" -o /out/foreman . \
  && mkdir -p /out/etc/ssl/certs /out/tmp \
  && chmod 1777 /out/tmp \
  && cp -L /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/ca-certificates.crt
@@ -31,9 +34,10 @@ RUN go build -trimpath -ldflags "-s -w -X github.com/org/foreman-action/internal
 FROM scratch
 ARG VERSION
 ARG REVISION
+ARG REPOSITORY=org/foreman-action
 LABEL org.opencontainers.image.title="foreman" \
       org.opencontainers.image.description="Agents decide. Foreman acts: issue events become ordered, guarded writes." \
-      org.opencontainers.image.source="https://github.com/org/foreman-action" \
+      org.opencontainers.image.source="https://github.com/${REPOSITORY}" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"

@@ -22,8 +22,11 @@ import (
 	"github.com/org/foreman-action/internal/command"
 )
 
-// buildVersion is set by the linker of a release.
-var buildVersion string
+// Set by the linker of a release.
+var (
+	buildVersion    string
+	buildRepository = "org/foreman-action" // that releases, and that workflows name
+)
 
 // Main runs the command that args name, without the program's name, and returns the exit code.
 // Without arguments inside GitHub Actions, Main runs the action. If the program is started under
@@ -31,7 +34,7 @@ var buildVersion string
 // be set; Main sets the version from the build.
 func Main(ctx context.Context, env process.Env, args []string) int {
 	env = env.Complete()
-	env.Version = command.Version(buildVersion)
+	env.Version, env.Repository = command.Version(buildVersion), buildRepository
 	out := process.NewOutput(env.Stdout)
 	env.Stdout = out
 	if named := validate.Arguments(env.Program); named != nil {

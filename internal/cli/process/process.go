@@ -30,7 +30,9 @@ type Env struct {
 	// Terminal reports whether Stderr is a terminal, so that a line can be rewritten in place.
 	Terminal bool
 	Version  string // of the program; empty: unknown
-	Program  string // the name or path that the program was started under; empty: unknown
+	// Repository is the one that released the program, as OWNER/NAME; empty: org/foreman-action.
+	Repository string
+	Program    string // the name or path that the program was started under; empty: unknown
 	// Hangups starts the delivery of SIGHUP, which would otherwise end the program; nil: no signals
 	// are delivered.
 	Hangups func() <-chan os.Signal

@@ -86,7 +86,7 @@ func Propose(ctx context.Context, r Repository, o Options) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
-	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg), Parts: d.parts(), Unmapped: imports.Unmapped}
+	p := Proposal{Rules: []byte(d.render()), Workflow: workflow(cfg, o.Action), Parts: d.parts(), Unmapped: imports.Unmapped}
 	return p, verify(ctx, string(p.Rules))
 }
 

@@ -77,6 +77,23 @@ func TestPropose(t *testing.T) {
 	})
 }
 
+// TestAction names the repository that released the program in the workflow, where
+// "foreman rules check" finds it.
+func TestAction(t *testing.T) {
+	t.Parallel()
+	const action = "Octo-Org/foreman-action"
+	p, err := Propose(t.Context(), Repository{}, Options{Action: action})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := difference(baseWorkflow, string(p.Workflow)); got != "      - uses: "+action+"@v1\n" {
+		t.Errorf("got the changes %q in the workflow", got)
+	}
+	if runs, err := lint.ParseRuns(WorkflowPath, p.Workflow); err != nil || len(runs) != 1 {
+		t.Errorf("got %d steps that run Foreman and the error %v", len(runs), err)
+	}
+}
+
 // difference returns the lines of b that are not lines of a.
 func difference(a, b string) string {
 	known := map[string]bool{}

@@ -20,15 +20,17 @@ const WorkflowPath = ".github/workflows/foreman.yml"
 //go:embed workflow.yml
 var baseWorkflow string
 
-// The parts of baseWorkflow that depend on the rules.
+// The parts of baseWorkflow that depend on the rules, and on the release.
 const (
+	baseAction = "uses: org/foreman-action@"
 	baseTypes  = "    types: [opened, edited, reopened]\n"
 	baseIssues = "  issues: read # with mode: apply in .github/foreman.yml, make this write\n"
 	baseGroup  = "github.event.issue.number ||"
 )
 
-// workflow returns the workflow that runs the rules of a configuration.
-func workflow(cfg *config.Config) []byte {
+// workflow returns the workflow that runs the rules of a configuration with an action, the
+// default one if it is empty.
+func workflow(cfg *config.Config, action string) []byte {
 	w := triggers{types: map[string][]string{triage.EventIssues: {"opened", "edited", "reopened"}}}
 	for _, i := range rules.Infos(cfg.Rules) {
 		for _, on := range i.On {
@@ -43,6 +45,9 @@ func workflow(cfg *config.Config) []byte {
 	}
 	if _, pulls := w.types[triage.EventPullRequest]; pulls {
 		text = strings.Replace(text, baseGroup, "github.event.issue.number || github.event.pull_request.number ||", 1)
+	}
+	if action != "" {
+		text = strings.Replace(text, baseAction, "uses: "+action+"@", 1)
 	}
 	return []byte(text)
 }

@@ -43,10 +43,14 @@ func build(ctx context.Context, env Env, o *options, _ string) error {
 			}
 		}
 	}
-	if err := empty(o.out); err != nil {
+	repository, err := entry.ParseRepository(o.anyRepository())
+	if err != nil {
 		return err
 	}
-	b := program.Builder{Dir: o.root, Version: o.version}
+	if err := prepare(o.out); err != nil {
+		return err
+	}
+	b := program.Builder{Dir: o.root, Version: o.version, Repository: repository.String()}
 	sums, err := b.BuildAll(ctx, platforms, o.programs())
 	if err != nil {
 		return err
@@ -78,9 +82,16 @@ func build(ctx context.Context, env Env, o *options, _ string) error {
 	return o.assemble(env, r, platforms)
 }
 
-// empty removes a folder of an earlier build. A folder with anything else in it stays.
-func empty(folder string) error {
-	made := []string{"programs", "images", "completions", "man", "pinned", "checksums.txt"}
+// The file by which build recognises a folder that it made, and its content.
+const (
+	marker     = ".release-build"
+	markerText = "release build made this folder, and empties it.\n"
+)
+
+// prepare makes the folder of a build anew. A folder that no build made, or with anything else in
+// it, stays as it is.
+func prepare(folder string) error {
+	made := []string{marker, "programs", "images", "completions", "man", "pinned", "files", "checksums.txt"}
 	list, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -90,7 +101,19 @@ func empty(folder string) error {
 			return fmt.Errorf("-out: %s has %s, which no build made: name another folder", folder, e.Name())
 		}
 	}
-	return os.RemoveAll(folder)
+	path := filepath.Join(folder, marker)
+	if len(list) > 0 {
+		if text, err := os.ReadFile(path); err != nil || string(text) != markerText {
+			return fmt.Errorf("-out: no build made %s: it has no file %s; remove the folder, or name another one", folder, marker)
+		}
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(markerText), 0o644)
 }
 
 func (o *options) programs() string { return filepath.Join(o.out, "programs") }
@@ -165,4 +188,13 @@ func (o *options) assemble(env Env, r image.Release, platforms []string) error {
 		fmt.Fprintf(env.Stdout, "image %s: %s on %s\n", i.Name, digest, strings.Join(platforms, ", "))
 	}
 	return nil
+}
+
+// ours refuses a digest that is not of the image below -out, which this run built and pushed.
+func (o *options) ours(digest string) error {
+	built, err := image.Digest(o.layout("foreman-action"))
+	if err == nil && built != digest {
+		err = fmt.Errorf("-digest %s: the image of this run has the digest %s", digest, built)
+	}
+	return err
 }

@@ -4,10 +4,12 @@ package command
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/org/foreman-action/internal/release/tagging"
@@ -28,10 +30,10 @@ type verb struct {
 
 // The options of all verbs; each reads those that it needs.
 type options struct {
-	root, remote, repository, server, registry string
-	out, digest, sums, version, dist           string
-	platforms                                  string
-	twice, cold, short                         bool
+	root, remote, branch, repository, server, registry string
+	out, digest, sums, version, dist                   string
+	platforms                                          string
+	twice, cold, short                                 bool
 }
 
 func verbs() map[string]verb {
@@ -40,18 +42,21 @@ func verbs() map[string]verb {
 		"notes":    {"TAG", "print the changelog's section of a version", notes},
 		"build":    {"", "build the programs, their manual and the images into -out", build},
 		"push":     {"TAG", "check, push the images below -out to the registry, and print the digest of the action's", push},
+		"commit":   {"TAG", "check, pin, make the commit of the tag without a tag, and print it", commit},
 		"tag":      {"TAG", "check, pin the image and the programs, and push the tag of the version", tag},
 		"pin":      {"TAG", "write action.yml and slim/action.yml to -out/pinned, as a tag has them", pin},
 		"move":     {"TAG", "move v1 and v1.2 to a version", move},
 		"inspect":  {"", "check every file of a release below -dist", inspect},
-		"formula":  {"TAG", "print the Homebrew formula for the files below -dist", formula},
+		"files":    {"TAG", "inspect, and copy the files below -dist, the Homebrew formula and the checksums to -out/files", files},
+		"compare":  {"", "compare the files of a draft, downloaded to -dist, with the checksums -sums", compare},
+		"latest":   {"TAG", "print whether no newer version has a tag: true or false", latest},
 		"rehearse": {"", "check all that a release does, without one", rehearse},
 	}
 }
 
 // Run runs the command that args name.
 func Run(ctx context.Context, env Env, args []string) error {
-	names := []string{"check", "notes", "build", "push", "pin", "tag", "move", "inspect", "formula", "rehearse"}
+	names := []string{"check", "notes", "build", "commit", "push", "pin", "tag", "inspect", "files", "compare", "latest", "move", "rehearse"}
 	if len(args) == 0 {
 		for _, name := range names {
 			fmt.Fprintf(env.Stderr, "release %-8s [flags] %-3s  %s\n", name, verbs()[name].argument, verbs()[name].purpose)
@@ -67,6 +72,7 @@ func Run(ctx context.Context, env Env, args []string) error {
 	f.SetOutput(env.Stderr)
 	f.StringVar(&o.root, "root", "../..", "the `folder` of the repository")
 	f.StringVar(&o.remote, "remote", "origin", "the `remote` that the tags are pushed to")
+	f.StringVar(&o.branch, "branch", "main", "the `branch` of the remote whose newest commit is released")
 	f.StringVar(&o.repository, "repository", env.Getenv("GITHUB_REPOSITORY"), "the repository that releases, as `owner/name`")
 	f.StringVar(&o.server, "server", cmp.Or(env.Getenv("GITHUB_SERVER_URL"), "https://github.com"), "the `address` of its server")
 	f.StringVar(&o.registry, "registry", "ghcr.io", "the `host` of the images")
@@ -94,4 +100,22 @@ func Run(ctx context.Context, env Env, args []string) error {
 	return v.run(ctx, env, &o, f.Arg(0))
 }
 
-func (o *options) git() tagging.Repository { return tagging.Repository{Dir: o.root, Remote: o.remote} }
+func (o *options) git(env Env) tagging.Repository {
+	return tagging.Repository{Dir: o.root, Remote: o.remote, Branch: o.branch, Env: login(env, o.server)}
+}
+
+// login returns variables with which git sends GITHUB_TOKEN to the server of the repository, and to
+// no other. The token stands in no file and in no argument.
+func login(env Env, server string) []string {
+	token := env.Getenv("GITHUB_TOKEN")
+	if token == "" {
+		return nil
+	}
+	n, _ := strconv.Atoi(env.Getenv("GIT_CONFIG_COUNT"))
+	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))
+	return []string{
+		fmt.Sprintf("GIT_CONFIG_COUNT=%d", n+1),
+		fmt.Sprintf("GIT_CONFIG_KEY_%d=http.%s/.extraheader", n, strings.TrimRight(server, "/")),
+		fmt.Sprintf("GIT_CONFIG_VALUE_%d=Authorization: Basic %s", n, basic),
+	}
+}

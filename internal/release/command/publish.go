@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/authn"
 
-	"github.com/org/foreman-action/internal/release/changelog"
+	"github.com/org/foreman-action/internal/release/contents"
 	"github.com/org/foreman-action/internal/release/entry"
 	"github.com/org/foreman-action/internal/release/image"
 	"github.com/org/foreman-action/internal/release/tagging"
@@ -17,7 +17,7 @@ import (
 )
 
 func check(ctx context.Context, env Env, o *options, tag string) error {
-	c, err := o.git().Check(ctx, tag)
+	c, err := o.git(env).Check(ctx, tag)
 	if err != nil {
 		return err
 	}
@@ -25,16 +25,12 @@ func check(ctx context.Context, env Env, o *options, tag string) error {
 	return nil
 }
 
-func notes(_ context.Context, env Env, o *options, tag string) error {
+func notes(ctx context.Context, env Env, o *options, tag string) error {
 	v, err := version.Parse(tag)
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(o.root, "CHANGELOG.md"))
-	if err != nil {
-		return err
-	}
-	section, err := changelog.Section(string(text), v)
+	section, err := o.git(env).Notes(ctx, "HEAD", v)
 	if err != nil {
 		return err
 	}
@@ -44,7 +40,7 @@ func notes(_ context.Context, env Env, o *options, tag string) error {
 
 // push checks the release again: the workflow has done so, a person at a terminal may not have.
 func push(ctx context.Context, env Env, o *options, tag string) error {
-	_, err := o.git().Check(ctx, tag)
+	_, err := o.git(env).Check(ctx, tag)
 	owner, ownerErr := entry.ParseRepository(o.repository)
 	if err := errors.Join(err, ownerErr); err != nil {
 		return err
@@ -55,7 +51,7 @@ func push(ctx context.Context, env Env, o *options, tag string) error {
 			return err
 		}
 	}
-	digest, err := os.ReadFile(o.layout("foreman-action") + ".digest")
+	digest, err := image.Digest(o.layout("foreman-action"))
 	if err != nil {
 		return err
 	}
@@ -66,9 +62,11 @@ func push(ctx context.Context, env Env, o *options, tag string) error {
 func tag(ctx context.Context, env Env, o *options, tag string) error {
 	// Without checksums the rest is checked all the same, and refused.
 	sums, sumsErr := readSums(o.sums)
-	commit, err := o.git().Tag(ctx, tag, tagging.Pins{
+	commit, err := o.git(env).Tag(ctx, tag, tagging.Pins{
 		Repository: o.repository, Server: o.server, Registry: o.registry, Digest: o.digest, Sums: sums,
-		Exists: image.Registry{}.Exists,
+		Exists: func(ctx context.Context, name, digest string) error {
+			return errors.Join(o.ours(digest), image.Registry{}.Exists(ctx, name, digest))
+		},
 	})
 	if err := errors.Join(sumsErr, err); err != nil {
 		return err
@@ -77,7 +75,23 @@ func tag(ctx context.Context, env Env, o *options, tag string) error {
 	return nil
 }
 
-// pin writes the two files that workflows start, pinned as a tag has them, to -out/pinned.
+// commit makes the commit of the tag before an image is pushed, and prints it: the files of the
+// release are made from it.
+func commit(ctx context.Context, env Env, o *options, tag string) error {
+	sums, sumsErr := readSums(o.sums)
+	digest, digestErr := image.Digest(o.layout("foreman-action"))
+	id, err := o.git(env).Commit(ctx, tag, tagging.Pins{
+		Repository: o.repository, Server: o.server, Registry: o.registry, Digest: digest, Sums: sums,
+	})
+	if err := errors.Join(sumsErr, digestErr, err); err != nil {
+		return err
+	}
+	fmt.Fprintln(env.Stdout, id)
+	return nil
+}
+
+// pin writes the two files that workflows start, pinned as a tag has them, to -out/pinned. It
+// is for tests and rehearsals, and reads them from the working tree.
 func pin(_ context.Context, env Env, o *options, tag string) error {
 	if _, err := version.Parse(tag); err != nil {
 		return err
@@ -133,8 +147,32 @@ func readSums(file string) (map[string]string, error) {
 	return sums, nil
 }
 
+// latest prints the value of gh's flag --latest.
+func latest(ctx context.Context, env Env, o *options, tag string) error {
+	newest, err := o.git(env).Latest(ctx, tag)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(env.Stdout, newest)
+	return nil
+}
+
+// compare compares a draft with the checksums of the files that were inspected and signed.
+func compare(_ context.Context, env Env, o *options, _ string) error {
+	list, err := os.ReadFile(o.sums)
+	if err != nil {
+		return err
+	}
+	n, err := contents.Compare(o.dist, string(list))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stdout, "%d files of the draft are those of this release\n", n)
+	return nil
+}
+
 func move(ctx context.Context, env Env, o *options, tag string) error {
-	moved, err := o.git().Move(ctx, tag)
+	moved, err := o.git(env).Move(ctx, tag)
 	if err != nil {
 		return err
 	}

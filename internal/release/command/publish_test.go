@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"io"
 	"log"
 	"net/http"
@@ -10,9 +11,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/registry"
 
 	"github.com/org/foreman-action/internal/release/command"
@@ -121,6 +124,10 @@ func TestRelease(t *testing.T) {
 
 	// The registry does not have the image yet.
 	before := s.git("ls-remote", "origin")
+	commit, err := s.run("v1.2.3", "commit")
+	if err != nil {
+		t.Fatalf("commit: %v\n%s", err, commit)
+	}
 	if out, err := s.run("v1.2.3", "tag", "-digest", digest); err == nil || !strings.Contains(err.Error(), "cannot be pulled without a login") {
 		t.Errorf("tag before the push: got %q and the error %v", out, err)
 	}
@@ -138,12 +145,18 @@ func TestRelease(t *testing.T) {
 	if out, err := s.run("v1.2.3", "tag", "-digest", digest); err != nil {
 		t.Fatalf("tag: %v\n%s", err, out)
 	}
+	if tagged := s.git("rev-parse", "v1.2.3"); tagged+"\n" != commit {
+		t.Errorf("the tag is at %s, and commit printed %s", tagged, commit)
+	}
 	want := "image: docker://" + s.reg + "/octo-org/foreman-action@" + digest
 	if text := s.git("show", "v1.2.3:action.yml"); !strings.Contains(text, want) {
 		t.Errorf("got action.yml\n%s\nwant %q in it", text, want)
 	}
 	if out, err := s.run("v1.2.3", "move"); err != nil || out != "v1 is at v1.2.3\nv1.2 is at v1.2.3\n" {
 		t.Errorf("move: got %q and the error %v", out, err)
+	}
+	if out, err := s.run("v1.2.3", "latest"); err != nil || out != "true\n" {
+		t.Errorf("latest: got %q and the error %v", out, err)
 	}
 	refs := s.git("ls-remote", "--tags", "origin")
 	for _, name := range []string{"v1", "v1.2", "v1.2.3"} {
@@ -165,6 +178,11 @@ func TestPushRefused(t *testing.T) {
 		{"no changelog entry", "v1.2.4", func(stage) {}, `no section for 1.2.4: add "## [1.2.4] - YYYY-MM-DD"`},
 		{"changed tree", "v1.2.3", func(s stage) { s.write(s.root, "new", "x") }, "the tree has changes: commit or remove them"},
 		{"commit not pushed", "v1.2.3", func(s stage) { s.git("commit", "-q", "--allow-empty", "-m", "more") }, "push it, or check out the branch"},
+		{"another branch", "v1.2.3", func(s stage) {
+			s.git("checkout", "-q", "-b", "topic")
+			s.git("commit", "-q", "--allow-empty", "-m", "more")
+			s.git("push", "-q", "origin", "topic")
+		}, "is not the newest of main"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -179,6 +197,70 @@ func TestPushRefused(t *testing.T) {
 				t.Errorf("the registry got %d requests, want none", n)
 			}
 		})
+	}
+}
+
+// Another branch is released when -branch names it.
+func TestBranch(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.git("checkout", "-q", "-b", "fixes")
+	s.git("commit", "-q", "--allow-empty", "-m", "more")
+	s.git("push", "-q", "origin", "fixes")
+	if out, err := s.run("v1.2.3", "check"); err == nil {
+		t.Errorf("got %q, want an error", out)
+	}
+	if out, err := s.run("v1.2.3", "check", "-branch", "fixes"); err != nil {
+		t.Errorf("got %q and the error %v", out, err)
+	}
+}
+
+// An image that can be pulled is not tagged when another run built it.
+func TestTagOfAnotherBuild(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	if out, err := s.run("v1.2.3", "push"); err != nil {
+		t.Fatalf("push: %v\n%s", err, out)
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	digest, err := image.Write(other, image.Action(), image.Release{Version: "v1.2.2"}, image.Platforms(), filepath.Join(s.out, "programs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (image.Registry{}).Push(t.Context(), other, s.reg+"/octo-org/foreman-action", "v1.2.2", authn.Anonymous); err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.run("v1.2.3", "tag", "-digest", digest)
+	if err == nil || !strings.Contains(err.Error(), "-digest "+digest+": the image of this run has the digest sha256:") {
+		t.Errorf("got %q and the error %v", out, err)
+	}
+	if tags := s.git("ls-remote", "--tags", "origin"); tags != "" {
+		t.Errorf("the remote has the tags %s", tags)
+	}
+}
+
+// git sends the token of a step to the server of the repository, and to no other.
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	var logins sync.Map // by path
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		logins.Store(strings.Split(r.URL.Path, "/")[1], r.Header.Get("Authorization"))
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(server.Close)
+	s := newStage(t)
+	for name, address := range map[string]string{"own": server.URL, "other": "https://github.example"} {
+		s.git("remote", "add", name, server.URL+"/"+name)
+		if out, err := s.run("v1.2.3", "check", "-remote", name, "-server", address); err == nil {
+			t.Errorf("got %q, want an error", out)
+		}
+	}
+	want := "Basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:example"))
+	if login, _ := logins.Load("own"); login != want {
+		t.Errorf("the own server got the login %q, want %q", login, want)
+	}
+	if login, asked := logins.Load("other"); !asked || login != "" {
+		t.Errorf("another server got the login %q", login)
 	}
 }
 

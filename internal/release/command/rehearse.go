@@ -36,33 +36,43 @@ func inspect(_ context.Context, env Env, o *options, _ string) error {
 	return nil
 }
 
-func formula(_ context.Context, env Env, o *options, tag string) error {
-	v, err := version.Parse(tag)
-	if err != nil {
+// files inspects the files of a release, and copies them with the formula and a list of checksums to
+// -out/files.
+func files(ctx context.Context, env Env, o *options, tag string) error {
+	if _, err := version.Parse(tag); err != nil {
 		return err
 	}
-	owner, err := entry.ParseRepository(o.repository)
-	if err != nil {
+	some := *o
+	some.version = tag
+	if err := inspect(ctx, env, &some, ""); err != nil {
 		return err
 	}
-	text, err := o.formula(owner, tag, v.String())
-	if err != nil {
-		return err
-	}
-	fmt.Fprint(env.Stdout, text)
-	return nil
+	return some.copyFiles()
 }
 
-func (o *options) formula(owner entry.Repository, tag, version string) (string, error) {
-	downloads, err := entry.Downloads(o.server, owner, tag)
+// copyFiles copies the files below -dist, which are inspected.
+func (o *options) copyFiles() error {
+	owner, err := entry.ParseRepository(o.anyRepository())
 	if err != nil {
-		return "", err
+		return err
+	}
+	downloads, err := entry.Downloads(o.server, owner, o.version)
+	if err != nil {
+		return err
 	}
 	d, err := contents.Open(o.dist)
 	if err != nil {
-		return "", err
+		return err
 	}
-	return d.Formula(version, downloads, strings.TrimRight(o.server, "/")+"/"+owner.String())
+	formula, err := d.Formula(strings.TrimPrefix(o.version, "v"), downloads, strings.TrimRight(o.server, "/")+"/"+owner.String())
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(o.out, "files")
+	if err := os.RemoveAll(folder); err != nil {
+		return err
+	}
+	return d.Copy(folder, map[string]string{"foreman.rb": formula})
 }
 
 // rehearse does all of a release that needs neither a network nor a login. With -short only
@@ -82,10 +92,10 @@ func rehearse(ctx context.Context, env Env, o *options, _ string) error {
 		{"pin", func() error { return o.pinAny(ctx, env) }, true},
 		{"goreleaser check", func() error { return o.tool(ctx, env, "goreleaser", "check") }, true},
 		{"goreleaser snapshot", func() error {
-			return o.tool(ctx, env, "goreleaser", "release", "--snapshot", "--clean", "--skip=sign", "--parallelism=2")
+			return o.tool(ctx, env, "goreleaser", "release", "--snapshot", "--clean", "--parallelism=2")
 		}, true},
 		{"files of the release", func() error { return inspect(ctx, env, o, "") }, true},
-		{"Homebrew formula", o.formulaAny, true},
+		{"Homebrew formula, copy of the files", o.copyFiles, true},
 		{"lint of the workflows", func() error { return o.actionlint(ctx, env) }, true},
 	}
 	var mistakes []error
@@ -113,20 +123,7 @@ func (o *options) pinAny(ctx context.Context, env Env) error {
 	return pin(ctx, env, &some, o.version)
 }
 
-func (o *options) anyRepository() string { return cmp.Or(o.repository, "org/foreman-action") }
-
-// formulaAny writes the formula for the files of the snapshot beside them.
-func (o *options) formulaAny() error {
-	owner, err := entry.ParseRepository(o.anyRepository())
-	if err != nil {
-		return err
-	}
-	text, err := o.formula(owner, o.version, strings.TrimPrefix(o.version, "v"))
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(o.dist, "foreman.rb"), []byte(text), 0o644)
-}
+func (o *options) anyRepository() string { return cmp.Or(o.repository, entry.Default) }
 
 // agree compares the tags of versions with the sections of the changelog: each tag has one, and
 // each section but the newest has a tag.
@@ -191,7 +188,7 @@ func (o *options) tool(ctx context.Context, env Env, name string, args ...string
 		folders = append(folders, filepath.Dir(path))
 	}
 	path := strings.Join(append(folders, os.Getenv("PATH")), string(os.PathListSeparator))
-	vars := []string{"PATH=" + path, "RELEASE_VERSION=" + o.version}
+	vars := []string{"PATH=" + path, "RELEASE_VERSION=" + o.version, "GITHUB_REPOSITORY=" + o.anyRepository()}
 	remotes := exec.CommandContext(ctx, "git", "remote")
 	remotes.Dir = o.root
 	if out, err := remotes.Output(); err == nil && len(out) == 0 {

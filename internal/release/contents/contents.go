@@ -2,6 +2,7 @@
 package contents
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +22,10 @@ type Dist struct {
 	sums  map[string]string // from checksums.txt
 }
 
-const checksums = "checksums.txt"
+const (
+	checksums = "checksums.txt"
+	signature = checksums + ".sigstore.json"
+)
 
 // Open reads artifacts.json and checksums.txt. Paths in artifacts.json start at the parent
 // of the folder.
@@ -107,6 +111,67 @@ func (d *Dist) Check(w Want) (int, error) {
 		}
 	}
 	return len(d.files), errors.Join(mistakes...)
+}
+
+// Copy writes the files of a release to a folder under the names that they are published with, the
+// more files by their names, and a list of the checksums of all. The folder must be empty.
+func (d *Dist) Copy(folder string, more map[string]string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	var list strings.Builder
+	write := func(name string, text []byte) error {
+		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(text), name)
+		return os.WriteFile(filepath.Join(folder, name), text, 0o644)
+	}
+	names := slices.Concat(slices.Collect(maps.Keys(d.files)), slices.Collect(maps.Keys(more)))
+	slices.Sort(names)
+	for _, name := range names {
+		text, err := []byte(more[name]), error(nil)
+		if path, ok := d.files[name]; ok {
+			text, err = os.ReadFile(path)
+		}
+		if err == nil {
+			err = write(name, text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(folder, checksums), []byte(list.String()), 0o644)
+}
+
+// Compare compares the files of a draft, downloaded to a folder, with a list of checksums: each
+// listed file, the list itself, perhaps its signature, and no other. It returns the number of
+// listed files, and reports all mistakes at once.
+func Compare(folder, list string) (int, error) {
+	sums, err := entry.ParseSums(list)
+	if err != nil {
+		return 0, err
+	}
+	found, err := os.ReadDir(folder)
+	if err != nil {
+		return 0, err
+	}
+	var mistakes []error
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		sum, err := program.Sum(filepath.Join(folder, name))
+		if err == nil && sum != sums[name] {
+			err = fmt.Errorf("%s has the SHA-256 %s, want %s", name, sum, sums[name])
+		}
+		if err != nil {
+			mistakes = append(mistakes, err)
+		}
+	}
+	for _, f := range found {
+		if name := f.Name(); sums[name] == "" && name != checksums && name != signature {
+			mistakes = append(mistakes, fmt.Errorf("%s is no file of this release", name))
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(folder, checksums)); err != nil || string(text) != list {
+		mistakes = append(mistakes, errors.Join(fmt.Errorf("%s differs from the list of this release", checksums), err))
+	}
+	return len(sums), errors.Join(mistakes...)
 }
 
 // listed compares a file with its line in the list of checksums.

@@ -358,3 +358,58 @@ func TestFormula(t *testing.T) {
 		t.Errorf("another version: got the error %v", err)
 	}
 }
+
+// The published files are those that were checked, under their names, with a list of all. A draft
+// with any other file is refused.
+func TestCopyAndCompare(t *testing.T) {
+	t.Parallel()
+	d := complete(t)
+	opened, err := contents.Open(d.write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(t.TempDir(), "files")
+	if err := opened.Copy(folder, map[string]string{"foreman.rb": "formula"}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "checksums.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := string(text)
+	want := d.files["foremand_1.2.3_arm64.rpm"]
+	if got, err := os.ReadFile(filepath.Join(folder, "foremand_1.2.3_arm64.rpm")); err != nil || string(got) != want {
+		t.Errorf("the copy of a package differs: %v", err)
+	}
+	if !strings.Contains(list, sum("formula")+"  foreman.rb\n") {
+		t.Errorf("the list has no formula:\n%s", list)
+	}
+	write := func(name, text string) func(string) error {
+		return func(folder string) error { return os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600) }
+	}
+	tests := []struct {
+		name   string
+		change func(folder string) error
+		want   string // empty: no error
+	}{
+		{"complete", func(string) error { return nil }, ""},
+		{"signed", write("checksums.txt.sigstore.json", "{}"), ""},
+		{"another file", write("foreman-linux-amd64", "other"), "foreman-linux-amd64 has the SHA-256 " + sum("other")},
+		{"a file more", write("install.sh", "other"), "install.sh is no file of this release"},
+		{"a file less", func(folder string) error { return os.Remove(filepath.Join(folder, "foreman.rb")) }, "foreman.rb: no such file"},
+		{"another list", write("checksums.txt", list+sum("other")+"  install.sh\n"), "checksums.txt differs"},
+	}
+	for _, tt := range tests {
+		draft := filepath.Join(t.TempDir(), "draft")
+		if err := os.CopyFS(draft, os.DirFS(folder)); err != nil {
+			t.Fatal(err)
+		}
+		if err := tt.change(draft); err != nil {
+			t.Fatal(err)
+		}
+		n, err := contents.Compare(draft, list)
+		if tt.want == "" && (err != nil || n != len(d.files)+1) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: got %d files and the error %v, want %q", tt.name, n, err, tt.want)
+		}
+	}
+}

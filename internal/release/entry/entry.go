@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 )
 
 // The paths of the two files in the repository.
@@ -16,12 +18,16 @@ const (
 	SlimFile      = "slim/action.yml"
 )
 
+// Default is the repository that texts and programs name unless a release replaces it.
+const Default = "org/foreman-action"
+
 // A Repository is the repository that releases.
 type Repository struct{ Owner, Name string }
 
 var (
 	repositoryForm = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]{0,38})/([A-Za-z0-9._-]{1,100})$`)
 	digestForm     = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	imageForm      = regexp.MustCompile(`^docker://[a-z0-9][a-z0-9._:/-]*@sha256:[0-9a-f]{64}$`)
 	sumForm        = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
@@ -85,6 +91,23 @@ func Downloads(server string, r Repository, tag string) (string, error) {
 	return strings.TrimRight(u.String(), "/") + "/" + r.String() + "/releases/download/" + tag, nil
 }
 
+// Rename returns a page of the documentation that names the repository of a release in place of the
+// default one: as an action, and in the address of its releases. The path of the module stays.
+func Rename(page, server string, r Repository) string {
+	return strings.NewReplacer(
+		"uses: "+Default+"@", "uses: "+r.String()+"@",
+		"uses: "+Default+"/slim@", "uses: "+r.String()+"/slim@",
+		"https://github.com/"+Default+"/releases", strings.TrimRight(server, "/")+"/"+r.String()+"/releases",
+	).Replace(page)
+}
+
+// The variables of slim/action.yml: the address of the release, and a SHA-256 per platform.
+const address = "FOREMAN_DOWNLOAD"
+
+func variable(platform string) string {
+	return "FOREMAN_" + strings.ToUpper(strings.ReplaceAll(platform, "-", "_"))
+}
+
 // PinPrograms returns slim/action.yml with the address of the release and the SHA-256 of the
 // program foreman for every platform. The keys of sums are names of files, as in the
 // release's list of checksums. All mistakes are reported at once.
@@ -98,7 +121,7 @@ func PinPrograms(text, downloads string, sums map[string]string) (string, error)
 		}
 		text = strings.Replace(text, line, "\n        "+variable+": \""+value+"\"\n", 1)
 	}
-	set("FOREMAN_DOWNLOAD", downloads)
+	set(address, downloads)
 	for _, platform := range Platforms() {
 		file := File("foreman", platform)
 		sum := sums[file]
@@ -108,13 +131,47 @@ func PinPrograms(text, downloads string, sums map[string]string) (string, error)
 		case !sumForm.MatchString(sum):
 			mistakes = append(mistakes, fmt.Errorf("checksum %q of %s: want 64 digits of lower-case hex", sum, file))
 		default:
-			set("FOREMAN_"+strings.ToUpper(strings.ReplaceAll(platform, "-", "_")), sum)
+			set(variable(platform), sum)
 		}
 	}
 	if err := errors.Join(mistakes...); err != nil {
 		return "", err
 	}
 	return text, nil
+}
+
+// CheckPinned refuses the two files of a commit that is no release of a tag: without an image by its
+// digest, without the address of that release, or without the checksum of a program. All
+// mistakes are reported at once.
+func CheckPinned(container, slim, tag string) error {
+	var mistakes []error
+	parse := func(name, text string) (f struct {
+		Runs struct {
+			Image string
+			Steps []struct{ Env map[string]string }
+		}
+	}) {
+		if err := yaml.Unmarshal([]byte(text), &f); err != nil {
+			mistakes = append(mistakes, fmt.Errorf("%s: %w", name, err))
+		}
+		return f
+	}
+	if image := parse(ContainerFile, container).Runs.Image; !imageForm.MatchString(image) {
+		mistakes = append(mistakes, fmt.Errorf("%s names the image %q: want docker:// and an image with its digest", ContainerFile, image))
+	}
+	var env map[string]string
+	if steps := parse(SlimFile, slim).Runs.Steps; len(steps) > 0 {
+		env = steps[0].Env
+	}
+	if !strings.HasSuffix(env[address], "/releases/download/"+tag) {
+		mistakes = append(mistakes, fmt.Errorf("%s: %s is %q: want the address of the release %s", SlimFile, address, env[address], tag))
+	}
+	for _, platform := range Platforms() {
+		if sum := env[variable(platform)]; !sumForm.MatchString(sum) {
+			mistakes = append(mistakes, fmt.Errorf("%s: %s is %q: want a SHA-256", SlimFile, variable(platform), sum))
+		}
+	}
+	return errors.Join(mistakes...)
 }
 
 // ParseSums parses a list of checksums: lines of a SHA-256, two spaces and the name of a file.

@@ -1,6 +1,7 @@
 package entry_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,6 +109,86 @@ func TestRefusals(t *testing.T) {
 	for _, text := range []string{"", "github.com", "ftp://github.com", "https://user@github.com", "https://github.com?a=b", "https://"} {
 		if got, err := entry.Downloads(text, entry.Repository{Owner: "org", Name: "name"}, "v1.2.3"); err == nil {
 			t.Errorf("server %q: got %s, want an error", text, got)
+		}
+	}
+}
+
+// Every page of this repository can be renamed: only the module keeps its path.
+func TestRename(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../../../*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir("../../../docs", func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".md" {
+			pages = append(pages, path)
+		}
+		return err
+	})
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("got %d pages and the error %v", len(pages), err)
+	}
+	r, changed := entry.Repository{Owner: "Octo-Org", Name: "foreman-action"}, 0
+	for _, page := range pages {
+		before, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := entry.Rename(string(before), "https://github.example/", r)
+		if after != string(before) {
+			changed++
+		}
+		if strings.Contains(strings.ReplaceAll(after, "github.com/"+entry.Default, ""), entry.Default) || strings.Contains(after, entry.Default+"/releases") {
+			t.Errorf("%s still names %s", page, entry.Default)
+		}
+		if strings.Count(after, "github.com/"+entry.Default) != strings.Count(string(before), "github.com/"+entry.Default)-strings.Count(string(before), "github.com/"+entry.Default+"/releases") {
+			t.Errorf("%s lost the path of the module", page)
+		}
+		if entry.Rename(string(before), "https://github.com", entry.Repository{Owner: "org", Name: "foreman-action"}) != string(before) {
+			t.Errorf("%s changes for the default repository", page)
+		}
+	}
+	if changed < 5 {
+		t.Errorf("%d pages name the repository", changed)
+	}
+}
+
+// The files of a release are those of its tag alone; the files of a branch pin none.
+func TestCheckPinned(t *testing.T) {
+	t.Parallel()
+	sums := map[string]string{}
+	for _, platform := range entry.Platforms() {
+		sums[entry.File("foreman", platform)] = strings.Repeat("0f", 32)
+	}
+	container, err := entry.PinImage(read(t, entry.ContainerFile), "ghcr.io/octo-org/foreman-action", digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slim, err := entry.PinPrograms(read(t, entry.SlimFile), "https://github.com/octo-org/foreman-action/releases/download/v1.2.3", sums)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name, container, slim, tag string
+		want                       []string // nil: it is a release
+	}{
+		{"a release", container, slim, "v1.2.3", nil},
+		{"of another version", container, slim, "v1.2.30", []string{"want the address of the release v1.2.30"}},
+		{"files of a branch", read(t, entry.ContainerFile), read(t, entry.SlimFile), "v1.2.3", []string{
+			`action.yml names the image "Dockerfile"`, `FOREMAN_DOWNLOAD is ""`, `FOREMAN_LINUX_AMD64 is ""`, `FOREMAN_WINDOWS_ARM64 is ""`}},
+		{"an image by a tag", strings.Replace(container, "@"+digest, ":v1.2.3", 1), slim, "v1.2.3", []string{"want docker:// and an image with its digest"}},
+		{"no YAML", "a: [", "", "v1.2.3", []string{"action.yml: yaml:", `FOREMAN_DARWIN_ARM64 is ""`}},
+	}
+	for _, tt := range tests {
+		err := entry.CheckPinned(tt.container, tt.slim, tt.tag)
+		if tt.want == nil && err != nil {
+			t.Errorf("%s: got the error %v", tt.name, err)
+		}
+		for _, want := range tt.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got the error %v, want %q in it", tt.name, err, want)
+			}
 		}
 	}
 }

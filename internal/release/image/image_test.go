@@ -2,9 +2,11 @@ package image_test
 
 import (
 	"archive/tar"
+	"bytes"
 	"errors"
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -178,6 +180,54 @@ func TestRegistry(t *testing.T) {
 	other := "sha256:" + strings.Repeat("12", 32)
 	if err := r.Exists(t.Context(), name, other); err == nil || !strings.Contains(err.Error(), other) {
 		t.Errorf("another digest: got the error %v", err)
+	}
+}
+
+// A registry that confirms a digest, and sends another manifest or none for it, does not have the
+// image. No login is sent.
+func TestExistsPulls(t *testing.T) {
+	t.Parallel()
+	folder, digest := write(t, image.Action(), release)
+	tests := []struct {
+		name string
+		get  func(http.ResponseWriter, []byte)
+		want string // empty: it can be pulled
+	}{
+		{"the manifest", func(w http.ResponseWriter, manifest []byte) { _, _ = w.Write(manifest) }, ""},
+		{"another manifest", func(w http.ResponseWriter, manifest []byte) {
+			_, _ = w.Write(bytes.Replace(manifest, []byte("amd64"), []byte("arm64"), 1))
+		}, digest},
+		{"private", func(w http.ResponseWriter, _ []byte) { http.Error(w, "denied", http.StatusUnauthorized) }, "cannot be pulled without a login"},
+		{"gone", func(w http.ResponseWriter, _ []byte) { http.Error(w, "gone", http.StatusNotFound) }, "cannot be pulled without a login"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			manifest, err := os.ReadFile(filepath.Join(folder, "blobs", "sha256", strings.TrimPrefix(digest, "sha256:")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if login := r.Header.Get("Authorization"); login != "" {
+					t.Errorf("%s %s sends the login %q", r.Method, r.URL, login)
+				}
+				w.Header().Set("Content-Type", "application/vnd.oci.image.index.v1+json")
+				w.Header().Set("Docker-Content-Digest", digest)
+				switch {
+				case r.URL.Path == "/v2/":
+				case r.Method == http.MethodHead:
+					w.Header().Set("Content-Length", strconv.Itoa(len(manifest)))
+				default:
+					tt.get(w, manifest)
+				}
+			}))
+			t.Cleanup(server.Close)
+			name := strings.TrimPrefix(server.URL, "http://") + "/octo-org/foreman-action"
+			err = image.Registry{}.Exists(t.Context(), name, digest)
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("got the error %v, want %q", err, tt.want)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,8 @@ package image
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"slices"
@@ -28,18 +30,18 @@ func (r Registry) options(ctx context.Context, a authn.Authenticator) []remote.O
 }
 
 // Exists returns an error unless the image can be pulled by its digest without a login, as the
-// runner pulls it.
+// runner pulls it: the registry sends a manifest with that SHA-256.
 func (r Registry) Exists(ctx context.Context, image, digest string) error {
 	ref, err := name.NewDigest(image + "@" + digest)
 	if err != nil {
 		return fmt.Errorf("image %s@%s: %w", image, digest, err)
 	}
-	found, err := remote.Head(ref, r.options(ctx, authn.Anonymous)...)
+	found, err := remote.Get(ref, r.options(ctx, authn.Anonymous)...)
 	if err != nil {
 		return fmt.Errorf("image %s cannot be pulled without a login (push it, and make the package public): %w", ref, err)
 	}
-	if found.Digest.String() != digest {
-		return fmt.Errorf("image %s: the registry has %s in its place", ref, found.Digest)
+	if sum := sha256.Sum256(found.Manifest); digest != "sha256:"+hex.EncodeToString(sum[:]) {
+		return fmt.Errorf("image %s: the registry sends a manifest with the SHA-256 %x in its place", ref, sum)
 	}
 	return nil
 }
@@ -58,6 +60,19 @@ func (r Registry) Push(ctx context.Context, folder, image, tag string, login aut
 		return fmt.Errorf("push %s: %w", ref, err)
 	}
 	return nil
+}
+
+// Digest returns the digest of the only image of a layout.
+func Digest(folder string) (string, error) {
+	only, err := open(folder)
+	if err != nil {
+		return "", err
+	}
+	digest, err := only.Digest()
+	if err != nil {
+		return "", fmt.Errorf("open the layout %s: %w", folder, err)
+	}
+	return digest.String(), nil
 }
 
 // open returns the only image of a layout.

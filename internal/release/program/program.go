@@ -22,29 +22,37 @@ type Program struct {
 	Name    string
 	Package string // its folder, from the root of the module
 	Version string // the variable that contains its version
+	// Repository is the variable that contains the repository that releases; empty: none.
+	Repository string
 }
 
 // All returns the programs of a release.
 func All() []Program {
 	const module = "github.com/org/foreman-action/internal/cli"
 	return []Program{
-		{"foreman", "./cmd/foreman", module + ".buildVersion"},
-		{"foremand", "./cmd/foremand", module + "/foremand.buildVersion"},
-		{"contribflow", "./cmd/contribflow", module + "/contribflow.buildVersion"},
+		{"foreman", "./cmd/foreman", module + ".buildVersion", module + ".buildRepository"},
+		{"foremand", "./cmd/foremand", module + "/foremand.buildVersion", ""},
+		{"contribflow", "./cmd/contribflow", module + "/contribflow.buildVersion", ""},
 	}
 }
 
-// Flags returns the flags of go build. The source alone decides about the bytes: no path, no state of
-// git, no C compiler takes part.
-func (p Program) Flags(version string) []string {
-	return []string{"-trimpath", "-buildvcs=false", "-ldflags=-s -w -X " + p.Version + "=" + version}
+// Flags returns the flags of go build. The bytes depend on the source, the version and the repository
+// that releases, as OWNER/NAME: no path, no state of git, no C compiler takes part.
+func (p Program) Flags(version, repository string) []string {
+	variables := "-X " + p.Version + "=" + version
+	if p.Repository != "" {
+		variables += " -X " + p.Repository + "=" + repository
+	}
+	return []string{"-trimpath", "-buildvcs=false", "-ldflags=-s -w " + variables}
 }
 
 // A Builder builds programs.
 type Builder struct {
 	Dir     string // the root of the module
 	Version string // that the programs print, such as v1.2.3
-	Cache   string // for compiled packages; empty: the user's own
+	// Repository releases the programs, as OWNER/NAME. "foreman init" names it.
+	Repository string
+	Cache      string // for compiled packages; empty: the user's own
 }
 
 // Build builds a program for a platform, such as linux-amd64, into a file.
@@ -54,7 +62,7 @@ func (b Builder) Build(ctx context.Context, p Program, platform, file string) er
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build"}, p.Flags(b.Version)...), "-o", file, p.Package)...)
+	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build"}, p.Flags(b.Version, b.Repository)...), "-o", file, p.Package)...)
 	cmd.Dir = b.Dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=")
 	if b.Cache != "" {

@@ -4,9 +4,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/internal/release/entry"
 	"github.com/org/foreman-action/internal/release/program"
 )
 
@@ -81,5 +83,24 @@ func TestBuild(t *testing.T) {
 	err = program.Builder{Dir: dir, Version: "v1.2.3"}.Build(t.Context(), program.Program{Name: "none", Package: "./none"}, platform, file)
 	if err == nil || !strings.Contains(err.Error(), "build none for linux-amd64") {
 		t.Errorf("got the error %v", err)
+	}
+}
+
+// TestRepository writes the repository that releases into the workflow of "foreman init".
+func TestRepository(t *testing.T) {
+	t.Parallel()
+	platform := runtime.GOOS + "-" + runtime.GOARCH
+	file := filepath.Join(t.TempDir(), entry.File("foreman", platform))
+	b := program.Builder{Dir: "../../..", Version: "v1.2.3", Repository: "Octo-Org/foreman-action"}
+	if err := b.Build(t.Context(), program.All()[0], platform, file); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), file, "init", "--dir", dir, "--labels", "bug").CombinedOutput(); err != nil {
+		t.Fatalf("foreman init: %v\n%s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, ".github", "workflows", "foreman.yml"))
+	if err != nil || !strings.Contains(string(text), "- uses: Octo-Org/foreman-action@v1\n") {
+		t.Errorf("got the workflow\n%s\nand the error %v", text, err)
 	}
 }

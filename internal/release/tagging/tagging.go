@@ -6,10 +6,12 @@
 package tagging
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +25,12 @@ import (
 type Repository struct {
 	Dir    string // the root of the working tree
 	Remote string // such as origin
+	Branch string // of the remote, whose newest commit is released, such as main
+	// Env are more variables of git, such as a login at the remote.
+	Env []string
 }
+
+func (r Repository) repo() repo { return repo{dir: r.Dir, env: r.Env} }
 
 // Pins are the contents of a release that its commit names.
 type Pins struct {
@@ -32,7 +39,7 @@ type Pins struct {
 	Registry   string            // of the image, such as ghcr.io
 	Digest     string            // of the action's image
 	Sums       map[string]string // of the released programs, by file
-	// Exists returns an error when an image cannot be pulled by its digest.
+	// Exists returns an error when an image cannot be pulled by its digest; nil: it may be missing.
 	Exists func(ctx context.Context, image, digest string) error
 }
 
@@ -42,11 +49,11 @@ type Checked struct {
 	Commit  string // to release
 	Notes   string // of the changelog
 
-	references map[string]string // of the remote
+	references map[string]reference // of the remote
 }
 
-// Check refuses a tag that is no version or exists, a changed tree, a commit that is on no branch
-// of the remote, and a changelog that does not agree. It changes nothing and reports all
+// Check refuses a tag that is no version or exists, a changed tree, a commit that is not the newest
+// of the branch, and a changelog that does not agree. It changes nothing and reports all
 // mistakes at once.
 func (r Repository) Check(ctx context.Context, tag string) (Checked, error) {
 	var mistakes []error
@@ -60,7 +67,7 @@ func (r Repository) Check(ctx context.Context, tag string) (Checked, error) {
 	c.Version, err = version.Parse(tag)
 	note(err)
 	valid := err == nil
-	git := repo{dir: r.Dir}
+	git := r.repo()
 
 	changes, err := git.run(ctx, "", "status", "--porcelain", "--untracked-files=all")
 	note(err)
@@ -71,17 +78,13 @@ func (r Repository) Check(ctx context.Context, tag string) (Checked, error) {
 	note(err)
 	c.references, err = git.references(ctx, r.Remote)
 	note(err)
-	if err == nil && c.Commit != "" && !onBranch(c.references, c.Commit) {
-		note(fmt.Errorf("commit %s is not the newest of a branch of %s: push it, or check out the branch", c.Commit, r.Remote))
+	if err == nil && c.Commit != "" {
+		note(r.newest(c))
 	}
 	if valid {
 		note(r.unused(ctx, c))
-		text, err := os.ReadFile(filepath.Join(r.Dir, "CHANGELOG.md"))
+		c.Notes, err = r.Notes(ctx, cmp.Or(c.Commit, "HEAD"), c.Version)
 		note(err)
-		if err == nil {
-			c.Notes, err = changelog.Section(string(text), c.Version)
-			note(err)
-		}
 	}
 	if err := errors.Join(mistakes...); err != nil {
 		return Checked{}, err
@@ -89,56 +92,76 @@ func (r Repository) Check(ctx context.Context, tag string) (Checked, error) {
 	return c, nil
 }
 
-// onBranch reports whether a branch of the remote ends at the commit.
-func onBranch(references map[string]string, commit string) bool {
-	for name, id := range references {
-		if id == commit && strings.HasPrefix(name, "refs/heads/") {
-			return true
-		}
+// Notes returns the section of a version in the changelog of a commit.
+func (r Repository) Notes(ctx context.Context, commit string, v version.Version) (string, error) {
+	text, err := r.repo().file(ctx, commit, "CHANGELOG.md")
+	if err != nil {
+		return "", err
 	}
-	return false
+	return changelog.Section(text, v)
+}
+
+// newest refuses a commit other than the newest of the branch.
+func (r Repository) newest(c Checked) error {
+	switch tip := c.references["refs/heads/"+r.Branch].commit; tip {
+	case c.Commit:
+		return nil
+	case "":
+		return fmt.Errorf("%s has no branch %q to release from", r.Remote, r.Branch)
+	default:
+		return fmt.Errorf("commit %s is not the newest of %s, which is %s at %s: push it, or check out the branch", c.Commit, r.Branch, tip, r.Remote)
+	}
 }
 
 // unused refuses a tag that exists, here or at the remote.
 func (r Repository) unused(ctx context.Context, c Checked) error {
 	name := "refs/tags/" + c.Version.Tag()
-	if c.references[name] != "" {
+	if c.references[name].object != "" {
 		return fmt.Errorf("tag %s exists at %s: release a new version", c.Version.Tag(), r.Remote)
 	}
-	local, err := repo{dir: r.Dir}.run(ctx, "", "for-each-ref", "--format=%(refname)", name)
+	local, err := r.repo().run(ctx, "", "for-each-ref", "--format=%(refname)", name)
 	if err == nil && local != "" {
 		err = fmt.Errorf("tag %s exists in this clone: delete it, or release a new version", c.Version.Tag())
 	}
 	return err
 }
 
-// Tag checks a release and its pins, makes the release's commit and pushes its tag. Nothing is
-// pushed, and no tag made, when a check fails: all mistakes are reported at once. It returns
-// the commit of the tag.
-func (r Repository) Tag(ctx context.Context, tag string, p Pins) (string, error) {
+// Commit checks a release and its pins, and makes the release's commit without a tag. All mistakes
+// are reported at once. The same release makes the same commit.
+func (r Repository) Commit(ctx context.Context, tag string, p Pins) (string, error) {
 	c, err := r.Check(ctx, tag)
-	files, pinErr := r.pin(ctx, tag, p)
+	files, pinErr := r.pin(ctx, cmp.Or(c.Commit, "HEAD"), tag, p)
 	if err := errors.Join(err, pinErr); err != nil {
 		return "", err
 	}
-	commit, err := r.commit(ctx, c, files)
+	if err := r.rename(ctx, c.Commit, p, files); err != nil {
+		return "", err
+	}
+	return r.commit(ctx, c, files)
+}
+
+// Tag makes the release's commit as [Repository.Commit] does, and pushes its tag. Nothing is
+// pushed, and no tag made, when a check fails. It returns the commit of the tag.
+func (r Repository) Tag(ctx context.Context, tag string, p Pins) (string, error) {
+	commit, err := r.Commit(ctx, tag, p)
 	if err != nil {
 		return "", err
 	}
-	name := "refs/tags/" + c.Version.Tag()
-	git := repo{dir: r.Dir}
+	name := "refs/tags/" + tag
+	git := r.repo()
 	// The lease refuses a tag that somebody else has pushed since the check.
 	if _, err := git.run(ctx, "", "push", "--atomic", "--force-with-lease="+name+":", r.Remote, commit+":"+name); err != nil {
-		return "", fmt.Errorf("push %s: %w", c.Version.Tag(), err)
+		return "", fmt.Errorf("push %s: %w", tag, err)
 	}
 	if _, err := git.run(ctx, "", "update-ref", name, commit, ""); err != nil {
-		return "", fmt.Errorf("%s is pushed, but not in this clone: %w", c.Version.Tag(), err)
+		return "", fmt.Errorf("%s is pushed, but not in this clone: %w", tag, err)
 	}
 	return commit, nil
 }
 
-// pin returns the new contents of the pinned files, by their paths.
-func (r Repository) pin(ctx context.Context, tag string, p Pins) (map[string]string, error) {
+// pin returns the new contents of the pinned files of a commit, by their paths. The files on the
+// disk may differ from it, also when git lists no change.
+func (r Repository) pin(ctx context.Context, commit, tag string, p Pins) (map[string]string, error) {
 	var mistakes []error
 	note := func(err error) bool {
 		if err != nil {
@@ -149,7 +172,7 @@ func (r Repository) pin(ctx context.Context, tag string, p Pins) (map[string]str
 	owner, err := entry.ParseRepository(p.Repository)
 	known := note(err)
 	image := owner.Image(p.Registry, "foreman-action")
-	if note(entry.CheckDigest(p.Digest)) && known {
+	if note(entry.CheckDigest(p.Digest)) && known && p.Exists != nil {
 		note(p.Exists(ctx, image, p.Digest))
 	}
 	var downloads string
@@ -159,9 +182,9 @@ func (r Repository) pin(ctx context.Context, tag string, p Pins) (map[string]str
 	}
 	files := map[string]string{}
 	change := func(name string, pinned func(text string) (string, error)) {
-		text, err := os.ReadFile(filepath.Join(r.Dir, filepath.FromSlash(name)))
+		text, err := r.repo().file(ctx, commit, name)
 		if note(err) {
-			files[name], err = pinned(string(text))
+			files[name], err = pinned(text)
 			note(err)
 		}
 	}
@@ -172,20 +195,48 @@ func (r Repository) pin(ctx context.Context, tag string, p Pins) (map[string]str
 	return files, errors.Join(mistakes...)
 }
 
+// rename adds the pages of the documentation that name the repository that releases.
+func (r Repository) rename(ctx context.Context, commit string, p Pins, files map[string]string) error {
+	owner, err := entry.ParseRepository(p.Repository)
+	if err != nil {
+		return err
+	}
+	git := r.repo()
+	list, err := git.run(ctx, "", "ls-tree", "-r", "-z", commit)
+	if err != nil {
+		return err
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(list, "\x00"), "\x00") {
+		kind, name, _ := strings.Cut(line, "\t")
+		page := path.Ext(name) == ".md" && (path.Dir(name) == "." || strings.HasPrefix(name, "docs/"))
+		if !page || !strings.HasPrefix(kind, "100644 ") {
+			continue
+		}
+		before, err := git.file(ctx, commit, name)
+		if err != nil {
+			return err
+		}
+		if after := entry.Rename(before, p.Server, owner); after != before {
+			files[name] = after
+		}
+	}
+	return nil
+}
+
 // commit makes a commit on top of the released one, without a change to branch, index or files.
-// The same release makes the same commit: its time is that of the released one.
+// Its time is that of the released one.
 func (r Repository) commit(ctx context.Context, c Checked, files map[string]string) (string, error) {
 	folder, err := os.MkdirTemp("", "release-")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(folder)
-	git := repo{dir: r.Dir}
+	git := r.repo()
 	date, err := git.run(ctx, "", "show", "-s", "--format=%cI", c.Commit)
 	if err != nil {
 		return "", err
 	}
-	git.env = []string{"GIT_INDEX_FILE=" + filepath.Join(folder, "index"), "GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date}
+	git.env = append(slices.Clone(git.env), "GIT_INDEX_FILE="+filepath.Join(folder, "index"), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date)
 	if _, err := git.run(ctx, "", "read-tree", c.Commit); err != nil {
 		return "", err
 	}
@@ -205,38 +256,53 @@ func (r Repository) commit(ctx context.Context, c Checked, files map[string]stri
 	return git.run(ctx, "", "commit-tree", tree, "-p", c.Commit, "-m", "Release "+c.Version.Tag())
 }
 
+// Latest reports whether no newer version has a tag at the remote. The version itself must have one.
+func (r Repository) Latest(ctx context.Context, tag string) (bool, error) {
+	v, err := version.Parse(tag)
+	if err != nil {
+		return false, err
+	}
+	references, err := r.repo().references(ctx, r.Remote)
+	if err != nil {
+		return false, err
+	}
+	if references["refs/tags/"+v.Tag()].object == "" {
+		return false, fmt.Errorf("%s has no tag %s: tag the release first", r.Remote, v.Tag())
+	}
+	newer := func(w version.Version) bool { return w.Compare(v) > 0 }
+	return !slices.ContainsFunc(versions(references), newer), nil
+}
+
 // Move moves v1 and v1.2 to the tag of a version, at the remote and here, all or none. A tag
-// that already covers a newer version stays. It returns the tags that moved.
+// that already covers a newer version stays. A version that pins no image and no programs is
+// refused. It returns the tags that moved.
 func (r Repository) Move(ctx context.Context, tag string) ([]string, error) {
 	v, err := version.Parse(tag)
 	if err != nil {
 		return nil, err
 	}
-	git := repo{dir: r.Dir}
+	git := r.repo()
 	references, err := git.references(ctx, r.Remote)
 	if err != nil {
 		return nil, err
 	}
-	commit := references["refs/tags/"+v.Tag()]
+	commit := references["refs/tags/"+v.Tag()].commit
 	if commit == "" {
 		return nil, fmt.Errorf("%s has no tag %s: tag the release first", r.Remote, v.Tag())
 	}
-	var existing []version.Version
-	for name := range references {
-		if w, err := version.Parse(strings.TrimPrefix(name, "refs/tags/")); err == nil {
-			existing = append(existing, w)
-		}
+	if _, err := git.run(ctx, "", "fetch", "--no-tags", "--quiet", r.Remote, "refs/tags/"+v.Tag()); err != nil {
+		return nil, err
 	}
-	moving := slices.DeleteFunc(v.Moving(existing), func(t string) bool { return references["refs/tags/"+t] == commit })
+	if err := r.pinned(ctx, commit, v); err != nil {
+		return nil, fmt.Errorf("%s is no release: %w", v.Tag(), err)
+	}
+	moving := slices.DeleteFunc(v.Moving(versions(references)), func(t string) bool { return references["refs/tags/"+t].commit == commit })
 	if len(moving) == 0 {
 		return nil, nil
 	}
-	if _, err := git.run(ctx, "", "fetch", "--no-tags", "--quiet", r.Remote, commit); err != nil {
-		return nil, err
-	}
 	args := []string{"push", "--atomic"}
 	for _, name := range moving {
-		args = append(args, "--force-with-lease=refs/tags/"+name+":"+references["refs/tags/"+name])
+		args = append(args, "--force-with-lease=refs/tags/"+name+":"+references["refs/tags/"+name].object)
 	}
 	args = append(args, r.Remote)
 	for _, name := range moving {
@@ -253,4 +319,29 @@ func (r Repository) Move(ctx context.Context, tag string) ([]string, error) {
 		return nil, fmt.Errorf("the tags moved at %s, but not in this clone: %w", r.Remote, err)
 	}
 	return moving, nil
+}
+
+// pinned refuses a commit that is not the release of a version.
+func (r Repository) pinned(ctx context.Context, commit string, v version.Version) error {
+	git := r.repo()
+	container, err := git.file(ctx, commit, entry.ContainerFile)
+	if err != nil {
+		return err
+	}
+	slim, err := git.file(ctx, commit, entry.SlimFile)
+	if err != nil {
+		return err
+	}
+	return entry.CheckPinned(container, slim, v.Tag())
+}
+
+// versions returns the versions with a tag.
+func versions(references map[string]reference) []version.Version {
+	var list []version.Version
+	for name := range references {
+		if v, err := version.Parse(strings.TrimPrefix(name, "refs/tags/")); err == nil {
+			list = append(list, v)
+		}
+	}
+	return list
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/org/foreman-action/internal/release/entry"
 	"github.com/org/foreman-action/internal/release/tagging"
+	"github.com/org/foreman-action/internal/release/version"
 )
 
 // A clone is a repository with the real action.yml and slim/action.yml, and its remote.
@@ -93,7 +94,7 @@ func (c clone) state() string {
 }
 
 func (c clone) repository() tagging.Repository {
-	return tagging.Repository{Dir: c.dir, Remote: "origin"}
+	return tagging.Repository{Dir: c.dir, Remote: "origin", Branch: "main"}
 }
 
 var digest = "sha256:" + strings.Repeat("12", 32)
@@ -154,6 +155,71 @@ func TestTag(t *testing.T) {
 	}
 }
 
+// The commit of a release names its repository in the documentation; nothing is tagged or pushed
+// before Tag makes the same commit.
+func TestCommit(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	const page = "Write `uses: org/foreman-action@v1`, or\ngo install github.com/org/foreman-action/cmd/foreman@latest\n"
+	for _, name := range []string{"README.md", "docs/guides/agent.md", "docs/notes.txt", "internal/README.md"} {
+		c.write(name, page)
+	}
+	c.write("docs/other.md", "Nothing.\n")
+	c.git(c.dir, "add", "-A")
+	c.git(c.dir, "commit", "-q", "-m", "docs")
+	c.git(c.dir, "push", "-q", "origin", "main")
+	before := c.state()
+	p := pins()
+	if commit, err := c.repository().Commit(t.Context(), "v1.2.3", p); err == nil {
+		t.Errorf("got the commit %s without an image", commit)
+	}
+	p.Exists = nil
+	commit, err := c.repository().Commit(t.Context(), "v1.2.3", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.state() != before {
+		t.Error("the commit changed something")
+	}
+	if got := c.git(c.dir, "diff", "--name-only", "HEAD", commit); got != "README.md\naction.yml\ndocs/guides/agent.md\nslim/action.yml" {
+		t.Errorf("the release changes %q", got)
+	}
+	want := strings.Replace(page, "uses: org/", "uses: Octo-Org/", 1)
+	if got := c.git(c.dir, "show", commit+":docs/guides/agent.md"); got != strings.TrimSpace(want) {
+		t.Errorf("got the page %q, want %q", got, want)
+	}
+	if tagged, err := c.repository().Tag(t.Context(), "v1.2.3", pins(published)); err != nil || tagged != commit {
+		t.Errorf("got the tag at %s and the error %v, want %s", tagged, err, commit)
+	}
+}
+
+// Files on the disk that git does not compare with the commit take no part in a release.
+func TestTagReadsCommit(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	for _, name := range []string{entry.ContainerFile, entry.SlimFile, "CHANGELOG.md"} {
+		c.git(c.dir, "update-index", "--assume-unchanged", name)
+		text, err := os.ReadFile(filepath.Join(c.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.write(name, string(text)+"# on the disk only\n")
+	}
+	c.write("CHANGELOG.md", "")
+	if _, err := c.repository().Tag(t.Context(), "v1.2.3", pins(published)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{entry.ContainerFile, entry.SlimFile} {
+		if diff := c.git(c.dir, "diff", "v1.2.3^", "v1.2.3", "--", name); diff == "" || strings.Contains(diff, "on the disk") {
+			t.Errorf("got the changes\n%s\nwant the pins alone", diff)
+		}
+	}
+	notes, err := c.repository().Notes(t.Context(), "HEAD", version.Version{Major: 1, Minor: 2, Patch: 3})
+	if err != nil || notes != "- A thing.\n" {
+		t.Errorf("got the notes %q and the error %v", notes, err)
+	}
+}
+
 // The same release makes the same commit wherever it is made.
 func TestTagAgain(t *testing.T) {
 	t.Parallel()
@@ -189,10 +255,24 @@ func TestRefused(t *testing.T) {
 		{"an option", "--delete", func(clone, *tagging.Pins) {}, []string{`is no version`}},
 		{"no changelog entry", "v1.2.4", func(clone, *tagging.Pins) {}, []string{"no section for 1.2.4"}},
 		{"changed file", "v1.2.3", func(c clone, _ *tagging.Pins) { c.write("action.yml", "x") },
-			[]string{"the tree has changes", "action.yml: want one line image: Dockerfile"}},
+			[]string{"the tree has changes"}},
+		{"no Dockerfile", "v1.2.3", func(c clone, _ *tagging.Pins) {
+			c.write("action.yml", "x")
+			c.git(c.dir, "commit", "-q", "-a", "-m", "break")
+		}, []string{"is not the newest of main", "action.yml: want one line image: Dockerfile"}},
 		{"new file", "v1.2.3", func(c clone, _ *tagging.Pins) { c.write("new", "x") }, []string{"?? new"}},
 		{"commit not pushed", "v1.2.3", func(c clone, _ *tagging.Pins) { c.git(c.dir, "commit", "-q", "--allow-empty", "-m", "more") },
-			[]string{"not the newest of a branch"}},
+			[]string{"is not the newest of main"}},
+		{"another branch", "v1.2.3", func(c clone, _ *tagging.Pins) {
+			c.git(c.dir, "checkout", "-q", "-b", "topic")
+			c.git(c.dir, "commit", "-q", "--allow-empty", "-m", "more")
+			c.git(c.dir, "push", "-q", "origin", "topic")
+		}, []string{"is not the newest of main, which is "}},
+		{"an older commit", "v1.2.3", func(c clone, _ *tagging.Pins) {
+			c.git(c.dir, "commit", "-q", "--allow-empty", "-m", "more")
+			c.git(c.dir, "push", "-q", "origin", "main")
+			c.git(c.dir, "checkout", "-q", "--detach", "HEAD^")
+		}, []string{"is not the newest of main, which is "}},
 		{"tag in the clone", "v1.2.3", func(c clone, _ *tagging.Pins) { c.git(c.dir, "tag", "v1.2.3") }, []string{"exists in this clone"}},
 		{"tag at the remote", "v1.2.3", func(c clone, _ *tagging.Pins) { c.git(c.dir, "push", "-q", "origin", "main:refs/tags/v1.2.3") },
 			[]string{"exists at origin"}},
@@ -238,6 +318,25 @@ func TestRefused(t *testing.T) {
 				t.Errorf("a refused release changed something:\n%s\nbefore:\n%s", c.state(), before)
 			}
 		})
+	}
+}
+
+// Another branch is released when it is named.
+func TestBranch(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	c.git(c.dir, "push", "-q", "origin", "main:v1.2-fixes")
+	c.git(c.dir, "commit", "-q", "--allow-empty", "-m", "more")
+	c.git(c.dir, "push", "-q", "origin", "main")
+	c.git(c.dir, "checkout", "-q", "--detach", "HEAD^")
+	r := c.repository()
+	r.Branch = "v1.2-fixes"
+	if _, err := r.Check(t.Context(), "v1.2.3"); err != nil {
+		t.Error(err)
+	}
+	r.Branch = "none"
+	if _, err := r.Check(t.Context(), "v1.2.3"); err == nil || !strings.Contains(err.Error(), `origin has no branch "none"`) {
+		t.Errorf("got the error %v", err)
 	}
 }
 
@@ -295,5 +394,58 @@ func TestMove(t *testing.T) {
 	move("v1.2.4", "v1.2")
 	if c.git(c.remote, "rev-parse", "v1") != c.git(c.dir, "rev-parse", "v1.3.0") {
 		t.Error("v1 left the newest version")
+	}
+}
+
+// An older line does not become the latest release, and the newest one does.
+func TestLatest(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	if latest, err := c.repository().Latest(t.Context(), "v1.2.3"); err == nil || !strings.Contains(err.Error(), "has no tag v1.2.3") {
+		t.Errorf("without a tag: got %v and the error %v", latest, err)
+	}
+	for _, tag := range []string{"v1.2.3", "v1.3.0", "v1.2.4", "v1.10.0"} {
+		c.git(c.dir, "push", "-q", "origin", "main:refs/tags/"+tag)
+		want := tag != "v1.2.4"
+		if latest, err := c.repository().Latest(t.Context(), tag); err != nil || latest != want {
+			t.Errorf("%s: got %v and the error %v, want %v", tag, latest, err, want)
+		}
+	}
+}
+
+// A tag with a message, made by hand, moves as any other.
+func TestMoveAnnotated(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	c.git(c.dir, "tag", "-a", "-m", "by hand", "v1", "HEAD")
+	c.git(c.dir, "push", "-q", "origin", "v1")
+	if _, err := c.repository().Tag(t.Context(), "v1.2.3", pins(published)); err != nil {
+		t.Fatal(err)
+	}
+	if moved, err := c.repository().Move(t.Context(), "v1.2.3"); err != nil || !slices.Equal(moved, []string{"v1", "v1.2"}) {
+		t.Fatalf("got %q and the error %v", moved, err)
+	}
+	for _, dir := range []string{c.dir, c.remote} {
+		if c.git(dir, "rev-parse", "v1^{commit}") != c.git(c.dir, "rev-parse", "v1.2.3") {
+			t.Errorf("v1 in %s is not at the release", dir)
+		}
+	}
+}
+
+// A tag of a version that pins nothing, made by hand, gets neither v1 nor v1.2.
+func TestMoveUnpinned(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"tag", "v1.2.3"}, {"tag", "-a", "-m", "by hand", "v1.2.3"}} {
+		c := newClone(t)
+		c.git(c.dir, args...)
+		c.git(c.dir, "push", "-q", "origin", "v1.2.3")
+		before := c.state()
+		moved, err := c.repository().Move(t.Context(), "v1.2.3")
+		if err == nil || !strings.Contains(err.Error(), "v1.2.3 is no release: action.yml names the image") || !strings.Contains(err.Error(), "FOREMAN_LINUX_AMD64") {
+			t.Errorf("%q: got %q and the error %v", args, moved, err)
+		}
+		if c.state() != before {
+			t.Errorf("%q: a refused move changed something", args)
+		}
 	}
 }

@@ -14,8 +14,10 @@ func TestConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(project.Builds) != 3 || len(project.Archives) != 4 || len(project.NFPMs) != 3 || len(project.SBOMs) != 1 || len(project.Signs) != 1 {
-		t.Errorf("got %d builds, %d archives, %d packages, %d SBOMs and %d signatures", len(project.Builds), len(project.Archives),
-			len(project.NFPMs), len(project.SBOMs), len(project.Signs))
+	if len(project.Builds) != 3 || len(project.Archives) != 4 || len(project.NFPMs) != 3 || len(project.SBOMs) != 1 {
+		t.Errorf("got %d builds, %d archives, %d packages and %d SBOMs", len(project.Builds), len(project.Archives), len(project.NFPMs), len(project.SBOMs))
+	}
+	if !project.Release.Draft {
+		t.Error("a release by goreleaser is public at once")
 	}
 }

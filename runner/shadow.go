@@ -19,7 +19,8 @@ const maxSettled = 5
 type scorer struct{ attempt }
 
 // score stores predictions for the actions that shadow mode suppressed, and settles predictions
-// that are old enough. An error is only a warning.
+// that are old enough. With a read-only memory it only reports the stored score. An error is only a
+// warning.
 func (a scorer) score(ctx context.Context, rep *Report, at time.Time) {
 	if a.c.Mode != config.ModeShadow || a.tryOnly || !a.o.Live || a.o.Memory.Store == nil || a.o.Host.Issues == nil {
 		return
@@ -44,6 +45,8 @@ func (a scorer) scores(ctx context.Context, predicted []memory.Prediction, at ti
 		r = memory.Record{}
 	case err != nil:
 		return nil, err
+	case a.o.Memory.ReadOnly:
+		return r.Scores, nil
 	}
 	settled := a.settle(ctx, r.Scores, at.Add(-a.c.Policy.Grace()))
 	if len(settled) == 0 && len(predicted) == 0 {

@@ -70,6 +70,39 @@ rules:
 	}
 }
 
+// TestScoresReadOnly checks that a run with a read-only memory, such as that of a pull request from a
+// fork, reports the stored score and does not change it.
+func TestScoresReadOnly(t *testing.T) {
+	t.Parallel()
+	const repo = "Codertocat/Hello-World"
+	_, e, o := world(t, "mode: shadow\nrules:\n  - {id: docs, on: issues.opened, then: [add_label: docs]}\n")
+	store, err := file.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keepIn(&o, store)
+	first, err := run(t, o, e)
+	if err != nil || len(first.Scores.Open) != 1 {
+		t.Fatalf("got %+v, %v, want one prediction", first.Scores, err)
+	}
+	stored, err := store.Load(t.Context(), repo, memory.Repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Memory.ReadOnly, o.Task.ID = true, "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c02"
+	rep, err := run(t, o, e)
+	if err != nil || len(rep.Warnings) != 0 {
+		t.Fatal(err, rep.Warnings)
+	}
+	if diff := cmp.Diff(first.Scores, rep.Scores); diff != "" {
+		t.Errorf("reported score (-want +got):\n%s", diff)
+	}
+	after, err := store.Load(t.Context(), repo, memory.Repository)
+	if diff := cmp.Diff(stored, after); err != nil || diff != "" {
+		t.Errorf("%v; stored record (-want +got):\n%s", err, diff)
+	}
+}
+
 // TestNoScores checks that a dry run stores no score, and that the same run in shadow mode alone
 // does.
 func TestNoScores(t *testing.T) {

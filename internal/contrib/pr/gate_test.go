@@ -79,7 +79,7 @@ func TestGate(t *testing.T) {
 			r.config.Pipeline, r.inspector = true, judged("e", handoff.ChangesRequested)
 		}, checkInspector, "Let an Inspector"},
 		{"approved no patch in particular", func(r *review) { r.config.Pipeline, r.inspector = true, judged("", handoff.Approved) }, checkInspector, "Let an Inspector"},
-		{"stale dry run", func(r *review) { r.dryRun = "The workspace changed after the dry run." }, checkDryRun, "contribflow pr --draft --json"},
+		{"stale dry run", func(r *review) { r.dryRun = "The workspace changed after the dry run: run it again." }, checkDryRun, "contribflow pr --draft --json"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -100,7 +100,7 @@ func TestSetOutputErrors(t *testing.T) {
 		}},
 		{name: "guessed delimiter", want: "the value contains the delimiter", value: "x\nforeman_" + strings.Repeat("00", 16) + "\nforged=1",
 			prepare: func(_ *testing.T, _ *actionstest.Runner, o *actions.Options) { o.Random = bytes.NewReader(zeros) }},
-		{name: "too long", want: "GitHub keeps 1048576", value: strings.Repeat("x", 1<<19),
+		{name: "too long", want: "GitHub keeps at most 1048576", value: strings.Repeat("x", 1<<19),
 			prepare: func(*testing.T, *actionstest.Runner, *actions.Options) {}},
 	}
 	for _, tt := range tests {

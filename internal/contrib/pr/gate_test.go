@@ -133,7 +133,7 @@ func TestBody(t *testing.T) {
 		t.Error("not disclosed")
 	}
 	long := draft{number: 1, disclose: true, extra: strings.Repeat("x", 100_000)}
-	if got := long.write(); len([]rune(got)) > maxBody+1 || !disclosed(got) {
+	if got := long.write(); len([]rune(got)) > maxBody || !disclosed(got) {
 		t.Errorf("%d characters", len([]rune(got)))
 	}
 }

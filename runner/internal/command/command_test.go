@@ -51,7 +51,7 @@ func TestCommands(t *testing.T) {
 		{"reader", "/foreman undo\n/foreman undo x", "read", "", "undo", "/foreman undo is refused", false, true},
 		{"unknown of a reader", "/foreman coffee", "read", "", "", "", false, false},
 		{"unknown beside ours of a reader", "/foreman coffee\n/foreman why", "none", "", "why", "/foreman why is refused", false, true},
-		{"strange permission", "/foreman why", strings.Repeat("x", 99), "", "why", "has the permission " + strings.Repeat("x", 40) + "…,", false, true},
+		{"strange permission", "/foreman why", strings.Repeat("x", 99), "", "why", "has the permission " + strings.Repeat("x", 39) + "…,", false, true},
 		{"no permission", "/foreman why", "", "", "why", "is refused", false, true},
 	}
 	for _, tt := range tests {
@@ -132,7 +132,7 @@ func TestFindTask(t *testing.T) {
 		{"of none", all, "9999", "has an id that begins with `9999`"},
 		{"too short", all, "aaa", "has an id that begins with `aaa`"},
 		{"no id", all, "please!", "has an id that begins with `please!`"},
-		{"a long one", all, strings.Repeat("z", 99), "`" + strings.Repeat("z", 40) + "…`"},
+		{"a long one", all, strings.Repeat("z", 99), "`" + strings.Repeat("z", 39) + "…`"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

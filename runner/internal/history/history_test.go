@@ -65,7 +65,7 @@ func TestRemovedBefore(t *testing.T) {
 		{"unassigned", "2 mona assigned mona; 3 mona unassigned MONA", login, "mona removed it"},
 		{"another one unassigned", "3 mona unassigned hubot", login, ""},
 		{"a label of that name", "3 mona unlabeled mona", login, ""},
-		{"a long login", "3 " + strings.Repeat("m", 60) + " unlabeled bug", labelThere, strings.Repeat("m", 40) + "… removed it"},
+		{"a long login", "3 " + strings.Repeat("m", 60) + " unlabeled bug", labelThere, strings.Repeat("m", 39) + "… removed it"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,8 +16,9 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	// A caught SIGPIPE makes a write to a closed pipe return an error instead of ending the program.
+	context.AfterFunc(ctx, stop) // a second signal ends the program immediately
+	// With this handler, a closed output pipe is an error of the write. Without it, SIGPIPE would
+	// end the program between two writes to GitHub.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	env := process.Env{
 		Getenv: os.Getenv, Environ: os.Environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

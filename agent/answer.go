@@ -33,7 +33,7 @@ func (c *call) read(ctx context.Context, resp *http.Response) ([]byte, error) {
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
 		return nil, r.fail(ReasonNotJSON, resp.StatusCode, fmt.Errorf("unpack the answer: %w", err))
 	case err != nil:
-		return nil, c.broken(ctx, resp.StatusCode, fmt.Sprintf("no complete answer (%d B came)", len(data)), err)
+		return nil, c.broken(ctx, resp.StatusCode, fmt.Sprintf("incomplete answer (%d B received)", len(data)), err)
 	}
 	return data, nil
 }
@@ -44,7 +44,7 @@ func (c *call) refuse(resp *http.Response) error {
 	text := "status " + strings.TrimSpace(strconv.Itoa(code)+" "+http.StatusText(code))
 	switch {
 	case code == http.StatusAccepted, code == http.StatusNoContent:
-		text += ": the agent took the task without deciding; it fetches tasks from a queue, which needs a server"
+		text += ": the agent accepted the task without deciding; it fetches tasks from a queue, which needs a server"
 	case code >= 200 && code < 300:
 		return nil
 	case code >= 300 && code < 400:

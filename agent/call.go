@@ -104,7 +104,7 @@ func (c *call) authorization(ctx context.Context) (string, error) {
 		case err != nil:
 			return "", r.fail(ReasonAuth, 0, c.hide("get its authorization", err))
 		case !validHeader(header):
-			return "", r.fail(ReasonAuth, 0, errors.New("get its authorization: it holds a control character"))
+			return "", r.fail(ReasonAuth, 0, errors.New("get its authorization: it contains a control character"))
 		}
 	}
 	if header == "" && r.user != nil {

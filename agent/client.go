@@ -80,7 +80,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 	case o.MaxBytes < 0:
 		return nil, fmt.Errorf("harness client: want more than 0 bytes for a task, got %d", o.MaxBytes)
 	case !validHeader(o.UserAgent) || !validHeader(o.Token):
-		return nil, errors.New("harness client: the user agent or the token holds a control character")
+		return nil, errors.New("harness client: the user agent or the token contains a control character")
 	}
 	c := &Client{
 		base: u, agentURL: self, wait: o.Wait,

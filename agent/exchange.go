@@ -95,7 +95,7 @@ func (x *exchange) read(ctx context.Context, resp *http.Response) (int, []byte, 
 	case int64(len(data)) > limit:
 		return 0, nil, x.fail(ReasonTooLarge, code, fmt.Errorf("the answer is larger than %d bytes", limit))
 	case err != nil:
-		return 0, nil, x.broken(ctx, code, fmt.Sprintf("no complete answer (%d B came)", len(data)), err)
+		return 0, nil, x.broken(ctx, code, fmt.Sprintf("incomplete answer (%d B received)", len(data)), err)
 	}
 	return code, data, nil
 }

@@ -69,7 +69,7 @@ func NewRemote(o RemoteOptions) (*Remote, error) {
 	case o.MaxBytes < 0:
 		return nil, fmt.Errorf("agent answer limit: want more than 0 bytes, got %d", o.MaxBytes)
 	case !validHeader(o.UserAgent):
-		return nil, errors.New("agent user agent: it holds a control character")
+		return nil, errors.New("agent user agent: it contains a control character")
 	}
 	r := &Remote{
 		url:       u,

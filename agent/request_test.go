@@ -142,8 +142,8 @@ func TestAuthorizeErrors(t *testing.T) {
 		{"refused", "", errRefused, "get its authorization: GET https://issuer.example/token denied ::error::x"},
 		{"header in the error", "Bearer hunter2", errors.New("sign hunter2: broken"), "get its authorization: sign ***: broken"},
 		{"token in the error", "", errors.New("bad eyJhbGciOi.eyJpc3Mi.hunter2 here"), "get its authorization: bad *** here"},
-		{"line break in the header", "Bearer hunter2\r\nX-Evil: 1", nil, "get its authorization: it holds a control character"},
-		{"zero byte in the header", "Bearer hunter2\x00", nil, "get its authorization: it holds a control character"},
+		{"line break in the header", "Bearer hunter2\r\nX-Evil: 1", nil, "get its authorization: it contains a control character"},
+		{"zero byte in the header", "Bearer hunter2\x00", nil, "get its authorization: it contains a control character"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -71,14 +71,14 @@ func TestDeadline(t *testing.T) {
 		want      string
 	}{
 		{"no headers", held, nil, 0, 0, minute, agent.ReasonTimeout, "no answer within 1m0s"},
-		{"headers, then a drip", drip, nil, 4500 * time.Millisecond, 0, 4500 * time.Millisecond, agent.ReasonTimeout, "no complete answer (4 B came) within 4.5s"},
-		{"slow headers, then a drip", slowHeaders, nil, 4500 * time.Millisecond, 0, 4500 * time.Millisecond, agent.ReasonTimeout, "no complete answer (2 B came) within 4.5s"},
-		{"slow everything", slowHeaders, briefAuthorize, 5500 * time.Millisecond, 0, 5500 * time.Millisecond, agent.ReasonTimeout, "no complete answer (1 B came) within 5.5s"},
+		{"headers, then a drip", drip, nil, 4500 * time.Millisecond, 0, 4500 * time.Millisecond, agent.ReasonTimeout, "incomplete answer (4 B received) within 4.5s"},
+		{"slow headers, then a drip", slowHeaders, nil, 4500 * time.Millisecond, 0, 4500 * time.Millisecond, agent.ReasonTimeout, "incomplete answer (2 B received) within 4.5s"},
+		{"slow everything", slowHeaders, briefAuthorize, 5500 * time.Millisecond, 0, 5500 * time.Millisecond, agent.ReasonTimeout, "incomplete answer (1 B received) within 5.5s"},
 		{"an error status, then a drip", dripError, nil, 5 * time.Second, 0, 5 * time.Second, agent.ReasonStatus, "status 502 Bad Gateway"},
 		{"a change of protocol, whose bytes end never", upgrade, nil, 5 * time.Second, 0, 0, agent.ReasonStatus, "status 101 Switching Protocols"},
 		{"authorization", held, slowAuthorize, 3 * time.Second, 0, 3 * time.Second, agent.ReasonTimeout, "no authorization within 3s"},
 		{"caller's deadline", held, nil, 0, 7 * time.Second, 7 * time.Second, agent.ReasonTimeout, "no answer before the caller's deadline"},
-		{"caller's deadline, drip", drip, nil, 0, 2500 * time.Millisecond, 2500 * time.Millisecond, agent.ReasonTimeout, "no complete answer (2 B came) before the caller's deadline"},
+		{"caller's deadline, drip", drip, nil, 0, 2500 * time.Millisecond, 2500 * time.Millisecond, agent.ReasonTimeout, "incomplete answer (2 B received) before the caller's deadline"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestTransportErrors(t *testing.T) {
 		{"no response", agent.RemoteOptions{URL: "http://agent", Transport: failing(nil)}, agent.ReasonUnreachable, "no answer: the transport returned no response"},
 		{"broken body", agent.RemoteOptions{URL: "http://bot:hunter2@agent", Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 			return respond(200, io.MultiReader(strings.NewReader("{"), failingReader{errors.New("hunter2 broke")})), nil
-		})}, agent.ReasonUnreachable, "no complete answer (1 B came): *** broke"},
+		})}, agent.ReasonUnreachable, "incomplete answer (1 B received): *** broke"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

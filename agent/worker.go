@@ -73,7 +73,7 @@ type Worker struct {
 func NewWorker(o WorkerOptions) (*Worker, error) {
 	switch {
 	case o.Client == nil || o.Decide == nil:
-		return nil, errors.New("worker: want a Client and a Decide")
+		return nil, errors.New("worker: the options Client and Decide must be set")
 	case o.Concurrency < 0:
 		return nil, fmt.Errorf("worker: want a concurrency of at least 1, got %d", o.Concurrency)
 	case o.Poll < 0:

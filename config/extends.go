@@ -48,9 +48,9 @@ func (e *extendsSection) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
 		f.Problemf(n, "extends: want %s, such as octo-org/.github:foreman.yml@v1, got %q", extendsForm, text.Quote(s))
 	case !pinned || ref == "":
 		f.Problemf(n, "extends: %q is not pinned; add the tag or the commit to read it at, as in %s@v1: without one, "+
-			"everybody who can push there changes the rules here, unnoticed", text.Quote(s), text.Quote(strings.TrimSuffix(s, "@")))
+			"everybody who can push there can change the rules here unnoticed", text.Quote(s), text.Quote(strings.TrimSuffix(s, "@")))
 	case !plainRef(ref):
-		f.Problemf(n, "extends: %q is no tag and no commit", text.Quote(ref))
+		f.Problemf(n, "extends: %q is neither a tag nor a commit", text.Quote(ref))
 	default:
 		e.file = RemoteFile{Owner: owner, Repo: name, Path: file, Ref: ref}
 	}

@@ -30,7 +30,7 @@ func (b sides) sources() []rules.Source {
 func (b sides) disabled() []string {
 	at, ok := b.mine.at["disable"]
 	if _, extends := b.mine.at["extends"]; ok && !extends {
-		at.f.Problemf(at.n, "disable: nothing is extended, so there is no inherited rule to switch off")
+		at.f.Problemf(at.n, "disable: this file extends no other file, so there is no inherited rule to switch off")
 	}
 	own, known := ruleIDs(b.mine.sources), ruleIDs(b.theirs.sources)
 	var off []string
@@ -39,7 +39,7 @@ func (b sides) disabled() []string {
 		switch {
 		case !at.f.DecodeKey("disable", n, &id):
 		case slices.Contains(own, id):
-			at.f.Problemf(n, "disable: %q is a rule of this repository's own; take it out, or give it another id", text.Quote(id))
+			at.f.Problemf(n, "disable: %q is one of this repository's own rules; remove that rule instead, or rename it", text.Quote(id))
 		case b.theirs.name == "":
 			// No file is extended, or it could not be read. That is reported elsewhere.
 		case !slices.Contains(known, id):

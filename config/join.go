@@ -96,7 +96,7 @@ func (s *side) once(d sourceFile, name string, present bool) bool {
 	}
 	n := yamlfile.Child(d.file.Root(), name)
 	if other, ok := s.at[name]; ok {
-		d.file.Problemf(n, "%s is already set in %s; a section stands in one file", name, other.f.Name())
+		d.file.Problemf(n, "%s is already set in %s; keep the section in one file only", name, other.f.Name())
 		return false
 	}
 	s.at[name] = place{d.file, n, d.inherited}

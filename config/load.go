@@ -85,7 +85,7 @@ func compile(c Config, b sides, tests bool) (Config, error) {
 	if c.Rules.UndoesByMemory() && c.Memory.Store == "off" {
 		for _, s := range []side{b.mine, b.theirs} {
 			if at := s.at["memory"].child("store"); at.n != nil {
-				at.f.Warnf(at.n, "memory.store is off, and rules with else_undo can revert nothing on issues; choose artifact, cache or file")
+				at.f.Warnf(at.n, "memory.store is off, so rules with else_undo cannot revert anything on issues; choose artifact, cache or file")
 			}
 		}
 	}

@@ -8,10 +8,10 @@ import "strings"
 func (c *Config) WithoutServices() []string {
 	var warnings []string
 	if c.Agent.URL != "" {
-		warnings = append(warnings, "the configuration names an agent, which is not asked from here; foreman triage --agent URL asks one")
+		warnings = append(warnings, "this command does not ask the configured agent; foreman triage --agent URL asks one")
 	}
 	if c.Memory.Store != "" && c.Memory.Store != "off" {
-		warnings = append(warnings, "the memory that the configuration names is not used from here")
+		warnings = append(warnings, "this command does not use the configured memory")
 	}
 	c.Agent.URL, c.Agent.Auth, c.Memory = "", "", Memory{}
 	return warnings

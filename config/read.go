@@ -67,7 +67,7 @@ func readOwn(ctx context.Context, files Files, spec Spec) (input, error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && spec.Optional:
 		case errors.Is(err, fs.ErrNotExist) && spec.Split == nil:
-			return input{}, fmt.Errorf("%s: %w; foreman init writes a first one", spec.Path, ErrNotFound)
+			return input{}, fmt.Errorf("%s: %w; foreman init creates one", spec.Path, ErrNotFound)
 		case errors.Is(err, fs.ErrNotExist):
 			return input{}, fmt.Errorf("%s: %w", spec.Path, ErrNotFound)
 		case err != nil:
@@ -174,14 +174,14 @@ func readExtended(ctx context.Context, mine side, spec Spec) (input, error) {
 	}
 	switch {
 	case errors.Is(err, triage.ErrNeedsHost) && spec.Partial:
-		at.f.Warnf(at.n, "extends: %s was not checked, nor what depends on it: reading it takes a token; set GITHUB_TOKEN", file)
+		at.f.Warnf(at.n, "extends: %s and the settings that depend on it were not checked, because reading it needs a token; set GITHUB_TOKEN", file)
 		return input{}, nil
 	case errors.Is(err, triage.ErrNeedsHost):
-		at.f.Problemf(at.n, "extends: reading %s takes a token: set the input token, or GITHUB_TOKEN", file)
+		at.f.Problemf(at.n, "extends: reading %s needs a token: set the input token, or GITHUB_TOKEN", file)
 		return input{}, nil
 	case errors.Is(err, fs.ErrNotExist):
-		at.f.Problemf(at.n, "extends: the token sees no %s; look whether the file is there at that tag or commit (a branch is neither). "+
-			"The token of a workflow sees its own repository and public ones: for a private one give the step a token with contents: read on %s/%s",
+		at.f.Problemf(at.n, "extends: the token cannot see %s; check that the file exists at that tag or commit (a branch is neither). "+
+			"The token of a workflow can read its own repository and public ones; for another private one give the step a token with contents: read on %s/%s",
 			file, file.Owner, file.Repo)
 		return input{}, nil
 	case err != nil:
@@ -198,9 +198,9 @@ func parseExtended(name string, src []byte) (in input, err error) {
 	}
 	d := decode(f, f.Root())
 	for _, key := range []struct{ name, why string }{
-		{"extends", "a file that others extend cannot extend one itself: there is one level"},
-		{"disable", "a file that others extend inherits nothing"},
-		{"include", "a file that others extend stands alone; write the rules into it"},
+		{"extends", "a file that others extend cannot extend another file"},
+		{"disable", "a file that others extend inherits no rules"},
+		{"include", "a file that others extend cannot include files; write the rules into it"},
 	} {
 		if n := yamlfile.Child(f.Root(), key.name); n != nil {
 			f.Problemf(n, "%s: %s", key.name, key.why)

@@ -71,7 +71,7 @@ func (i *includeSection) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
 			continue
 		}
 		if _, err := path.Match(glob, ""); err != nil || path.IsAbs(glob) || slices.Contains(strings.Split(glob, "/"), "..") {
-			f.Problemf(item, "include: %q is no path or glob of files in this repository", glob)
+			f.Problemf(item, "include: %q is not a path or glob of files in this repository", glob)
 			continue
 		}
 		i.globs = append(i.globs, glob)

@@ -88,7 +88,7 @@ func (b sides) policy() policy.Policy {
 		if l.Index < len(at.n.Content) {
 			at.n = at.n.Content[l.Index]
 		}
-		at.f.Warnf(at.n, "%s: %q allows more than %s, and only values that both allow count", name, text.Quote(l.Item), b.theirs.name)
+		at.f.Warnf(at.n, "%s: %q allows more than %s; only values that both files allow apply", name, text.Quote(l.Item), b.theirs.name)
 	}
 	return p
 }
@@ -107,7 +107,7 @@ func (s side) field(name string) (key string, at place) {
 
 // warnTighter warns that the value counts applies instead of the looser value at a place.
 func (b sides) warnTighter(at place, name, counts string) {
-	at.f.Warnf(at.n, "%s: %s applies, from %s; a file that extends it can only tighten it", name, counts, b.theirs.name)
+	at.f.Warnf(at.n, "%s: the value %s of %s applies; a file that extends it can only tighten it", name, counts, b.theirs.name)
 }
 
 // onFailure decodes agent.on_failure. It reports a label that the policy never allows.
@@ -129,7 +129,7 @@ func onFailure(at place, p policy.Policy) OnFailure {
 // repository's own files may set it.
 func modelURL(at place, vars yamlfile.Variables) string {
 	if at.inherited {
-		at.f.Problemf(at.n, "llm.base_url: a file that is extended must not set the address that receives a model's key; set it in the repository's own file or by the input llm-base-url")
+		at.f.Problemf(at.n, "llm.base_url: an extended file must not set the address that receives a model's key; set it in the repository's own file or by the input llm-base-url")
 		return ""
 	}
 	return expand(at, vars)
@@ -143,7 +143,7 @@ func expand(at place, vars yamlfile.Variables) string {
 	}
 	if at.inherited {
 		if strings.Contains(at.n.Value, "${") {
-			at.f.Problemf(at.n, "a file that is extended reads no variables; write the value out, or set it in the repository's own file")
+			at.f.Problemf(at.n, "an extended file cannot use variables; write the value itself, or set it in the repository's own file")
 		}
 		return at.n.Value
 	}

@@ -20,13 +20,13 @@ func table() schema.Table {
 	return slices.Concat(schema.Table{
 		{Path: "version", JSON: object{"const": 1}, Doc: "Version of the file's form."},
 		{Path: "extends", JSON: object{"type": "string", "pattern": `^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+:[^/].*@[^@]+$`},
-			Doc: "File of another repository whose rules come first and whose policy holds: owner/repo:path@ref, at a tag or a commit."},
+			Doc: "File of another repository whose rules come first and whose policy applies: owner/repo:path@ref, at a tag or a commit."},
 		{Path: "disable", Doc: "Ids of inherited rules that are switched off."},
 		{Path: "mode", Rule: schema.OneOf(string(ModeApply), string(ModeShadow)),
 			Doc: "Whether decisions are carried out (apply) or only reported (shadow)."},
-		{Path: "forms", Doc: "Fields of issue forms, under the names by which rules ask for them."},
+		{Path: "forms", Doc: "Fields of issue forms, by the names that rules use."},
 		{Path: "tables", Doc: "Tables of text, numbers or booleans that rules look up."},
-		{Path: "rules", Doc: "Rules, asked in order."},
+		{Path: "rules", Doc: "Rules, evaluated in order."},
 		{Path: "tests", Doc: "Tests of the rules; foreman rules test runs them."},
 		{Path: "include", JSON: object{"anyOf": []any{text, object{"type": "array", "items": text}}},
 			Doc: "More rule files, as paths or globs below the repository's root."},
@@ -35,7 +35,7 @@ func table() schema.Table {
 
 func policyKeys() schema.Table {
 	const (
-		limitsDoc = "Most actions of each type per event; 0 forbids. Absent types have a default."
+		limitsDoc = "Maximum number of actions of each type per event; 0 forbids. Absent types have a default."
 		labelsDoc = "Which labels may be added or removed, for rules and agents alike."
 		allowDoc  = "Globs of labels. Absent: every label; empty: none."
 		denyDoc   = "Globs of labels that are never touched; wins over allow."
@@ -52,36 +52,36 @@ func policyKeys() schema.Table {
 		{Path: "policy.labels.deny", Rule: schema.Globs(), Doc: denyDoc},
 		{Path: "policy.allow_close", Doc: "Whether an issue may be closed."},
 		{Path: "policy.actions", Rule: schema.Each(action()), Doc: "Types of actions that are permitted. Absent: all."},
-		{Path: "policy.create_labels", Doc: "Whether a label that the repository lacks is created."},
+		{Path: "policy.create_labels", Doc: "Whether labels that the repository does not have are created."},
 		{Path: "policy.unknown_action", Rule: schema.OneOf(policy.UnknownStop, policy.UnknownReject),
 			Doc: "Effect of an unknown action: stop the list there, or reject the whole plan."},
-		{Path: "policy.comment_length", Rule: schema.Between(1, policy.MaxCommentLength), Doc: "Most characters of a comment."},
+		{Path: "policy.comment_length", Rule: schema.Between(1, policy.MaxCommentLength), Doc: "Maximum length of a comment, in characters."},
 		{Path: "policy.mentions", Rule: schema.Globs(), Doc: "Globs of logins and teams that an agent may mention. Absent: none."},
 		{Path: "policy.links", Rule: schema.Globs(), Doc: "Globs of hosts that an agent may link to. Absent: all."},
 		{Path: "policy.comment_interval", Rule: schema.ZeroOrMore(),
-			Doc: "Least time between two commented events on one issue, such as 24h; 0: none."},
+			Doc: "Minimum time between two commented events on one issue, such as 24h; 0: none."},
 		{Path: "policy.max_comments_per_issue", Rule: schema.ZeroOrMore(), JSON: object{"minimum": 0},
-			Doc: "Most comments of ours on one issue, sticky ones apart; 0: any number."},
+			Doc: "Maximum number of our comments on one issue, except sticky ones; 0: any number."},
 		{Path: "policy.max_writes_per_hour", Rule: schema.ZeroOrMore(), JSON: object{"minimum": 0},
-			Doc: "Most changes to one issue within an hour; 0: any number."},
+			Doc: "Maximum number of changes to one issue within an hour; 0: any number."},
 		{Path: "policy.max_scanned_issues", Rule: schema.Between(1, policy.MaxScannable), JSON: object{},
-			Doc: "Most issues that a scheduled run decides on."},
+			Doc: "Maximum number of issues that a scheduled run decides on."},
 		{Path: "policy.shadow_period", Rule: schema.Positive(), Doc: "How long people have to take an action that shadow mode predicted."},
 	}
 }
 
 func modelKeys() schema.Table {
 	return schema.Table{
-		{Path: "llm", Doc: "Model whose address and name the agent receives, and that phrases the summary with memory.summary: model."},
+		{Path: "llm", Doc: "Model whose address and name the agent receives, and that writes the summary with memory.summary: model."},
 		{Path: "llm.provider", Doc: "Provider of the model, such as anthropic."},
 		{Path: "llm.model", Doc: "Name of the model."},
 		{Path: "llm.base_url", Doc: "Address of a service that speaks the provider's protocol. Absent: the provider's own."},
 		{Path: "llm.timeout", Rule: schema.Positive(), Doc: "Time for one answer, such as 20s."},
-		{Path: "llm.max_tokens", Rule: schema.Positive(), JSON: object{"minimum": 1}, Doc: "Most tokens that one answer may cost."},
+		{Path: "llm.max_tokens", Rule: schema.Positive(), JSON: object{"minimum": 1}, Doc: "Maximum number of tokens of one answer."},
 		{Path: "memory", Doc: "Where the records of earlier work on issues are stored."},
 		{Path: "memory.store", Rule: schema.OneOf("off", "artifact", "cache", "file"), Doc: "Kind of store."},
 		{Path: "memory.path", Doc: "Folder of the file store."},
-		{Path: "memory.summary", Rule: schema.OneOf("facts", "model"), Doc: "Who phrases the summary of earlier work for the agent."},
+		{Path: "memory.summary", Rule: schema.OneOf("facts", "model"), Doc: "How the summary of earlier work for the agent is written."},
 	}
 }
 
@@ -97,7 +97,7 @@ func agentKeys() schema.Table {
 		{Path: "agent.timeout", Rule: schema.Positive(), Doc: "Time for the agent's whole answer, such as 60s."},
 		{Path: "agent.when", Doc: "Condition on which the agent is asked. Absent: when no rule fired."},
 		{Path: "agent.may", Rule: schema.Each(action()),
-			Doc: "Types of actions that the agent may ask for, of those that are permitted. Absent: all of them."},
+			Doc: "Types of actions that the agent may request, of those that are permitted. Absent: all of them."},
 		{Path: "agent.on_failure", JSON: object{"anyOf": []any{object{"enum": []string{"fail", "skip"}}, label}},
 			Doc: "Fallback when an agent gives no usable answer: fail, skip, or a label to add."},
 	}
@@ -135,7 +135,7 @@ func limits() schema.Rule {
 			}
 			v := v.Entry(name, at)
 			if name == protocol.ActionAddLabels {
-				v.Problemf("labels are counted one by one, under add_label")
+				v.Problemf("each label counts under add_label; set that limit instead")
 			}
 			if limits[name] < 0 {
 				v.Problemf("want 0 or more, got %d", limits[name])

@@ -31,7 +31,7 @@ var changeType = regexp.MustCompile(`^[a-z_]{1,64}$`)
 func (c Change) check() error {
 	switch {
 	case !changeType.MatchString(c.Type):
-		return fmt.Errorf("a human's change has the type %q", clip(c.Type, 60))
+		return fmt.Errorf("a human's change has the invalid type %q", clip(c.Type, 60))
 	case isComment(c.Type):
 		return fmt.Errorf("a human's %s is not a change", c.Type)
 	case !storable(c.At):

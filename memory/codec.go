@@ -52,9 +52,9 @@ func Encode(r Record) ([]byte, error) {
 func encode(r Record) ([]byte, error) {
 	switch {
 	case r.Revision < 1:
-		return nil, fmt.Errorf("%w: revision %d", ErrConflict, r.Revision)
+		return nil, fmt.Errorf("%w: revision %d is below 1", ErrConflict, r.Revision)
 	case r.Revision > maxRevision:
-		return nil, fmt.Errorf("revision %d is the last possible one", maxRevision)
+		return nil, fmt.Errorf("revision %d is above the maximum of %d", r.Revision, maxRevision)
 	}
 	if err := r.check(); err != nil {
 		return nil, err
@@ -103,9 +103,9 @@ func checkSchema(data []byte, known int) error {
 	case head.Schema == nil:
 		return broken(errors.New("it has no schema"))
 	case *head.Schema > known:
-		return fmt.Errorf("%w: schema %d, and this program knows %d", ErrNewer, *head.Schema, known)
+		return fmt.Errorf("%w: it has schema %d, and this program reads up to %d; update the program", ErrNewer, *head.Schema, known)
 	case *head.Schema != known:
-		return broken(fmt.Errorf("schema %d", *head.Schema))
+		return broken(fmt.Errorf("schema %d is not supported, want %d", *head.Schema, known))
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func unmarshal(data []byte, v any) error {
 		return broken(fmt.Errorf("it is truncated after %d bytes", len(data)))
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return broken(fmt.Errorf("byte %d: %s is not allowed here", wrong.Offset, wrong.Value))
+		return broken(fmt.Errorf("byte %d: unexpected JSON %s", wrong.Offset, wrong.Value))
 	}
 	if err != nil {
 		return broken(err)
@@ -144,7 +144,7 @@ func check(r Record, repo string, issue int) error {
 		return fmt.Errorf("it is the record of %q #%d, not of %s#%d", clip(r.Repo, 60), r.Issue, repo, issue)
 	}
 	if r.Revision < 1 || r.Revision >= maxRevision {
-		return fmt.Errorf("revision %d", r.Revision)
+		return fmt.Errorf("revision %d is out of range", r.Revision)
 	}
 	_, err = encode(r)
 	return err

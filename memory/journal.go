@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -56,7 +55,7 @@ func (k LedgerKey) Path() (string, error) {
 		return "", err
 	}
 	if k.Issue == Repository {
-		return "", errors.New("a task is about an issue")
+		return "", fmt.Errorf("want an issue number for the task, got %d", k.Issue)
 	}
 	if !taskPattern.MatchString(k.Task) {
 		return "", fmt.Errorf("want a UUID in lower case for the task, got %q", clip(k.Task, 60))
@@ -137,7 +136,7 @@ func (l *Ledger) Mark(e Entry) error {
 func (e Entry) check(index int, hash string) error {
 	switch {
 	case e.Index != index:
-		return fmt.Errorf("entry %d has the position of entry %d", e.Index, index)
+		return fmt.Errorf("entry %d has the index %d", index, e.Index)
 	case e.Hash != hash:
 		return fmt.Errorf("entry %d is of another action: its hash is %q, not %s", index, clip(e.Hash, 60), hash)
 	case !isEntryState(e.State):

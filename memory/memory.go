@@ -17,7 +17,7 @@ import (
 // Errors that callers branch on; test with errors.Is.
 var (
 	// ErrNotFound means that there is no record of the issue, or no ledger of the task.
-	ErrNotFound = errors.New("the memory has no record of the issue")
+	ErrNotFound = errors.New("not found in the memory")
 	// ErrConflict means that another run saved the record meanwhile. Nothing was saved: load
 	// again, repeat the change, save. For a ledger it means that the task already has one.
 	ErrConflict = errors.New("the record was changed meanwhile")

@@ -219,7 +219,7 @@ func (r Record) Faded(now time.Time) Record {
 // check verifies all parts of a record except the identity, the revision and the size.
 func (r Record) check() error {
 	if len(r.Tasks) > MaxTasks {
-		return fmt.Errorf("it has %d tasks", len(r.Tasks))
+		return fmt.Errorf("it has %d tasks, more than %d", len(r.Tasks), MaxTasks)
 	}
 	if r.Earlier != nil {
 		if err := r.Earlier.check(); err != nil {
@@ -228,7 +228,7 @@ func (r Record) check() error {
 	}
 	for _, t := range r.Tasks {
 		if err := t.check(); err != nil {
-			return fmt.Errorf("task %q has %w", clip(t.ID, 60), err)
+			return fmt.Errorf("task %q: %w", clip(t.ID, 60), err)
 		}
 	}
 	if err := errors.Join(r.Scores.check(), checkDeferred(r.Never, r.Closings)); err != nil {

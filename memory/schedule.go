@@ -37,9 +37,9 @@ type ScheduledClose struct {
 func (c ScheduledClose) check() error {
 	switch {
 	case !storable(c.At) || !storable(c.Due):
-		return errors.New("the time of a closing is out of range")
+		return errors.New("the time of a scheduled close is out of range")
 	case !within(maxWord, c.Reason, c.Rule, c.Task) || !within(maxWord, c.Veto...) || len(c.Veto) > maxVetos:
-		return errors.New("a closing is too long")
+		return errors.New("a scheduled close has too many vetoes, or a text that is too long")
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func checkDeferred(never []string, closings []ScheduledClose) error {
 	case len(never) > MaxNever || !within(maxLabel, never...):
 		return errors.New("the labels that are never added again are too many, or too long")
 	case len(closings) > MaxClosings:
-		return fmt.Errorf("it has %d closings to come", len(closings))
+		return fmt.Errorf("it has %d scheduled closes, more than %d", len(closings), MaxClosings)
 	}
 	for _, c := range closings {
 		if err := c.check(); err != nil {

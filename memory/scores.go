@@ -2,6 +2,7 @@ package memory
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -125,18 +126,18 @@ func (s *Scores) check() error {
 		return nil
 	}
 	if len(s.Open) > maxPredictions || len(s.Rules) > maxScores {
-		return errors.New("too many predictions or scores")
+		return fmt.Errorf("it has %d predictions and %d scores, more than %d or %d", len(s.Open), len(s.Rules), maxPredictions, maxScores)
 	}
 	for _, p := range s.Open {
 		if !storable(p.At) || p.Issue < 1 || p.Issue > maxCount ||
 			stored(p.Rule) > maxShort/8 || stored(p.Type) > maxShort/8 || stored(p.Value) > maxPredicted {
-			return errors.New("a prediction out of range")
+			return errors.New("invalid prediction: issue, time or text out of range")
 		}
 	}
 	for id, score := range s.Rules {
 		if stored(id) > maxShort/8 || !storable(score.Since) ||
 			min(score.Agreed, score.Disagreed) < 0 || max(score.Agreed, score.Disagreed) > maxCount {
-			return errors.New("a score out of range")
+			return errors.New("invalid score: rule, time or count out of range")
 		}
 	}
 	return nil

@@ -115,7 +115,7 @@ func usable(text, facts string) error {
 		return errors.New("it is not UTF-8")
 	}
 	if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
-		return fmt.Errorf("byte %d: a character that cannot be printed", i)
+		return fmt.Errorf("byte %d: an unprintable character", i)
 	}
 	// This check is separate from the claims, because published agents depend on this word.
 	posted := strings.Contains(facts, "commented")
@@ -214,8 +214,8 @@ func inWord(c byte) bool {
 
 // The reasons why a word or character is not allowed in its place.
 const (
-	notKnown = "neither the record's nor filler"
-	noHuman  = "a human, and it is not plain what the human did"
+	notKnown = "neither a word of the record nor an allowed filler"
+	noHuman  = "it is unclear what a human did"
 )
 
 // word reads one word. It returns why the word is not allowed there, or "" if it is.

@@ -78,26 +78,26 @@ func NewAction(index int, item protocol.ActionItem) Action {
 func (t Task) check() error {
 	switch {
 	case !storable(t.At):
-		return errors.New("a time out of range")
+		return errors.New("the time is out of range")
 	case !short(t.ID, t.Event, string(t.Decision), t.By, t.Status) || stored(t.Rationale) > maxText:
 		return errTooLong
 	case len(t.Actions) > maxMerged:
-		return fmt.Errorf("%d actions", len(t.Actions))
+		return fmt.Errorf("%d actions, more than %d", len(t.Actions), maxMerged)
 	}
 	for _, a := range t.Actions {
 		switch {
 		case a.Index < 0 || a.Index > maxCount:
-			return fmt.Errorf("an action %d", a.Index)
+			return fmt.Errorf("action index %d is out of range", a.Index)
 		case !short(a.Type, a.Rule, string(a.Verdict), string(a.Result), a.Reason, a.URL, a.Hash) || !short(a.Values...):
 			return errTooLong
 		case len(a.Values) > maxValues:
-			return fmt.Errorf("an action with %d values", len(a.Values))
+			return fmt.Errorf("action %d has %d values, more than %d", a.Index, len(a.Values), maxValues)
 		}
 	}
 	return nil
 }
 
-var errTooLong = errors.New("a text that is too long")
+var errTooLong = errors.New("a text is too long")
 
 // clipTask returns a copy of t within its bounds, with at most the given number of actions.
 func clipTask(t Task, actions int) Task {

@@ -151,7 +151,7 @@ func (p Param) check(a ActionItem) error {
 		var n int64
 		n, ok, err = a.Int(p.Name)
 		if ok && err == nil && (n < 1 || n >= 1<<53) {
-			err = fmt.Errorf("%s: want a whole number from 1, got %d", p.Name, n)
+			err = fmt.Errorf("%s: want a whole number of 1 or more, got %d", p.Name, n)
 		}
 	default:
 		var s string

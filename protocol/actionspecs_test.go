@@ -54,8 +54,8 @@ func TestCheck(t *testing.T) {
 		{`{"type":"update_comment","body":"b","key":""}`, "update_comment: key: must not be empty"},
 		{`{"type":"mark_duplicate","of":7}`, ""},
 		{`{"type":"mark_duplicate","of":"7"}`, "mark_duplicate: of: want a whole number, got a string"},
-		{`{"type":"mark_duplicate","of":0}`, "mark_duplicate: of: want a whole number from 1, got 0"},
-		{`{"type":"mark_duplicate","of":-7}`, "mark_duplicate: of: want a whole number from 1, got -7"},
+		{`{"type":"mark_duplicate","of":0}`, "mark_duplicate: of: want a whole number of 1 or more, got 0"},
+		{`{"type":"mark_duplicate","of":-7}`, "mark_duplicate: of: want a whole number of 1 or more, got -7"},
 		{`{"type":"mark_duplicate","of":1.5}`, "mark_duplicate: of: want a whole number, got 1.5"},
 	}
 	for _, tt := range tests {

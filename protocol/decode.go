@@ -71,7 +71,7 @@ func ParseDecision(data []byte) (DecisionMessage, error) {
 	var d decoder
 	var m DecisionMessage
 	if TooManyValues(data) {
-		d.add(path{}, CodeTooLong, fmt.Sprintf("it holds more than %d values", MaxDecisionValues))
+		d.add(path{}, CodeTooLong, fmt.Sprintf("it contains more than %d values", MaxDecisionValues))
 		return m, d.err("decision")
 	}
 	o := d.object(path{}, data)

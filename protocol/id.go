@@ -13,7 +13,7 @@ import (
 func NewTaskID(random io.Reader) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
-		return "", fmt.Errorf("draw a task id: %w", err)
+		return "", fmt.Errorf("generate a task id: %w", err)
 	}
 	return uuid4(b), nil
 }

@@ -27,11 +27,11 @@ func (t Task) Check() error {
 	case t.Issue < 0:
 		return fmt.Errorf("the task's issue is %d; want 0 or more", t.Issue)
 	case t.Priority < -MaxPriority || t.Priority > MaxPriority:
-		return fmt.Errorf("the task's priority is %d; it is at least %d and at most %d", t.Priority, -MaxPriority, MaxPriority)
+		return fmt.Errorf("the task's priority is %d; want %d to %d", t.Priority, -MaxPriority, MaxPriority)
 	case t.HourlyLimit < 0:
 		return fmt.Errorf("the task's hourly limit is %d; want 0 or more", t.HourlyLimit)
 	case t.Wait < 0:
-		return fmt.Errorf("the wait of the task is %s; want 0 or more", t.Wait)
+		return fmt.Errorf("the task's wait is %s; want 0 or more", t.Wait)
 	}
 	return nil
 }
@@ -66,23 +66,36 @@ func IsText(s string) bool {
 	return len(s) <= MaxText && utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
 }
 
-// CleanText converts s to a text that IsText accepts: it replaces invalid bytes, and cuts the text
-// to MaxText bytes. It is applied to reasons, names and log entries. A text that IsText accepts
-// stays unchanged.
+// CleanText converts s to a text that IsText accepts: it replaces each run of invalid bytes and
+// each NUL by U+FFFD, and cuts the text to MaxText bytes. It is applied to reasons, names and log
+// entries. A text that IsText accepts stays unchanged. CleanText reads only the first maxCleaned
+// bytes.
 func CleanText(s string) string {
-	if len(s) > 2*MaxText {
-		s = s[:2*MaxText] // limits the cost of the replacements
-	}
-	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
-	if len(s) <= MaxText {
+	if IsText(s) {
 		return s
 	}
-	end := MaxText
-	for !utf8.RuneStart(s[end]) {
-		end--
+	s = s[:min(len(s), maxCleaned)]
+	clean := make([]byte, 0, min(len(s)+utf8.UTFMax, MaxText))
+	for replaced := false; s != ""; {
+		r, n := utf8.DecodeRuneInString(s)
+		s = s[n:]
+		invalid := r == utf8.RuneError && n == 1
+		if invalid && replaced {
+			continue
+		}
+		if replaced = invalid; r == 0 {
+			r = utf8.RuneError
+		}
+		if len(clean)+utf8.RuneLen(r) > MaxText {
+			break
+		}
+		clean = utf8.AppendRune(clean, r)
 	}
-	return s[:end]
+	return string(clean)
 }
+
+// maxCleaned limits the cost of CleanText for a long run of invalid bytes.
+const maxCleaned = 100 * MaxText
 
 // Decodable reports whether a message is a JSON object, so that agents can decode it.
 func Decodable(message []byte) bool {

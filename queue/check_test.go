@@ -56,6 +56,28 @@ func TestDecodable(t *testing.T) {
 	}
 }
 
+// TestCleanText checks how a text is repaired and shortened.
+func TestCleanText(t *testing.T) {
+	t.Parallel()
+	run := func(n int) string { return strings.Repeat("\xff", n) }
+	tests := map[string]struct{ text, want string }{
+		"a run of invalid bytes":    {"a\xff\xfeb\xffc", "a\ufffdb\ufffdc"},
+		"each NUL":                  {"a\x00\x00b", "a\ufffd\ufffdb"},
+		"text after a long run":     {"a" + run(3*queue.MaxText) + "why", "a\ufffdwhy"},
+		"the run is too long":       {run(1<<20) + "why", "\ufffd"},
+		"no room for the last rune": {strings.Repeat("x", queue.MaxText-1) + "ü", strings.Repeat("x", queue.MaxText-1)},
+		"no room for U+FFFD":        {strings.Repeat("x", queue.MaxText-2) + "\xffyz", strings.Repeat("x", queue.MaxText-2)},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := queue.CleanText(tt.text); got != tt.want {
+				t.Errorf("got %d bytes, %.40q, want %d bytes, %.40q", len(got), got, len(tt.want), tt.want)
+			}
+		})
+	}
+}
+
 func FuzzCleanText(f *testing.F) {
 	for _, s := range []string{"", "ü", "\x00", "\xff\xfe", strings.Repeat("ü", queue.MaxText), strings.Repeat("\xff", 3*queue.MaxText), "x" + strings.Repeat("\u20ac", queue.MaxText)} {
 		f.Add(s)

@@ -59,17 +59,17 @@ func States() []State { return []State{Pending, Claimed, Completed, Done, Failed
 // Errors that callers handle separately; test with errors.Is.
 var (
 	// ErrEmpty means that no task can be claimed.
-	ErrEmpty = errors.New("there is no task")
+	ErrEmpty = errors.New("no task can be claimed")
 	// ErrNotFound means that there is no task with that id.
 	ErrNotFound = errors.New("there is no such task")
 	// ErrLost means that the caller no longer has the claim or the lease.
-	ErrLost = errors.New("another claimant has it, or it has ended")
+	ErrLost = errors.New("the claim or lease is lost")
 	// ErrNotYours means that the task was claimed under another name.
 	ErrNotYours = errors.New("another agent claimed it")
 	// ErrState means that the state of the task does not allow the call.
-	ErrState = errors.New("its state does not allow that")
+	ErrState = errors.New("the state of the task does not allow that")
 	// ErrNewer means that a newer version of this program wrote the database.
-	ErrNewer = errors.New("the database is of a newer version of this program")
+	ErrNewer = errors.New("the database was written by a newer version of this program")
 	// ErrUnavailable means that the store cannot be written now: it is locked, full or out of
 	// reach. The call had no effect, or its effect was not confirmed. The caller may retry: an
 	// effect of the first call is detected, and not repeated.

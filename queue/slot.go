@@ -48,7 +48,7 @@ func (r SlotRequest) Check() error {
 	}
 	for _, ago := range r.Missed {
 		if ago < 0 {
-			return fmt.Errorf("a write was made %s ago", ago)
+			return fmt.Errorf("missed write: want an age of 0 or more, got %s", ago)
 		}
 	}
 	return nil

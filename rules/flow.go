@@ -47,7 +47,7 @@ func (f *flow) checkUndo() {
 						continue
 					}
 					warned = append(warned, j)
-					r.file.Warnf(r.node, "the rule %s takes the label %s off when its condition is false (else_undo with override_humans), also when %s adds it; make them one rule whose conditions are joined by or",
+					r.file.Warnf(r.node, "the rule %s removes the label %s when its condition is false, even if %s added it (else_undo with override_humans); join both conditions with or in one rule",
 						r.id, text.Quote(name), f.rules[j].id)
 				}
 			}
@@ -114,7 +114,7 @@ func (f *flow) report(circle []int) {
 		ids[k] = f.rules[i].id
 	}
 	first := f.rules[circle[0]]
-	first.file.Problemf(first.node, "the rules %s ask for labels of each other in a circle, so which of them fire depends on where it starts; let one of them listen to another event, or ask for something else",
+	first.file.Problemf(first.node, "the rules %s test for each other's labels in a circle, so their order decides which of them fire; let one of them listen to another event, or test for something else",
 		strings.Join(ids, ", "))
 }
 

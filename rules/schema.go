@@ -46,13 +46,13 @@ func ruleKey(key string) map[string]any {
 		s = oneOrMore(object{"type": "string", "minLength": 1})
 	}
 	s["description"] = object{
-		"id":              "Name of the rule, which reports and disable use.",
+		"id":              "Id of the rule, used in reports, in tests and by disable.",
 		"on":              "Events that the rule listens to. Absent: a new or reopened issue, and dispatch events.",
 		"when":            "Condition on which the rule fires. Absent: always.",
-		"then":            "What it does, in order.",
-		"stop":            "Whether later rules, and the agent, are left out when it fires.",
-		"override_humans": "Whether it may undo what people did on the issue.",
-		"else_undo":       "Whether what this rule did is taken back when its condition is false.",
+		"then":            "Actions of the rule, in order.",
+		"stop":            "Whether later rules and the agent are skipped when the rule fires.",
+		"override_humans": "Whether the rule may repeat changes that people undid.",
+		"else_undo":       "Whether the rule's earlier changes are reverted when its condition is false.",
 		"scan":            "GitHub search queries that find the issues, or with is:pr the pull requests, of a scheduled run; with on: [schedule] only.",
 	}[key]
 	return s

@@ -19,8 +19,8 @@ func TestWhyIsBounded(t *testing.T) {
 		says         string
 	}{
 		{"few", "", 2, 3_000, "2 of 2 rules would fire"},
-		{"many", "", 400, 40_000, "There was no room for "},
-		{"a short comment", "policy: {comment_length: 600}\n", 50, 600, "There was no room for "},
+		{"many", "", 400, 40_000, "Rules not listed here: "},
+		{"a short comment", "policy: {comment_length: 600}\n", 50, 600, "Rules not listed here: "},
 		{"none", "", 0, 100, "There are no rules."},
 	}
 	for _, tt := range tests {

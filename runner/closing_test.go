@@ -31,7 +31,7 @@ func TestVetoOnNotice(t *testing.T) {
 			s.sweep("1 action carried out")
 			s.repo.ReactAs("mona", 1, s.newest(), "-1")
 			s.pass(72 * time.Hour)
-			s.sweep("1 closing dropped")
+			s.sweep("1 scheduled close dropped")
 		})
 	}
 }
@@ -52,7 +52,7 @@ rules:
 	}
 	s.pass(20 * time.Hour)
 	v := s.sweep("1 action carried out")
-	const want = "close_issue done, close_issue none: its comment has to wait, and issues are not closed without a warning, comment none: we commented at "
+	const want = "close_issue done, close_issue none: its notice is deferred by the comment limits, so the close is deferred too, comment none: we commented at "
 	if got := told(v.Reports[0]); !strings.HasPrefix(got, want) {
 		t.Errorf("got %s", got)
 	}
@@ -63,7 +63,7 @@ rules:
 	}
 	s.repo.ReactAs("mona", 1, s.newest(), "-1")
 	s.pass(100 * time.Hour)
-	s.sweep("closed after its time")
+	s.sweep("scheduled close carried out")
 }
 
 // TestCalledOffStays runs a task again after a person canceled its deferred actions. They must stay
@@ -109,7 +109,7 @@ func TestVetoInTheSecond(t *testing.T) {
 		protocol.VetoThumbsDown: func(r *githubtest.Repo) { r.ReactAs("mona", 1, 0, "-1") },
 	}
 	for veto, did := range does {
-		for after, want := range map[time.Duration]string{0: "1 closing dropped", time.Second: "closed after its time"} {
+		for after, want := range map[time.Duration]string{0: "1 scheduled close dropped", time.Second: "scheduled close carried out"} {
 			t.Run(veto+after.String(), func(t *testing.T) {
 				t.Parallel()
 				s := newStory(t, closesLater)
@@ -146,8 +146,8 @@ func (h busyHost) Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, e
 func TestVetoBeforeDecision(t *testing.T) {
 	t.Parallel()
 	for on, want := range map[string]string{
-		"issues.labeled": "1 closing dropped", "schedule, scan: 'is:open label:bug'": "1 closing dropped",
-		"workflow_dispatch": "1 closing dropped", "issue_comment.created": "closed after its time", "issues.reopened": "closed after its time",
+		"issues.labeled": "1 scheduled close dropped", "schedule, scan: 'is:open label:bug'": "1 scheduled close dropped",
+		"workflow_dispatch": "1 scheduled close dropped", "issue_comment.created": "scheduled close carried out", "issues.reopened": "scheduled close carried out",
 	} {
 		t.Run(on, func(t *testing.T) {
 			t.Parallel()
@@ -202,7 +202,7 @@ func TestVetoOutlivesClosing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.sweep("1 issue closed after its time")
+	s.sweep("1 scheduled close carried out")
 	s.pass(time.Hour)
 	s.repo.ReopenAs("mona", 1)
 	const want = "close_issue none: people vetoed it before; Foreman does not override people (override_humans)"
@@ -279,16 +279,16 @@ func TestLostClosing(t *testing.T) {
 	}
 	keepIn(&s.o, store)
 	s.pass(71 * time.Hour)
-	s.sweep("1 closing not due yet")
+	s.sweep("1 scheduled close not due yet")
 	s.pass(2 * time.Hour)
-	s.sweep("1 issue closed after its time")
+	s.sweep("1 scheduled close carried out")
 }
 
 // TestClosingOfAgent checks that an agent's scheduled close is carried out only while an agent is
 // configured.
 func TestClosingOfAgent(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"there": "1 issue closed after its time", "gone": "1 closing dropped"} {
+	for name, want := range map[string]string{"there": "1 scheduled close carried out", "gone": "1 scheduled close dropped"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStory(t, "policy: {allow_close: true}\n")
@@ -321,13 +321,13 @@ func TestUnsavedClosing(t *testing.T) {
 			s.pass(73 * time.Hour)
 			if who == "we" {
 				keepIn(&s.o, readOnly{store})
-				s.sweep("1 issue closed after its time")
+				s.sweep("1 scheduled close carried out")
 				keepIn(&s.o, store)
 			} else {
 				s.repo.CloseAs(who, 1, "")
 			}
 			s.pass(time.Hour)
-			s.sweep("1 closing dropped")
+			s.sweep("1 scheduled close dropped")
 			if r := s.record(); len(r.Closings) != 0 {
 				t.Errorf("got %+v", r.Closings)
 			}

@@ -154,7 +154,7 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 		case m == nil:
 			return d, nil
 		case stopped:
-			a.warn("the agent's decision is passed over: the rules leave nothing open")
+			a.warn("the agent's decision is ignored: a rule with stop fired, or a rule escalated")
 			return d, nil
 		default:
 			if err := a.usable(*m); err != nil {
@@ -237,7 +237,7 @@ func (a decider) usable(m protocol.DecisionMessage) error {
 		return fmt.Errorf("the agent answered for task %q", text.Quote(m.TaskID))
 	}
 	if n := len(m.Actions); n > maxActions {
-		return fmt.Errorf("the agent asks for %d actions, more than %d", n, maxActions)
+		return fmt.Errorf("the agent requested %d actions; at most %d are allowed", n, maxActions)
 	}
 	return nil
 }
@@ -489,7 +489,7 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 		}
 	}
 	if len(reverted) > 0 {
-		d.Message.Rationale += "; reverted, because their conditions are false now, are the actions of " + strings.Join(reverted, ", ")
+		d.Message.Rationale += "; reverted the actions of rules whose condition is false now: " + strings.Join(reverted, ", ")
 	}
 	return d, nil
 }

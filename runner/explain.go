@@ -31,7 +31,7 @@ func Facts(ctx context.Context, o Options, d triage.Delivery) (facts.Facts, erro
 	return (decider{newAttempt(newSetup(o), d, nil, func(string, ...any) {})}).facts(ctx), nil
 }
 
-var errNoIssue = errors.New("the event holds no issue")
+var errNoIssue = errors.New("the event contains no issue")
 
 // Replay returns the facts for evaluating the rules of a configuration on an event at the given
 // time. l provides facts that are not in the event. The event must contain its issue. If a rule

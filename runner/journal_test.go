@@ -287,8 +287,8 @@ func TestReadOnlyMemory(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s: %s", a.State, a.Reason))
 	}
 	want := []string{
-		"skipped: docs: never again, as was decided before (never_again)", "done: ",
-		"refused: the memory cannot be written on this event: memory.store (input memory)",
+		"skipped: docs: an earlier decision forbids the label (never_again)", "done: ",
+		"refused: the memory is read-only on this event: see memory.store (input memory)",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("actions (-want +got):\n%s", diff)

@@ -65,7 +65,7 @@ func TestLongTimeline(t *testing.T) {
 				w.chatter(1000)
 				w.run(t, "undo", w.comment("/foreman undo"))
 			},
-			labels: "bug", said: "the label `triage` is taken off", calls: 1 + 12,
+			labels: "bug", said: "the label `triage` is removed", calls: 1 + 12,
 		},
 		{
 			name: "undone by a person", rules: "{id: a, on: issues.edited, then: [{add_label: triage}]}, {id: b, on: issues.edited, when: label(\"triage\"), then: [{add_label: docs}]}",

@@ -142,7 +142,7 @@ func (r *reads) History(ctx context.Context, made ...history.Made) (h history.Hi
 		h, err = r.reach(ctx, history.About(made[i].Outcome))
 	}
 	if err != nil {
-		r.warn("memory: %v; its facts are missing", err)
+		r.warn("memory: %v; facts from the memory are missing", err)
 		return history.History{}, false
 	}
 	return h, true

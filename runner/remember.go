@@ -37,7 +37,7 @@ func (a *recorder) resume(ctx context.Context) *memory.Ledger {
 	a.reads.resumed = true
 	if err != nil {
 		a.unread = true
-		a.warn("journal: %v; the task is decided anew", err)
+		a.warn("journal: %v; the task is decided again", err)
 		return nil
 	}
 	a.o.Log("an earlier attempt decided on this task; its decision is carried out")
@@ -69,8 +69,8 @@ func (a *recorder) recalled(l memory.Ledger) decided {
 }
 
 // errBegun means that another run is working on the task.
-var errBegun = errors.New("another run has begun this task in the meantime and carries it out; " +
-	"should it fail, run this one again")
+var errBegun = errors.New("another run has begun this task and carries it out; " +
+	"if that run fails, run this one again")
 
 // journal begins the journal of a plan, or continues the stored one. It returns nil without a
 // store, and for a fallback decision, because the next attempt may reach the agent. After an error
@@ -103,7 +103,7 @@ func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *
 	case errors.Is(err, memory.ErrConflict):
 		return nil, fmt.Errorf("begin the journal: %w", errBegun)
 	case err != nil:
-		a.warn("journal: %v; should this attempt be cut off, the next one decides anew", err)
+		a.warn("journal: %v; if this attempt is interrupted, the next one decides again", err)
 		return nil, nil
 	}
 	j.Entries = l.Entries

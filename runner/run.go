@@ -210,9 +210,9 @@ func input(a attempt, dec decided) plan.Input {
 	}
 	switch m := a.o.Memory; {
 	case m.Store == nil || m.Discards:
-		in.NoNotes = "there is no memory to keep it in: memory.store (input memory)"
+		in.NoNotes = "no memory is configured to record it: set memory.store (input memory)"
 	case m.ReadOnly:
-		in.NoNotes = "the memory cannot be written on this event: memory.store (input memory)"
+		in.NoNotes = "the memory is read-only on this event: see memory.store (input memory)"
 	case m.Unscheduled:
 		in.NoSchedule = "no scheduled run would carry it out when it is due"
 	case m.Agenda == nil:

@@ -29,7 +29,7 @@ func (a scorer) score(ctx context.Context, rep *Report, at time.Time) {
 	defer cancel()
 	scores, err := a.scores(ctx, shadow.Predict(rep.Actions, a.d.Number, at), at)
 	if err != nil {
-		a.warn("shadow mode: keep the score: %v", err)
+		a.warn("shadow mode: store the score: %v", err)
 	}
 	if scores != nil {
 		rep.Scores = scores
@@ -81,7 +81,7 @@ func (a scorer) settle(ctx context.Context, s *memory.Scores, before time.Time) 
 			case err == nil:
 				issue = &now.Issue
 			case !errors.Is(err, triage.ErrGone) && !errors.Is(err, triage.ErrNotFound):
-				a.o.Log("shadow mode: %v; its predictions are compared in a later run", err)
+				a.o.Log("shadow mode: %v; a later run settles its predictions", err)
 				unread[p.Issue] = true
 				if len(unread) == maxSettled {
 					return list

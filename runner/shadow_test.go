@@ -103,8 +103,8 @@ func TestScoresReadOnly(t *testing.T) {
 	}
 }
 
-// TestNoScores checks that a dry run stores no score, and that the same run in shadow mode alone
-// does.
+// TestNoScores checks that a dry run and a run without a store keep no score. The same run in shadow
+// mode, with a store, keeps one.
 func TestNoScores(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "mode: shadow\nrules:\n  - {id: docs, on: issues.opened, then: [add_label: docs]}\n")
@@ -121,7 +121,12 @@ func TestNoScores(t *testing.T) {
 		t.Error("a dry run left a score")
 	}
 	o.DryRun = false
-	if rep, err := run(t, o, e); err != nil || len(rep.Scores.Open) != 1 {
-		t.Errorf("without it: got %v, %v", rep.Scores, err)
+	unstored := o
+	unstored.Memory.Store, unstored.Memory.Agenda = nil, nil
+	if rep, err := run(t, unstored, e); err != nil || rep.Scores != nil {
+		t.Errorf("without a store: got %v, %v", rep.Scores, err)
+	}
+	if rep, err := run(t, o, e); err != nil || rep.Scores == nil || len(rep.Scores.Open) != 1 {
+		t.Errorf("with a store: got %v, %v", rep.Scores, err)
 	}
 }

@@ -112,7 +112,7 @@ func (s *sweep) settle(err error) {
 	}
 }
 
-// summary returns a text such as "3 issues found, 2 actions carried out, 1 closing not due yet".
+// summary returns a text such as "3 issues found, 2 actions carried out, 1 scheduled close not due yet".
 func (s *sweep) summary() string {
 	count := func(n int, one, many string) string {
 		if n == 1 {
@@ -125,9 +125,9 @@ func (s *sweep) summary() string {
 		n    int
 		text string
 	}{
-		{s.Closed, count(s.Closed, "issue", "issues") + " closed after its time"},
-		{s.Dropped, count(s.Dropped, "closing", "closings") + " dropped"},
-		{s.Waiting, count(s.Waiting, "closing", "closings") + " not due yet"},
+		{s.Closed, count(s.Closed, "scheduled close", "scheduled closes") + " carried out"},
+		{s.Dropped, count(s.Dropped, "scheduled close", "scheduled closes") + " dropped"},
+		{s.Waiting, count(s.Waiting, "scheduled close", "scheduled closes") + " not due yet"},
 		{s.Left, strconv.Itoa(s.Left) + " left"},
 		{s.Failed, strconv.Itoa(s.Failed) + " failed"},
 	} {
@@ -156,7 +156,7 @@ func (s *sweep) stop(ctx context.Context, rest int) bool {
 	case ctx.Err() != nil:
 		s.errs = append(s.errs, fmt.Errorf("the run was stopped: %w", context.Cause(ctx)))
 	case known && left < budgetReserve:
-		s.warnf("only %d of the token's calls are left in this hour; the rest waits for the next run", left)
+		s.warnf("only %d API calls of the token are left in this hour; the remaining issues wait for the next run", left)
 	default:
 		return false
 	}
@@ -170,7 +170,7 @@ func (s *sweep) stop(ctx context.Context, rest int) bool {
 func (s *sweep) take(rep Report, err error) {
 	if errors.Is(err, triage.ErrLimited) {
 		s.stopped = true
-		s.warnf("%v; the rest waits for the next run", err)
+		s.warnf("%v; the remaining issues wait for the next run", err)
 		if rep.Executed == 0 {
 			s.Left++
 			return
@@ -255,7 +255,7 @@ func (s *sweep) search(ctx context.Context) []schedule.Candidate {
 		}
 		if errors.Is(err, triage.ErrLimited) {
 			s.stopped = true
-			s.warnf("scan %q: %v; the rest waits for the next run", text.Quote(query), err)
+			s.warnf("scan %q: %v; the remaining issues wait for the next run", text.Quote(query), err)
 			break
 		}
 		if err != nil {
@@ -267,10 +267,10 @@ func (s *sweep) search(ctx context.Context) []schedule.Candidate {
 			continue
 		}
 		if !found.Whole {
-			s.warnf("scan %q: GitHub did not look at everything; the rest waits for another run", text.Quote(query))
+			s.warnf("scan %q: GitHub's search was incomplete; a later run finds the other issues", text.Quote(query))
 		}
 		if found.Total > most {
-			s.warnf("scan %q finds %d issues, and a run decides on %d at most (policy.max_scanned_issues): narrow it", text.Quote(query), found.Total, most)
+			s.warnf("scan %q finds %d issues, and a run decides on %d at most (policy.max_scanned_issues): narrow the search", text.Quote(query), found.Total, most)
 		}
 		list = schedule.Merge(list, one, found.Issues)
 	}
@@ -329,7 +329,7 @@ func (s *sweep) decideOn(ctx context.Context, c schedule.Candidate) (Report, err
 	}
 	rep.IssueURL, rep.Title = d.Issue.URL, d.Issue.Title
 	if why := c.Stale(*d.Issue); why != "" {
-		rep.skip("the search is behind: " + why)
+		rep.skip("the search result is outdated: " + why)
 		return rep, nil
 	}
 	d.Scans = c.Scans
@@ -393,7 +393,7 @@ func (s *sweep) closeAll(ctx context.Context) {
 			s.o.Log("memory: %v", err)
 			return
 		}
-		s.warnf("memory: %v; closings that are due wait for the next run", err)
+		s.warnf("memory: %v; due closes wait for the next run", err)
 		return
 	}
 	for i, d := range list {
@@ -413,7 +413,7 @@ func (s *sweep) pending(ctx context.Context) ([]memory.Due, error) {
 	defer cancel()
 	list, complete, err := s.o.Memory.Agenda.Pending(ctx, s.Repo)
 	if err == nil && !complete {
-		s.warnf("memory: not everything could be looked through for closings that are due; some may come late, or never")
+		s.warnf("memory: could not search all records for due closes; some may be late or missed")
 	}
 	return list, err
 }
@@ -425,7 +425,7 @@ func (s *sweep) closeOn(ctx context.Context, n int) {
 	case errors.Is(err, memory.ErrNotFound):
 		return // the agenda listed an issue without a record
 	case err != nil:
-		s.warnf("memory: #%d: %v; a closing that may be due waits for the next run", n, err)
+		s.warnf("memory: #%d: %v; a close that may be due waits for the next run", n, err)
 		return
 	}
 	open, due := schedule.Due(r, s.o.Clock.Now())
@@ -494,7 +494,7 @@ func (s *sweep) dropClose(ctx context.Context, rep *Report, why string, change f
 		return nil
 	})
 	if err != nil {
-		rep.warnf("memory: %v; the closing is looked at again by the next run", err)
+		rep.warnf("memory: %v; the next run checks the close again", err)
 	}
 }
 
@@ -579,7 +579,7 @@ func (s *sweep) closeNow(ctx context.Context, d triage.Delivery, r memory.Record
 func orphaned(a attempt, c memory.ScheduledClose) string {
 	switch {
 	case c.Rule == "" && a.o.Agent.Agent == nil:
-		return "it was asked for by an agent, and there is none any more"
+		return "it was scheduled by an agent, and no agent is configured"
 	case c.Rule == "" || slices.Contains(a.c.Rules.IDs(), c.Rule):
 		return ""
 	}

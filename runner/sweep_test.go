@@ -240,10 +240,10 @@ func TestSweepMemory(t *testing.T) {
 	}{
 		{"none", closesLater, func(*memorytest.Store) memory.Store { return nil }, false, ""},
 		{"no agenda", closesLater, func(s *memorytest.Store) memory.Store { return struct{ memory.Store }{s} }, false, ""},
-		{"denied", closesLater, func(s *memorytest.Store) memory.Store { return blind{s} }, false, "memory: denied; closings that are due wait for the next run"},
-		{"denied by default", closesLater, func(s *memorytest.Store) memory.Store { return blind{s} }, true, "memory: denied; closings that are due wait for the next run"},
+		{"denied", closesLater, func(s *memorytest.Store) memory.Store { return blind{s} }, false, "memory: denied; due closes wait for the next run"},
+		{"denied by default", closesLater, func(s *memorytest.Store) memory.Store { return blind{s} }, true, "memory: denied; due closes wait for the next run"},
 		{"denied, and nobody cares", scansBugs, func(s *memorytest.Store) memory.Store { return blind{s} }, true, ""},
-		{"wrong hints", closesLater, func(s *memorytest.Store) memory.Store { return hasty{s} }, false, "memory: not everything could be looked through for closings that are due; some may come late, or never"},
+		{"wrong hints", closesLater, func(s *memorytest.Store) memory.Store { return hasty{s} }, false, "memory: could not search all records for due closes; some may be late or missed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -353,7 +353,7 @@ func TestSearchLimited(t *testing.T) {
 	if err != nil || s.Status != runner.StatusSkipped || s.Failed != 0 || s.Found != 1 || s.Left != 1 {
 		t.Errorf("got %+v, %v", s, err)
 	}
-	if got := strings.Join(s.Warnings, "\n"); !strings.HasPrefix(got, `scan "is:open label:docs no:assignee": `) || !strings.HasSuffix(got, "; the rest waits for the next run") {
+	if got := strings.Join(s.Warnings, "\n"); !strings.HasPrefix(got, `scan "is:open label:docs no:assignee": `) || !strings.HasSuffix(got, "; the remaining issues wait for the next run") {
 		t.Errorf("got the warnings %q", got)
 	}
 }

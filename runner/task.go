@@ -25,7 +25,7 @@ type TaskSpec struct {
 // same name in the event.
 func Task(e triage.Delivery, spec TaskSpec) (protocol.TaskMessage, error) {
 	if e.Issue == nil {
-		return protocol.TaskMessage{}, errors.New("make task: the event holds no issue")
+		return protocol.TaskMessage{}, errors.New("make task: the event contains no issue")
 	}
 	payload, err := taskPayload(e, spec.AllowClose)
 	if err != nil {

@@ -74,7 +74,7 @@ func (w *undoWorld) said() string {
 func TestUndoWaits(t *testing.T) {
 	t.Parallel()
 	for later, want := range map[string]struct{ labels, said string }{
-		"closed":   {"bug docs", "the label `triage` is taken off"},
+		"closed":   {"bug docs", "the label `triage` is removed"},
 		"reopened": {"bug", "everything that it did was changed since by other tasks"},
 	} {
 		t.Run(later, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestUndoUnsaved(t *testing.T) {
 	w.run(t, "undo", w.comment("/foreman undo"))
 	full = false
 	rep := w.run(t, "again", w.now("edited"))
-	if w.labels() != "bug" || !strings.Contains(rep.Actions[0].Reason, "taken back by /foreman undo") {
+	if w.labels() != "bug" || !strings.Contains(rep.Actions[0].Reason, "undone by /foreman undo") {
 		t.Errorf("got %q: %+v", w.labels(), rep.Actions)
 	}
 }
@@ -148,7 +148,7 @@ func TestNeverAgainOutlives(t *testing.T) {
 	}
 	w.o.Config = c
 	rep := w.run(t, "b", w.now("edited"))
-	if w.labels() != "bug" || !strings.Contains(rep.Actions[0].Reason, "never again, as was decided before") {
+	if w.labels() != "bug" || !strings.Contains(rep.Actions[0].Reason, "an earlier decision forbids the label") {
 		t.Errorf("got %q: %+v", w.labels(), rep.Actions)
 	}
 }
@@ -170,7 +170,7 @@ func TestUndoSeveral(t *testing.T) {
 	t.Parallel()
 	w := newUndoWorld(t, "")
 	rep := w.run(t, "undo", w.comment("/foreman undo aaaa\n/foreman undo aaaa\n/foreman undo bbbb\n/foreman why\n/foreman why x"))
-	if !strings.Contains(rep.Rationale, "mona asked for undo, why; the first /foreman undo of a comment counts alone") ||
+	if !strings.Contains(rep.Rationale, "mona asked for undo, why; only the first /foreman undo of a comment is carried out") ||
 		len(rep.Actions) != 3 || rep.Actions[2].Action.Type != protocol.ActionReact {
 		t.Errorf("got %q, %+v", rep.Rationale, rep.Actions)
 	}

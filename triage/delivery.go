@@ -151,13 +151,13 @@ func (d Delivery) AsOpened() Delivery {
 func (d Delivery) SkipReason(bot string) string {
 	switch {
 	case d.OnPull() && d.Pull == nil && d.Name != EventIssueComment && d.Name != EventSchedule:
-		return fmt.Sprintf("#%d is a pull request; they are triaged on pull_request_target, issue_comment and schedule", d.Number)
+		return fmt.Sprintf("#%d is a pull request; pull requests are triaged on pull_request_target, issue_comment and schedule", d.Number)
 	case !d.Happened():
 		return ""
 	case bot != "" && strings.EqualFold(d.Sender.Login, bot):
 		return "the event was caused by our own bot, " + d.Sender.Login
 	case sanitize.HasMarker(d.Comment.Body) && (bot == "" || strings.EqualFold(d.Comment.Author, bot) || strings.HasSuffix(d.Comment.Author, "[bot]")):
-		return "the comment is one of ours: it carries our marker"
+		return "the comment is our own: it contains our marker"
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ var (
 	ErrUncertain = errors.New("the outcome of the write is unknown")
 	// ErrLimited means that the rate limit of the host is used up, and that the wait for new calls
 	// is too long.
-	ErrLimited = errors.New("the limit of calls is spent")
+	ErrLimited = errors.New("the API rate limit is used up")
 	// ErrHalted means that a write was not tried: the context ended, or a guard forbade it.
 	// A later attempt at the task continues with that write.
 	ErrHalted = errors.New("the run was stopped before a write")

@@ -156,7 +156,7 @@ func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
 		fallthrough // a person asks what a scheduled run would decide on this issue
 	case SubjectIssue:
 		if len(w.Issue) == 0 || string(w.Issue) == "null" {
-			return fmt.Errorf("the %s event carries no issue", e.Name)
+			return fmt.Errorf("the %s event contains no issue", e.Name)
 		}
 		issue, err := ParseIssue(w.Issue)
 		if err != nil {
@@ -166,7 +166,7 @@ func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
 		return nil
 	case SubjectPull:
 		if len(w.Pull) == 0 || string(w.Pull) == "null" {
-			return placed(src.Payload, valueAt(src.Payload, "pull_request"), fmt.Errorf("the %s event carries no pull request", e.Name))
+			return placed(src.Payload, valueAt(src.Payload, "pull_request"), fmt.Errorf("the %s event contains no pull request", e.Name))
 		}
 		issue, pull, err := ParsePull(w.Pull)
 		if err != nil {
@@ -184,7 +184,7 @@ func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
 		return err
 	case SubjectUnknown:
 	}
-	return fmt.Errorf("the event %s carries no issue (supported: %s)", e.Name, strings.Join(EventNames(), ", "))
+	return fmt.Errorf("the event %s contains no issue (supported: %s)", e.Name, strings.Join(EventNames(), ", "))
 }
 
 // dispatchNumber returns the issue number of a dispatch event: the given number if there is one,
@@ -245,7 +245,7 @@ func inferName(payload map[string]json.RawMessage) (string, error) {
 	case has("schedule"):
 		return EventSchedule, nil
 	}
-	return "", errors.New("the payload contains no issue, and no dispatch that could name one; name the event")
+	return "", errors.New("cannot infer the event from the payload; set the event name")
 }
 
 // wantsScan reports whether a person asks for a scheduled run: the input scan is true, and no issue

@@ -104,8 +104,8 @@ func ParseSource(id string) Source {
 	return Source{Rule: rule, Undo: undo}
 }
 
-// Result returns the name of the state in published reports: done, planned, none, failed, not_run
-// or trying.
+// Result returns the name of the state in published reports: done, planned, none, failed or
+// not_run. Only journals contain [Trying], so no report contains "trying".
 func (s State) Result() string {
 	switch s {
 	case Done, Noted, Already:

@@ -145,7 +145,7 @@ func (h *harness) answer(r *http.Request, data []byte, err error) (int, []byte) 
 	var body request
 	switch {
 	case !slices.Contains(paths, path) || path != r.URL.Path:
-		return h.problem(http.StatusNotFound, "it calls %s, which is no path of a harness", short(r.URL.Path))
+		return h.problem(http.StatusNotFound, "it calls %s, which is not a path of a harness", short(r.URL.Path))
 	case r.Method != http.MethodPost:
 		return h.problem(http.StatusMethodNotAllowed, "it calls %s with %s, not POST", path, short(r.Method))
 	case err != nil:
@@ -221,7 +221,7 @@ func (h *harness) change(path, id string, attempt int, data []byte) (int, []byte
 	m, err := protocol.ParseDecision(data)
 	if err != nil {
 		v, ok := errors.AsType[*protocol.ValidationError](err)
-		text := "it is no decision"
+		text := "it is not a decision"
 		if ok && len(v.Problems) > 0 {
 			text = strings.Join(v.Problems[0].Path, ".") + ": " + v.Problems[0].Msg
 		}

@@ -15,7 +15,7 @@ func startChecks() []check {
 
 // endChecks returns the checks that are made at the end.
 func endChecks() []check {
-	return []check{{"shutdown", "", true, "it ends by itself when it is asked to, and has nothing in hand then", checkShutdown}}
+	return []check{{"shutdown", "", true, "the agent exits when it is asked to (SIGTERM), and leaves no claimed task without a decision", checkShutdown}}
 }
 
 func checkHealth(ctx context.Context, s *session) outcome {
@@ -23,14 +23,14 @@ func checkHealth(ctx context.Context, s *session) outcome {
 	// Published agents answer no requests until they have completed the waiting tasks.
 	ok := s.poll(ctx, s.patience*time.Duration(1+len(s.waiting)), func() bool { wrong = s.agent.health(ctx); return wrong == "" })
 	if !ok {
-		return bad("%s", wrong).stopping("the agent is not there, or not healthy")
+		return bad("%s", wrong).stopping("the agent is not reachable, or not healthy")
 	}
 	return good("")
 }
 
 func checkStartupDrain(ctx context.Context, s *session) outcome {
 	if len(s.waiting) == 0 {
-		return skipped("the agent was not started by the kit, or has no queue to look into")
+		return skipped("the agent was not started by the kit, or has no queue")
 	}
 	open := len(s.waiting)
 	if s.harness.wait(ctx, s.patience, func() bool {
@@ -47,7 +47,7 @@ func checkStartupDrain(ctx context.Context, s *session) outcome {
 	claims := s.harness.record().claims
 	s.harness.drop(s.waiting...)
 	if s.wire == "" && claims == 0 {
-		return skipped("it claims nothing: it may speak the other form of the wire only")
+		return skipped("it claims nothing; it may support only the other wire form")
 	}
 	return bad("%d of %d tasks were left waiting after the start (%d claims)", open, len(s.waiting), claims)
 }

@@ -15,13 +15,13 @@ func queueChecks() []check {
 		{"nudge-answer", Queue, true, "POST /task {\"task_id\"} is answered with 202 within 5 s, before the work is done", checkNudge},
 		{"claim", Queue, true, "a nudge makes it claim the task", checkClaim},
 		{"decision", Queue, true, "the decision has the task's id, one of the four decisions, a rationale and a list of actions", checkDecision},
-		{"empty-queue", Queue, true, "204 means that there is no task: it goes on, decides nothing, and does not ask without end", checkEmptyQueue},
-		{"duplicate-nudge", Queue, true, "two nudges for one task are one task", checkDuplicateNudge},
-		{"burst", Queue, true, "five tasks and five nudges at once are five decisions", checkBurst},
-		{"lost-claim", Queue, true, "409 means that the task is not its own any more: it drops it and goes on", checkLostClaim},
-		{"harness-error", Queue, true, "status 503 from the harness does not end it: it works at the next nudge", checkHarnessError},
+		{"empty-queue", Queue, true, "after 204 (no task), the agent stays ready, decides nothing, and does not poll in a loop", checkEmptyQueue},
+		{"duplicate-nudge", Queue, true, "two nudges for one task give one decision", checkDuplicateNudge},
+		{"burst", Queue, true, "five tasks and five nudges at once give five decisions", checkBurst},
+		{"lost-claim", Queue, true, "after 409 (claim lost), the agent drops the task and takes the next one", checkLostClaim},
+		{"harness-error", Queue, true, "after status 503 from the harness, the agent works at the next nudge", checkHarnessError},
 		{"complete-error", Queue, false, "a decision that the harness could not take (503) is sent again", checkCompleteError},
-		{"malformed-nudge", Queue, true, "a body that is no nudge is answered with 4xx, and it stays healthy", checkMalformedNudge},
+		{"malformed-nudge", Queue, true, "a body that is not a nudge is answered with 4xx, and the agent stays healthy", checkMalformedNudge},
 	}
 	for _, t := range taskChecks() {
 		list = append(list, check{t.id, Queue, t.must, t.want, func(ctx context.Context, s *session) outcome { return t.run(ctx, s, decideQueued) }})
@@ -54,7 +54,7 @@ func checkDecision(ctx context.Context, s *session) outcome {
 	if s.decided(ctx, e) {
 		return good("%s", s.harness.read(e).decisions[0].message.Decision)
 	}
-	return bad("%s", s.missing(e)).stopping("it gives no decision")
+	return bad("%s", s.missing(e)).stopping("it sends no decision")
 }
 
 func checkEmptyQueue(ctx context.Context, s *session) outcome {
@@ -112,7 +112,7 @@ func checkBurst(ctx context.Context, s *session) outcome {
 
 func checkLostClaim(ctx context.Context, s *session) outcome {
 	if !s.harness.record().attempts {
-		return skipped("it does not send the attempt of its claim back, so it is never told; see docs/write-an-agent.md")
+		return skipped("it does not send back the attempt of its claim, so it never receives 409; see docs/write-an-agent.md")
 	}
 	e := s.enqueue()
 	s.harness.update(e, func(e *entry) { e.lost, e.excused = true, true })
@@ -151,7 +151,7 @@ func checkCompleteError(ctx context.Context, s *session) outcome {
 	s.harness.update(e, func(e *entry) { e.excused = true })
 	s.nudge(ctx, e)
 	if !s.decided(ctx, e) {
-		return bad("it did not send it again; the task comes back when its claim runs out, and costs twice")
+		return bad("it did not send the decision again; the task is requeued when its claim expires, and costs twice")
 	}
 	return good("")
 }
@@ -162,7 +162,7 @@ func checkMalformedNudge(ctx context.Context, s *session) outcome {
 	}
 	status, err := s.agent.post(ctx, []byte(`{"x":"`+strings.Repeat(" ", 1<<20)+`"}`))
 	if err == nil && status < 400 {
-		return bad("POST /task with 1 MB that is no nudge: status %d", status)
+		return bad("POST /task with 1 MB that is not a nudge: status %d", status)
 	}
 	return s.stillHealthy(ctx)
 }

@@ -18,7 +18,7 @@ func recordChecks() []check {
 		{"credentials", Queue, false, "it sends the userinfo of FOREMAN_HARNESS_URL as Basic auth", fromRecord(checkCredentials)},
 		{"once", Queue, true, "each task is decided on once", fromRecord(checkOnce)},
 		{"abandoned", Queue, true, "each task that it claimed gets a decision", checkAbandoned},
-		{"heartbeat", Queue, true, "it sends heartbeats while a task takes long, also after one that failed", fromRecord(checkHeartbeat)},
+		{"heartbeat", Queue, true, "it sends heartbeats during a long task, also after a failed heartbeat", fromRecord(checkHeartbeat)},
 		{"actions", "", true, "actions are of known types, with the parameters that they need", fromRecord(checkActions)},
 		{"result", Queue, false, "a decision is followed by POST /harness/result", fromRecord(checkResult)},
 	}
@@ -31,7 +31,7 @@ func fromRecord(judge func(record) outcome) func(context.Context, *session) outc
 
 func checkProblems(r record) outcome {
 	if r.requests == 0 {
-		return skipped("no request came to the harness")
+		return skipped("the harness received no request")
 	}
 	worst, n := "", 0
 	for text, times := range r.problems {
@@ -56,7 +56,7 @@ func checkAgentURL(_ context.Context, s *session) outcome {
 	}
 	for _, raw := range r.agents {
 		if got, err := address.Canonical(raw); err != nil || got != s.agent.url {
-			return bad("it claims as %q, and is asked at %s", short(raw), s.agent.url)
+			return bad("it claims as %q, but its address is %s", short(raw), s.agent.url)
 		}
 	}
 	return good("")
@@ -65,9 +65,9 @@ func checkAgentURL(_ context.Context, s *session) outcome {
 func checkCredentials(r record) outcome {
 	switch {
 	case r.requests == 0:
-		return skipped("no request came to the harness")
+		return skipped("the harness received no request")
 	case r.authed < r.requests:
-		return bad("%d of %d requests came without", r.requests-r.authed, r.requests)
+		return bad("%d of %d requests came without it", r.requests-r.authed, r.requests)
 	}
 	return good("")
 }
@@ -93,7 +93,7 @@ func checkAbandoned(ctx context.Context, s *session) outcome {
 		}
 	}
 	if open > 0 {
-		return bad("%d tasks that it claimed were never decided on; they come back only when the claim runs out", open)
+		return bad("it claimed %d tasks without deciding on them; they are requeued only when the claim expires", open)
 	}
 	if r.claims == 0 {
 		return skipped("it claimed nothing")
@@ -150,7 +150,7 @@ func checkResult(r record) outcome {
 	case n == 0:
 		return skipped("it decided on nothing")
 	case r.results == 0:
-		return bad("%d decisions, and no word of a result: the published harness carries them out up to 10 s later", n)
+		return bad("%d decisions without POST /harness/result: the published harness carries them out up to 10 s later", n)
 	}
 	return good("")
 }

@@ -13,10 +13,10 @@ import (
 func syncChecks() []check {
 	list := []check{
 		{"sync-decision", Sync, true, "POST /task with a whole task is answered with 200 and a decision on it", checkSyncDecision},
-		{"sync-again", Sync, true, "the same task is answered again: a harness that was cut off asks twice", checkSyncAgain},
+		{"sync-again", Sync, true, "the same task is answered again, because a harness whose connection broke asks twice", checkSyncAgain},
 		{"sync-burst", Sync, true, "five tasks at once get a decision each, on the right task", checkSyncBurst},
-		{"sync-malformed", Sync, true, "a body that is no task is answered with 4xx, and it stays healthy", checkSyncMalformed},
-		{"sync-hangup", Sync, true, "it stays healthy when the harness hangs up", checkSyncHangup},
+		{"sync-malformed", Sync, true, "a body that is not a task is answered with 4xx, and the agent stays healthy", checkSyncMalformed},
+		{"sync-hangup", Sync, true, "the agent stays healthy when the harness closes the connection", checkSyncHangup},
 	}
 	for _, t := range taskChecks() {
 		list = append(list, check{"sync-" + t.id, Sync, t.must, t.want, func(ctx context.Context, s *session) outcome { return t.run(ctx, s, decideSync) }})
@@ -27,7 +27,7 @@ func syncChecks() []check {
 func checkSyncDecision(ctx context.Context, s *session) outcome {
 	d, err := s.decide(ctx, newTask(nil))
 	if err != nil {
-		return bad("%s", short(err.Error())).stopping("it gives no decision")
+		return bad("%s", short(err.Error())).stopping("it sends no decision")
 	}
 	if wrong := wrongAction(d); wrong != "" {
 		return bad("%s", wrong)

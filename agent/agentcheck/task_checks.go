@@ -21,10 +21,10 @@ type taskCheck struct {
 func taskChecks() []taskCheck {
 	return []taskCheck{
 		{"null-body", true, "an issue without a text and without labels gets a decision", getsDecision(map[string]any{"body": nil, "labels": []string{}})},
-		{"unknown-fields", true, "fields that it does not know are ignored", getsDecision(map[string]any{"reactions": map[string]any{"+1": 1}, "later": []any{nil, 1.5, "x"}})},
+		{"unknown-fields", true, "unknown fields are ignored", getsDecision(map[string]any{"reactions": map[string]any{"+1": 1}, "later": []any{nil, 1.5, "x"}})},
 		{"large-task", true, "a text of 200 KB gets a decision", getsDecision(map[string]any{"body": strings.Repeat("It crashes. ", 17_000)})},
-		{"minimal-task", false, "a payload with a number alone gets a decision", checkMinimal},
-		{"hostile-text", true, "the text of an issue is no instruction, and breaks nothing", checkHostile},
+		{"minimal-task", false, "a payload with only a number gets a decision", checkMinimal},
+		{"hostile-text", true, "instructions in an issue's text are not followed, and unusual characters break nothing", checkHostile},
 	}
 }
 

@@ -64,8 +64,8 @@ func agentKeys() schema.Table {
 	return schema.Table{
 		{Path: "type", Doc: "Kind of agent; issue-triage takes the events issue.*."},
 		{Path: "allow_close", JSON: boolean(), Doc: "Whether its decisions may close issues."},
-		{Path: "protocol", Rule: schema.OneOf("queue", "sync"), Doc: "queue (the default): it is nudged and claims; sync: it answers at once."},
-		{Path: "concurrency", Rule: schema.Between(1, 1000), JSON: number(0), Doc: "Tasks that it is given at a time; default 8."},
+		{Path: "protocol", Rule: schema.OneOf("queue", "sync"), Doc: "queue (the default): it is nudged and claims tasks; sync: it answers a request with its decision."},
+		{Path: "concurrency", Rule: schema.Between(1, 1000), JSON: number(0), Doc: "Maximum number of its tasks at a time; default 8."},
 		{Path: "timeout_seconds", Rule: between(1, 3600), Doc: "How long an agent of the protocol sync may take for its answer; default 60."},
 		{Path: "container", Doc: "The resources of a managed agent's container."},
 		{Path: "container.env", Rule: environment(), Doc: "Variables of its environment."},
@@ -101,7 +101,7 @@ func environment() schema.Rule {
 		env, _ := reflect.TypeAssert[map[string]secret.Text](v.Go)
 		for _, name := range slices.Sorted(maps.Keys(env)) {
 			if !variableName.MatchString(name) {
-				v.Problemf("%q is no name of a variable", name)
+				v.Problemf("%q is not the name of a variable", name)
 			}
 			if name == "FOREMAN_HARNESS_URL" || name == "AGENT_URL" {
 				v.ProblemAt(yamlfile.Child(v.Node, name), "%s is set by the server", name)
@@ -136,12 +136,12 @@ func (a *Agent) check(f file, at *yaml.Node) {
 	case a.URL == "" && !a.Managed():
 		f.File.Warnf(at, "the agent %s has neither config.url nor config.image: no event reaches it", a.Type)
 	case a.Managed() && a.URL != "":
-		f.File.Warnf(at, "the agent %s has config.image, so config.url does not count", a.Type)
+		f.File.Warnf(at, "the agent %s has config.image, so config.url is ignored", a.Type)
 	case a.Managed() && a.Protocol == "sync":
-		f.Problemf(at, "an agent that the server starts speaks the protocol queue")
+		f.Problemf(at, "an agent that the server starts must have protocol: queue")
 	}
 	if timeout != nil && a.Protocol != "sync" {
-		f.File.Warnf(timeout, "timeout_seconds: it counts for agents of the protocol sync alone")
+		f.File.Warnf(timeout, "timeout_seconds: it applies only to agents with protocol: sync")
 	}
 }
 

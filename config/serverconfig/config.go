@@ -109,7 +109,7 @@ func llmKeys() schema.Table {
 		{Path: "llm", Doc: "Model whose address and name agents receive."},
 		{Path: "llm.provider", Doc: "Provider of the model, such as anthropic."},
 		{Path: "llm.model", Doc: "Name of the model."},
-		{Path: "llm.api_key", Doc: "Accepted, as published files have it; no agent gets it."},
+		{Path: "llm.api_key", Doc: "Accepted, because published files contain it; never sent to an agent."},
 	}
 }
 

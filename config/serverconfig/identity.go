@@ -91,6 +91,6 @@ func (i *Identity) settleAPI(f file, identity *yaml.Node) {
 		return
 	}
 	if u.Scheme == "http" && !address.Nearby(u.Hostname()) {
-		f.File.Warnf(at, "%s: tokens of GitHub cross the network in clear; want https://", name)
+		f.File.Warnf(at, "%s: GitHub tokens would be sent unencrypted; want https://", name)
 	}
 }

@@ -58,10 +58,10 @@ func Load(ctx context.Context, spec Spec) (*Config, error) {
 // unscheduled warns of rules that need a scheduled run, because servers do not make scheduled runs.
 func unscheduled(file string, cfg *config.Config) (list yamlfile.Problems) {
 	if len(cfg.Rules.Scans()) > 0 {
-		list = append(list, yamlfile.Problem{File: file, Warning: true, Msg: "there are rules with a scan, which only scheduled runs of the action look at: this server never asks them"})
+		list = append(list, yamlfile.Problem{File: file, Warning: true, Msg: "some rules have a scan; this server never searches for issues, so they need scheduled runs of the action"})
 	}
 	if cfg.Rules.ClosesLater() {
-		list = append(list, yamlfile.Problem{File: file, Warning: true, Msg: "there are rules that close an issue after a time, which only scheduled runs of the action do: this server refuses to"})
+		list = append(list, yamlfile.Problem{File: file, Warning: true, Msg: "some rules close issues after a grace period; this server refuses such closes, because only scheduled runs of the action carry them out"})
 	}
 	return list
 }

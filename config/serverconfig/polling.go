@@ -22,10 +22,10 @@ func pollingKeys() schema.Table {
 	return schema.Table{
 		{Path: "polling", Doc: "Polling of GitHub for issues."},
 		{Path: "polling.interval_seconds", Rule: between(1, maxSeconds), Doc: "Time between two polls of a repository; default 60."},
-		{Path: "polling.first_run", Rule: between(0, 100_000), Doc: "Most issues of a repository's first poll, the newest ones; default 100."},
+		{Path: "polling.first_run", Rule: between(0, 100_000), Doc: "Maximum number of issues in a repository's first poll, the newest first; default 100."},
 		{Path: "polling.maintainers", Rule: schema.OneOf("skip", "include"),
 			Doc: "Whether issues of maintainers are skipped (skip, the default) or handed on (include)."},
-		{Path: "polling.enabled", JSON: boolean(), Doc: "Whether GitHub is polled; false where webhooks come. Default true."},
+		{Path: "polling.enabled", JSON: boolean(), Doc: "Whether GitHub is polled; use false with webhooks. Default true."},
 		{Path: "polling.ignore", Rule: schema.Each(login),
 			Doc: "Logins, such as stale[bot], whose issues are left out, and whose changes count as the server's own."},
 	}

@@ -39,9 +39,9 @@ func queueKeys(spec Spec) schema.Table {
 		{Path: "queue.requeue_interval_seconds", Rule: between(1, maxSeconds), Doc: "Time between two searches for expired claims; default 60."},
 		{Path: "queue.retention", Rule: schema.Positive(), Doc: "How long done and failed tasks are kept, such as 30d (the default)."},
 		{Path: "queue.max_tasks_per_hour", Rule: between(0, 1_000_000),
-			Doc: "Most tasks of a repository within an hour, others wait; default 100; 0: any number."},
-		{Path: "queue.max_writes_per_minute", Rule: between(1, 1_000_000), Doc: "Most writes to GitHub within a minute; default 80."},
-		{Path: "queue.max_writes_per_hour", Rule: between(1, 1_000_000), Doc: "Most writes to GitHub within an hour; default 500."},
+			Doc: "Maximum number of tasks of a repository within an hour; others wait; default 100; 0: any number."},
+		{Path: "queue.max_writes_per_minute", Rule: between(1, 1_000_000), Doc: "Maximum number of writes to GitHub within a minute; default 80."},
+		{Path: "queue.max_writes_per_hour", Rule: between(1, 1_000_000), Doc: "Maximum number of writes to GitHub within an hour; default 500."},
 	}
 }
 

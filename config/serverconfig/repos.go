@@ -48,7 +48,7 @@ func checkRepos(f file, repos []Repo) {
 		}
 		full := strings.ToLower(r.Full())
 		if seen[full] {
-			f.Problemf(at, "repos: %s is there twice; list its agents under one", r.Full())
+			f.Problemf(at, "repos: %s is listed twice; list all its agents in one entry", r.Full())
 		}
 		seen[full] = true
 		closes := map[string]bool{}
@@ -78,12 +78,12 @@ func (all fleet) add(a Agent, at *yaml.Node, closes map[string]bool) {
 	switch {
 	case a.Managed():
 		if other, taken := all.ports[a.Port]; taken && !sameContainer(other, a) {
-			all.f.Problemf(at, "config.port: %d is that of another container already; agents share one only with the same image, type and container", a.Port)
+			all.f.Problemf(at, "config.port: %d is already used by another container; agents share a container only if image, type and container are the same", a.Port)
 		}
 		all.ports[a.Port] = a
 	case reached:
 		if other, known := all.protocols[canonical]; known && other != a.Protocol {
-			all.f.Problemf(at, "protocol: the agent of this address speaks %s elsewhere in the file", other)
+			all.f.Problemf(at, "protocol: the agent at this address has protocol: %s elsewhere in the file", other)
 		}
 		all.protocols[canonical] = a.Protocol
 	}
@@ -97,7 +97,7 @@ func (all fleet) allowClose(a Agent, at *yaml.Node, closes map[string]bool, cano
 		may = policy.Value == "true"
 	}
 	if other, twice := closes[canonical]; twice && other != may {
-		all.f.Problemf(cmp.Or(yamlfile.Child(at, "allow_close"), at), "allow_close: the agent of this address has %v elsewhere in this repository", other)
+		all.f.Problemf(cmp.Or(yamlfile.Child(at, "allow_close"), at), "allow_close: the agent at this address has %v elsewhere in this repository", other)
 		return
 	}
 	closes[canonical] = may

@@ -36,7 +36,7 @@ func homePath(home string) schema.Rule {
 		switch {
 		case path != "~" && !strings.HasPrefix(path, "~/"):
 		case home == "":
-			v.Problemf("~ stands for the home directory, and there is none; write the path out")
+			v.Problemf("~ means the home directory, which is unknown; write the full path")
 		default:
 			v.Go.SetString(home + path[1:])
 		}

@@ -54,10 +54,10 @@ func serverKeys(spec Spec) schema.Table {
 		{Path: "server.tls.cert", Rule: homePath(spec.Home), Doc: "File of the certificate chain, as PEM."},
 		{Path: "server.tls.key", Rule: homePath(spec.Home), Doc: "File of its private key, as PEM."},
 		{Path: "server.behind_tls", JSON: boolean(),
-			Doc: "Whether something in front of the server encrypts; then the dashboard's cookies are for HTTPS only. Default false."},
+			Doc: "Whether a proxy in front of the server encrypts; then the dashboard's cookies are for HTTPS only. Default false."},
 		{Path: "server.trusted_proxies", Rule: schema.Each(schema.Text("a network such as 10.0.0.0/8, or an IP address", isNetwork)),
 			Doc: "Proxies whose X-Forwarded-For or Forwarded names the client, as networks. Absent: the client is the peer of the connection."},
-		{Path: "server.webhook_secret", Rule: filled("it is empty; leave it out where no webhook comes"),
+		{Path: "server.webhook_secret", Rule: filled("it is empty; leave it out if no webhook is used"),
 			Doc: "Secret of the webhook; absent: no webhook is accepted."},
 		{Path: "server.webhook_secrets", Rule: schema.Each(filled("one is empty")), Doc: "Several secrets, during a rotation."},
 		{Path: "server.credentials", Doc: "Credentials of agents. Absent: any agent, on loopback only."},
@@ -83,8 +83,8 @@ func (s Server) InClear() bool {
 }
 
 // InClearWarning is the warning for [Server.InClear].
-const InClearWarning = "the secrets of agents and operators cross the network in clear; configure server.tls, " +
-	"or server.behind_tls where something in front of the server encrypts"
+const InClearWarning = "the secrets of agents and operators are sent unencrypted; configure server.tls, " +
+	"or server.behind_tls if a proxy in front of the server encrypts"
 
 func (s *Server) check(f file) {
 	if s.InClear() {
@@ -95,7 +95,7 @@ func (s *Server) check(f file) {
 	}
 	at := cmp.Or(f.node("server", "webhook_secret"), f.node("server", "webhook_secrets"))
 	if len(s.WebhookSecrets) > 0 && len(s.Credentials) == 0 {
-		f.File.Warnf(at, "server: GitHub sends webhooks from outside, and without server.credentials any client from outside can claim tasks: "+
+		f.File.Warnf(at, "server: GitHub sends webhooks from outside, so without server.credentials any client outside can claim tasks: "+
 			"configure credentials, or let the proxy pass /github/webhook only")
 	}
 	seen := map[string]bool{}
@@ -125,7 +125,7 @@ func (o Operator) check(f file, at *yaml.Node, section string, seen map[string]b
 	case strings.HasPrefix(name, "managed-"):
 		f.Problemf(at, "%s: names that begin with managed- are for the agents that the server starts", section)
 	case seen[name]:
-		f.Problemf(at, "%s: there are two with the name %q", section, name)
+		f.Problemf(at, "%s: two entries have the name %q", section, name)
 	}
 	seen[name] = true
 	if controls(string(o.Secret)) {

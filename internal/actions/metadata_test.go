@@ -199,7 +199,7 @@ func variablesYAML() string {
 
 func inputsMarkdown() string {
 	var b strings.Builder
-	b.WriteString("| Input | Default | What it does |\n| --- | --- | --- |\n")
+	b.WriteString("| Input | Default | Meaning |\n| --- | --- | --- |\n")
 	for _, in := range actions.Inputs() {
 		if in.Hidden {
 			continue
@@ -215,7 +215,7 @@ func inputsMarkdown() string {
 
 func outputsMarkdown() string {
 	var b strings.Builder
-	b.WriteString("| Output | What it holds |\n| --- | --- |\n")
+	b.WriteString("| Output | Content |\n| --- | --- |\n")
 	for _, out := range actions.Outputs() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", out.Name, out.Description)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrNoIDToken means that the job has no permission to request an OIDC token.
-var ErrNoIDToken = errors.New("the job may not ask for one: add `id-token: write` to its permissions")
+var ErrNoIDToken = errors.New("the job has no permission for an OIDC token: add `id-token: write` to its permissions")
 
 // idTokenTimeout bounds the request for an OIDC token, body included.
 const idTokenTimeout = 10 * time.Second
@@ -49,7 +49,7 @@ func (s *TokenSource) IDToken(ctx context.Context, audience string) (string, err
 		return "", fmt.Errorf("request an OIDC token: %w", idTokenError(err))
 	}
 	if !isJWT(token) {
-		return "", errors.New("request an OIDC token: the answer holds no token")
+		return "", errors.New("request an OIDC token: the answer contains no token")
 	}
 	s.log.Mask(token)
 	return token, nil
@@ -75,7 +75,7 @@ func idTokenError(err error) error {
 	case errors.As(err, &request):
 		return connectionError(request.Err)
 	}
-	return errors.New("the answer is not the JSON that was expected")
+	return errors.New("the answer is not the expected JSON")
 }
 
 // connectionError returns errors of the network as they are, so that users can fix the cause. It

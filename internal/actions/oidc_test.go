@@ -82,15 +82,15 @@ func TestIDTokenErrors(t *testing.T) {
 			}
 			http.Redirect(w, req, "/elsewhere", http.StatusFound)
 		}, "HTTP status 302"},
-		{"not JSON", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, echo) }, "not the JSON"},
-		{"other JSON", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"value":["`+echo+`"]}`) }, "not the JSON"},
-		{"no token", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{}`) }, "holds no token"},
-		{"no signed token", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"value":"`+echo+`"}`) }, "holds no token"},
-		{"token with a line break", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"value":"a.b.c\nd"}`) }, "holds no token"},
-		{"token with an empty part", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"value":"a..c"}`) }, "holds no token"},
+		{"not JSON", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, echo) }, "not the expected JSON"},
+		{"other JSON", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"value":["`+echo+`"]}`) }, "not the expected JSON"},
+		{"no token", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{}`) }, "contains no token"},
+		{"no signed token", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"value":"`+echo+`"}`) }, "contains no token"},
+		{"token with a line break", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"value":"a.b.c\nd"}`) }, "contains no token"},
+		{"token with an empty part", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"value":"a..c"}`) }, "contains no token"},
 		{"too large", func(w http.ResponseWriter, _ *http.Request) {
 			io.WriteString(w, `{"value":"a.b.`+strings.Repeat("c", 1<<20)+`"}`)
-		}, "not the JSON"},
+		}, "not the expected JSON"},
 		{"broken off", func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, "the connection failed"},
 		{"not HTTP", func(w http.ResponseWriter, _ *http.Request) { hijack(t, w, echo+"\r\n\r\n") }, "the connection failed"},
 	}

@@ -34,9 +34,9 @@ func Outputs() []Output {
 	return []Output{
 		{OutputTaskID, "Id of the task, the same for every attempt of a run."},
 		{OutputDecision, "The decision: `label_and_respond`, `close`, `escalate`, `skip` or the agent's own."},
-		{OutputRationale, "Why, in the words of the rules or the agent. Foreign text: read it through `env:`, never in a script."},
+		{OutputRationale, "The reason, written by the rules or the agent. Untrusted text: pass it to a script through `env:`."},
 		{OutputStatus, "The result: `applied`, `partial`, `dry_run`, `skipped`, `escalated` or `failed`."},
-		{OutputActions, "JSON list of the actions, each with its verdict and result. Foreign text too."},
+		{OutputActions, "JSON list of the actions, each with its verdict and result. Untrusted text too."},
 		{OutputExecuted, "Number of actions carried out."},
 		{OutputCommentURL, "Address of the comment that was posted; empty without one."},
 		{OutputIssues, "Counts of a scheduled run, as JSON: `found`, `decided`, `executed`, `closed`, `dropped`, `waiting`, `left`, `failed`; empty for other events."},
@@ -84,7 +84,7 @@ func (f *Files) SetOutput(name, value string) error {
 	defer f.mu.Unlock()
 	size := utf16Bytes(name) + utf16Bytes(value)
 	if f.written+size > maxOutputs {
-		return fmt.Errorf("set output %s: %d bytes with the outputs before it, and GitHub keeps %d for a job",
+		return fmt.Errorf("set output %s: the outputs would have %d bytes, and GitHub keeps at most %d for a job",
 			name, f.written+size, maxOutputs)
 	}
 	if err := appendFile(path, name+"<<"+delimiter+"\n"+value+"\n"+delimiter+"\n"); err != nil {
@@ -115,7 +115,7 @@ func (f *Files) delimiter(value string) (string, error) {
 	}
 	d := "foreman_" + hex.EncodeToString(raw[:])
 	if strings.Contains(value, d) {
-		return "", errors.New("the value holds the delimiter")
+		return "", errors.New("the value contains the delimiter")
 	}
 	return d, nil
 }

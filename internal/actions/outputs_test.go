@@ -98,9 +98,9 @@ func TestSetOutputErrors(t *testing.T) {
 		{name: "too little randomness", want: "unexpected EOF", prepare: func(_ *testing.T, _ *actionstest.Runner, o *actions.Options) {
 			o.Random = bytes.NewReader(zeros[:8])
 		}},
-		{name: "guessed delimiter", want: "the value holds the delimiter", value: "x\nforeman_" + strings.Repeat("00", 16) + "\nforged=1",
+		{name: "guessed delimiter", want: "the value contains the delimiter", value: "x\nforeman_" + strings.Repeat("00", 16) + "\nforged=1",
 			prepare: func(_ *testing.T, _ *actionstest.Runner, o *actions.Options) { o.Random = bytes.NewReader(zeros) }},
-		{name: "too long", want: "GitHub keeps 1048576", value: strings.Repeat("x", 1<<19),
+		{name: "too long", want: "GitHub keeps at most 1048576", value: strings.Repeat("x", 1<<19),
 			prepare: func(*testing.T, *actionstest.Runner, *actions.Options) {}},
 	}
 	for _, tt := range tests {
@@ -140,7 +140,7 @@ func TestSetOutputLimit(t *testing.T) {
 	if err := r.Files.SetOutput("a", half); err != nil {
 		t.Fatal(err)
 	}
-	checkError(t, r.Files.SetOutput("b", half), "set output b: 1048580 bytes with the outputs before it")
+	checkError(t, r.Files.SetOutput("b", half), "set output b: the outputs would have 1048580 bytes")
 	if err := r.Files.SetOutput("c", half[4:]); err != nil {
 		t.Error(err)
 	}

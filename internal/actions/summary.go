@@ -57,7 +57,7 @@ func clipMarkdown(text string, size int) (string, error) {
 		kept, fence = kept+len(line), next
 	}
 	if kept == 0 {
-		return "", errors.New("its 1 MiB are used up")
+		return "", errors.New("not even its first line fits into GitHub's limit of 1 MiB")
 	}
 	if fence != "" {
 		fence += "\n"

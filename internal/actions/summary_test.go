@@ -75,7 +75,7 @@ func TestAddSummaryErrors(t *testing.T) {
 		r, step := newRuntime(t)
 		full := strings.Repeat("x", mib-10)
 		writeFile(t, step.Getenv("GITHUB_STEP_SUMMARY"), full)
-		checkError(t, r.Files.AddSummary("more text than fits"), "add to the job summary: its 1 MiB are used up")
+		checkError(t, r.Files.AddSummary("more text than fits"), "add to the job summary: not even its first line fits into GitHub's limit of 1 MiB")
 		if step.Summary() != full {
 			t.Error("the summary changed")
 		}
@@ -83,7 +83,7 @@ func TestAddSummaryErrors(t *testing.T) {
 	t.Run("one line that does not fit", func(t *testing.T) {
 		t.Parallel()
 		r, _ := newRuntime(t)
-		checkError(t, r.Files.AddSummary(strings.Repeat("x", mib)), "its 1 MiB are used up")
+		checkError(t, r.Files.AddSummary(strings.Repeat("x", mib)), "not even its first line fits")
 	})
 	t.Run("missing", func(t *testing.T) {
 		t.Parallel()

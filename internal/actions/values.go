@@ -87,10 +87,10 @@ func parseInputs(getenv func(string) string) (v Values, secrets []string, err er
 	// A token without "agent-auth: token" is no mistake: it may belong to an agent in the
 	// configuration file, which is not read here.
 	if v.AgentAuth == "token" && v.AgentToken == "" {
-		p.fail(InputAgentToken, `needed by agent-auth "token", and empty (is the secret set?)`)
+		p.fail(InputAgentToken, `agent-auth "token" needs this input, but it is empty (is the secret set?)`)
 	}
 	if v.AgentAuth == "oidc" && v.AgentToken != "" {
-		p.fail(InputAgentToken, `not used by agent-auth "oidc": give one or the other`)
+		p.fail(InputAgentToken, `cannot be combined with agent-auth "oidc": remove agent-token, or set agent-auth to "token"`)
 	}
 	secrets = []string{string(v.AgentToken), string(v.LLMKey)}
 	for _, u := range []*url.URL{v.AgentURL, v.LLMBaseURL} {

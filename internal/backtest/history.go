@@ -106,11 +106,11 @@ func (h history) label(name string) (verdict, string) {
 		// A label without an event was renamed, or was added before the timeline begins.
 		return h.stood(last, found), ""
 	case found && h.human(last):
-		return disagreed, "a person took " + name + " off"
+		return disagreed, "a person removed the label " + name
 	case h.untouched():
 		return undecided, ""
 	}
-	return disagreed, name + " is not on it"
+	return disagreed, "the issue does not have the label " + name
 }
 
 // closing compares closing for a reason with what people did. It returns the reason when they

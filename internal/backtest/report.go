@@ -49,7 +49,7 @@ func (s Stopped) String() string {
 	if s.RunAgain != nil {
 		text += " at " + s.RunAgain.UTC().Format("15:04") + " UTC"
 	}
-	return text + " to go on"
+	return text + " to continue"
 }
 
 // Figures are numbers of issues, and ratios computed from them.

@@ -122,8 +122,8 @@ func share(part, whole int) *float64 {
 func notes(o Options, c counts, engines []*engine) []string {
 	list := []string{
 		"A rule agrees with people when its label is on the issue today, and a person put it there or left it for a month; when it closes, that people closed for the same reason. An open issue that only its author changed is undecided.",
-		"An issue is replayed with the title, labels, assignees and milestone that it was opened with, as far as its timeline tells, and with the body of today.",
-		"An issue on which no rule fires by its present title, and that bears none of the labels, is taken to be of no interest to the rules; its timeline is not read.",
+		"An issue is replayed with the title, labels, assignees and milestone that it was opened with, as far as its timeline shows, and with today's body.",
+		"If no rule fires for an issue with its present title, and the issue has none of the rules' labels, no rule counts as fired; the timeline of the issue is not read.",
 	}
 	var events []string
 	for _, e := range engines {
@@ -137,7 +137,7 @@ func notes(o Options, c counts, engines []*engine) []string {
 		list = append(list, "Not replayed: "+strings.Join(events, ", ")+".")
 	}
 	if refused := slices.Sorted(maps.Keys(engines[0].refused)); len(refused) > 0 {
-		list = append(list, "Labels that the policy refuses count for nothing: "+oneLine(strings.Join(refused, ", "))+".")
+		list = append(list, "Labels that the policy refuses are not counted: "+oneLine(strings.Join(refused, ", "))+".")
 	}
 	if o.Config.Agent.URL != "" || o.Old != nil && o.Old.Agent.URL != "" {
 		list = append(list, "The agent is not asked: these are the decisions of the rules.")

@@ -122,7 +122,7 @@ type ended struct {
 func (e ended) judge(gate handoff.Gate, run handoff.Run) (machine.Verdict, []handoff.Problem) {
 	switch {
 	case gate.State == handoff.StateFailed:
-		step, message := "the run", "it gave no reason"
+		step, message := "the run", "no reason given"
 		if run.FailedStep != nil {
 			step = *run.FailedStep
 		}
@@ -332,7 +332,7 @@ func Prompt(ctx context.Context, o Options, role handoff.Role) (string, error) {
 	rec, err := readRecord(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && role == handoff.Inspector:
-		return "", usagef("there is no run %s: an Inspector's prompt needs the change of one", o.TaskID)
+		return "", usagef("there is no run %s, and an Inspector's prompt needs the change of a run", o.TaskID)
 	case errors.Is(err, fs.ErrNotExist):
 		rec = record{TaskID: o.TaskID, Prompt: o.Prompt, State: machine.State{Round: 1, Attempt: 1}}
 		if rec.Base, _, err = repo.Base(ctx, o.Base); err != nil {
@@ -347,7 +347,7 @@ func Prompt(ctx context.Context, o Options, role handoff.Role) (string, error) {
 	}
 	in, err := r.input(ctx, role)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", usagef("the run %s has not come to the Inspector yet", o.TaskID)
+		return "", usagef("the run %s has not reached the Inspector yet", o.TaskID)
 	}
 	return prompt.Write(in), err
 }

@@ -88,7 +88,7 @@ func CheckTaskID(id string) error {
 	case !taskID.MatchString(id):
 		return usagef("the task id %q must have 1 to 64 letters, digits, dots, dashes and underscores, and begin with a letter or digit", id)
 	case strings.Contains(id, "..") || strings.HasSuffix(id, ".lock") || strings.HasSuffix(id, "."):
-		return usagef("the task id %q must not contain \"..\" or end in \".\" or \".lock\": git does not allow that in names of branches", id)
+		return usagef("the task id %q must not contain \"..\" or end in \".\" or \".lock\": git does not allow that in branch names", id)
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func open(ctx context.Context, o Options, how mode) (Report, error) {
 	}
 	defer j.close()
 	if err := repo.Exclude("/"+runsFolder+"/", "/"+handoffFolder+"/"); err != nil {
-		return Report{}, fmt.Errorf("keep the files of runs out of commits: %w", err)
+		return Report{}, fmt.Errorf("exclude the files of runs from commits: %w", err)
 	}
 	r, err := prepare(ctx, o, repo, j, how)
 	if err != nil {
@@ -144,7 +144,7 @@ func prepare(ctx context.Context, o Options, repo *workspace.Repository, j *jour
 	switch how {
 	case start:
 		if found {
-			return nil, usagef("there is a run %s already: go on with it by foreman build resume, or remove it by foreman build clean", o.TaskID)
+			return nil, usagef("the run %s exists already: continue it with foreman build resume, or remove it with foreman build clean", o.TaskID)
 		}
 		rec = record{Version: 1, TaskID: o.TaskID, Prompt: o.Prompt, Source: o.Source, Branch: branch, Started: o.Now()}
 		rec.Base, rec.BaseBranch, err = repo.Base(ctx, o.Base)
@@ -161,14 +161,14 @@ func prepare(ctx context.Context, o Options, repo *workspace.Repository, j *jour
 		rec.Ended = nil
 	case resume:
 		if !found {
-			return nil, usagef("there is no run %s here; foreman build status lists them", o.TaskID)
+			return nil, usagef("this checkout has no run %s; foreman build status lists its runs", o.TaskID)
 		}
 		if rec.Ended == nil && rec.State.End != nil {
 			break // the process was killed after the last step, before it wrote the report
 		}
 		var ok bool
 		if rec.State, ok = machine.Resume(rec.State); !ok {
-			return nil, usagef("the run %s ended as %s: there is nothing to go on with", o.TaskID, rec.State.End)
+			return nil, usagef("the run %s cannot be resumed: it ended as %s", o.TaskID, rec.State.End)
 		}
 		rec.Ended = nil
 	}
@@ -188,9 +188,9 @@ func (r *run) configure(ctx context.Context) error {
 	}
 	if src == nil {
 		if _, err := os.Stat(filepath.Join(r.repo.Root, config.Name)); err == nil {
-			return usagef("commit %s first: it is read from the base commit %.12s, which does not have it", config.Name, r.rec.Base)
+			return usagef("the base commit %.12s does not contain %s: commit the file first", r.rec.Base, config.Name)
 		}
-		return usagef("there is no %s in the base commit %.12s: foreman init --agents makes a first one", config.Name, r.rec.Base)
+		return usagef("the base commit %.12s does not contain %s: create it with foreman init --agents, then commit it", r.rec.Base, config.Name)
 	}
 	if r.config, err = config.Parse(src); err != nil {
 		return &UsageError{err}
@@ -407,7 +407,7 @@ func Clean(ctx context.Context, o Options) error {
 		return &UsageError{err}
 	}
 	if _, err := os.Stat(filepath.Join(repo.Root, runsFolder, o.TaskID)); errors.Is(err, fs.ErrNotExist) {
-		return usagef("there is no run %s here; foreman build status lists them", o.TaskID)
+		return usagef("this checkout has no run %s; foreman build status lists its runs", o.TaskID)
 	}
 	j, err := openJournal(repo.Root, o.TaskID)
 	if err != nil {

@@ -32,7 +32,7 @@ func OpenEnded(checkout, id string) (*Ended, error) {
 	}
 	dir := filepath.Join(checkout, runsFolder, id)
 	if _, err := os.Stat(filepath.Join(dir, "state.json")); errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("there is no run %s here; foreman build status lists them", id)
+		return nil, usagef("this checkout has no run %s; foreman build status lists its runs", id)
 	}
 	j, err := openJournal(checkout, id)
 	if err != nil {
@@ -53,7 +53,7 @@ func (e *Ended) read(id string) error {
 		return err
 	}
 	if rec.Ended == nil {
-		return usagef("the run %s has not ended: go on with it by foreman build resume", id)
+		return usagef("the run %s has not ended: continue it with foreman build resume", id)
 	}
 	data, err := workdir.Dir(e.journal.dir).Read("report.json", maxRecord)
 	if err == nil {
@@ -69,13 +69,13 @@ func (e *Ended) read(id string) error {
 	}
 	switch {
 	case r.Version != 1:
-		err = fmt.Errorf("this program reads version 1, not %d", r.Version)
+		err = fmt.Errorf("unsupported version %d (want 1)", r.Version)
 	case r.TaskID != id, rec.TaskID != id, r.Branch != workspace.BranchPrefix+id:
-		err = fmt.Errorf("it is about the task %q on the branch %q", r.TaskID, r.Branch)
+		err = fmt.Errorf("the report is of the task %q on the branch %q", r.TaskID, r.Branch)
 	case r.Status != status, r.HeadSHA != rec.Head, r.BaseSHA != rec.Base, r.BaseBranch != rec.BaseBranch:
-		err = errors.New("it and state.json are of different runs")
+		err = errors.New("the report and state.json are of different runs")
 	case !objectName.MatchString(r.BaseSHA), !objectName.MatchString(r.HeadSHA):
-		err = fmt.Errorf("%q and %q are not both names of commits", r.BaseSHA, r.HeadSHA)
+		err = fmt.Errorf("want two commit hashes, got %q and %q", r.BaseSHA, r.HeadSHA)
 	}
 	if err != nil {
 		return fmt.Errorf("read the report of the run %s: %w", id, err)

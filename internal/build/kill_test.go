@@ -153,12 +153,12 @@ func TestUsage(t *testing.T) {
 	}{
 		"task id":          {"", "a b", "must have 1 to 64"},
 		"dots":             {"", "a..b", "must not contain"},
-		"no configuration": {"git rm -q .foreman/build.yml; git commit -qm x", "t-2", "there is no .foreman/build.yml"},
-		"not committed":    {"git rm -q --cached .foreman/build.yml; git commit -qm x", "t-2", "commit .foreman/build.yml first"},
+		"no configuration": {"git rm -q .foreman/build.yml; git commit -qm x", "t-2", "create it with foreman init --agents"},
+		"not committed":    {"git rm -q --cached .foreman/build.yml; git commit -qm x", "t-2", "does not contain .foreman/build.yml: commit the file first"},
 		"mistakes":         {"echo 'builder: 5' >.foreman/build.yml; git commit -qam x", "t-2", ".foreman/build.yml:1:10"},
 		"no commit":        {"rm -rf .git; git init -q .", "t-2", "no commit yet"},
 		"no repository":    {"rm -rf .git", "t-2", "not a git repository"},
-		"branch":           {"git branch foreman", "t-2", "a branch called foreman is in the way"},
+		"branch":           {"git branch foreman", "t-2", "the branch foreman exists"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

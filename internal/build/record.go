@@ -94,7 +94,7 @@ func readRecord(dir string) (record, error) {
 		return rec, fmt.Errorf("read %s: %w", filepath.Join(dir, "state.json"), err)
 	}
 	if rec.Version != 1 {
-		return rec, fmt.Errorf("read %s: this program reads version 1, not %d", filepath.Join(dir, "state.json"), rec.Version)
+		return rec, fmt.Errorf("read %s: unsupported version %d (want 1)", filepath.Join(dir, "state.json"), rec.Version)
 	}
 	return rec, nil
 }

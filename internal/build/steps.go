@@ -152,7 +152,7 @@ func (r *run) env() []string {
 func ending(result process.Result, err error) string {
 	switch {
 	case errors.Is(err, sandbox.ErrTooLarge):
-		return "left too much: " + err.Error()
+		return "exceeded the size limit: " + err.Error()
 	case err != nil:
 		return "did not start: " + err.Error()
 	case result.Cause == process.TimedOut:

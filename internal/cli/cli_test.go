@@ -24,8 +24,8 @@ func TestMainEnds(t *testing.T) {
 		stderr string
 	}{
 		{"done", []string{"rules", "schema"}, nil, command.ExitOK, `"$schema"`, ""},
-		{"no command", nil, nil, command.ExitUsage, "", "foreman: name a command\n"},
-		{"no command of a group", []string{"rules"}, nil, command.ExitUsage, "", "foreman: name a command\n"},
+		{"no command", nil, nil, command.ExitUsage, "", "foreman: name a command: action, agent, build, completion, help, init, rules, schema, tool, triage, validate\n"},
+		{"no command of a group", []string{"rules"}, nil, command.ExitUsage, "", "foreman: name a command: backtest, check, explain, import, permissions, record, schema, test\n"},
 		{"an unknown flag", []string{"init", "--bogus"}, nil, command.ExitUsage, "", "foreman: unknown flag: --bogus; foreman init --help lists the flags\n"},
 		{"a misspelt flag", []string{"rules", "check", "--repositry", "x/y"}, nil, command.ExitUsage, "", "foreman: unknown flag: --repositry; did you mean --repository?\n"},
 		{"a misspelt command", []string{"triag"}, nil, command.ExitUsage, "", "foreman: unknown command \"triag\" for \"foreman\"; did you mean triage?\n"},
@@ -38,7 +38,7 @@ func TestMainEnds(t *testing.T) {
 		{"help on what holds no commands", []string{"help", "triage", "x"}, nil, command.ExitUsage, "", "foreman: unknown command \"x\" for \"foreman triage\"\n"},
 		{"reported", []string{"rules", "check", "--format", "json", "go.mod"}, nil, command.ExitUsage, `"severity": "error"`, ""},
 		{"the action by itself", nil, map[string]string{"GITHUB_ACTIONS": "true"}, command.ExitUsage, "::error", ""},
-		{"a command in Actions", []string{"rules"}, map[string]string{"GITHUB_ACTIONS": "true"}, command.ExitUsage, "", "foreman: name a command\n"},
+		{"a command in Actions", []string{"rules"}, map[string]string{"GITHUB_ACTIONS": "true"}, command.ExitUsage, "", "foreman: name a command: backtest, check, explain, import, permissions, record, schema, test\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -164,7 +164,7 @@ func checkRules(t *testing.T, text string) error {
 		return err
 	}
 	for _, w := range c.Warnings {
-		if !strings.Contains(w.Error(), "not as in the source") {
+		if !strings.Contains(w.Error(), "differs from the original") {
 			return w
 		}
 	}

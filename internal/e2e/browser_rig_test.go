@@ -204,7 +204,7 @@ func needBrowser(t *testing.T) string {
 	if os.Getenv("FOREMAN_E2E_REQUIRE_BROWSER") != "" {
 		t.Fatal("there is no Chromium")
 	}
-	t.Skip("there is no Chromium: apt-get install chromium")
+	t.Skip("Chromium is not installed: apt-get install chromium")
 	return ""
 }
 

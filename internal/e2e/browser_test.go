@@ -227,6 +227,24 @@ func TestBrowserReadOnly(t *testing.T) {
 	}
 }
 
+// TestBrowserSignedOut ends the session with the request that another tab of the browser would
+// send. At the next change, the open page stops showing data and shows the sign-in form.
+func TestBrowserSignedOut(t *testing.T) {
+	s := newStation(t, true)
+	s.enqueue(1, "The forge does not light")
+	b := newTab(t)
+	s.signIn(b, "/")
+	b.until(`document.getElementById("live").textContent === "live"`)
+	if got := eval[int](b, `(() => { const x = new XMLHttpRequest(); x.open("POST", "/logout", false); x.send(); return x.status; })()`); got != http.StatusOK && got != http.StatusUnauthorized {
+		t.Errorf("sign out: status %d", got)
+	}
+	id := s.enqueue(2, "A task after the sign-out")
+	b.run(chromedp.WaitVisible(chromedp.CSS("#secret")))
+	if eval[bool](b, `document.body.textContent.includes("forge") || document.getElementById("t-`+id+`") !== null`) {
+		t.Error("the page still shows tasks")
+	}
+}
+
 // TestBrowserInterrupted hides the page, and later stops the server. The page then shows what has
 // changed meanwhile.
 func TestBrowserInterrupted(t *testing.T) {

@@ -16,7 +16,7 @@ func Try(root *os.Root, name string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	err = uninterrupted(func() error { return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) })
 	if err == nil {
 		return func() {
 			// A child process has the file open, too, from fork to exec. If Try only closed the file, the
@@ -26,8 +26,17 @@ func Try(root *os.Root, name string) (unlock func(), err error) {
 		}, nil
 	}
 	file.Close()
-	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
+	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, ErrLocked
 	}
 	return nil, err
+}
+
+// uninterrupted repeats a system call until no signal interrupts it.
+func uninterrupted(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
 }

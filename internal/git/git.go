@@ -43,7 +43,7 @@ type Repo struct {
 const MaxOutput = 64 << 20
 
 // ErrTooLarge is the error of a command that prints more than [MaxOutput].
-var ErrTooLarge = fmt.Errorf("it prints more than %d bytes", MaxOutput)
+var ErrTooLarge = fmt.Errorf("the output exceeds %d bytes", MaxOutput)
 
 // An Error is a command of git that failed.
 type Error struct {
@@ -55,7 +55,7 @@ type Error struct {
 // Error returns the command and why it failed.
 func (e *Error) Error() string {
 	if errors.Is(e.Err, exec.ErrNotFound) {
-		return "git " + e.Command + ": there is no program git in PATH; install it"
+		return "git " + e.Command + ": git is not in PATH; install it"
 	}
 	if e.Stderr == "" {
 		return "git " + e.Command + ": " + e.Err.Error()
@@ -101,7 +101,7 @@ type Streams struct {
 func (r Repo) Stream(ctx context.Context, s Streams, args ...string) error {
 	if r.Limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, r.Limit, fmt.Errorf("it took longer than %s; perhaps there is a named pipe among the files, which has no end", r.Limit))
+		ctx, cancel = context.WithTimeoutCause(ctx, r.Limit, fmt.Errorf("it took longer than %s, perhaps because of a named pipe among the files", r.Limit))
 		defer cancel()
 	}
 	const stderrLimit = 4 << 10

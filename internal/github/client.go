@@ -49,7 +49,7 @@ func (c *Client) Pulls(owner, repo string) Pulls { return Pulls{c.caller, owner,
 // Viewer returns the login of the token's owner. A token of an installation or of a workflow has no
 // owner: the error is then a PermissionError.
 func (c *Client) Viewer(ctx context.Context) (string, error) {
-	o := rest.Op{What: "ask whose the token is", Scope: rest.NoRepository, Need: "a token of an account", Absent: triage.ErrNotFound}
+	o := rest.Op{What: "look up the owner of the token", Scope: rest.NoRepository, Need: "a token of an account", Absent: triage.ErrNotFound}
 	var user login
 	if _, err := c.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: "user", Out: &user}); err != nil {
 		return "", err

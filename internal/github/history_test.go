@@ -161,7 +161,7 @@ func TestHistoryBudget(t *testing.T) {
 	if !ok || len(list) != 200 || budget.Remaining != 100 || !budget.Reset.Equal(l.Now().Add(40*time.Minute)) {
 		t.Fatalf("got %d issues, %v, want 200 and a stop", len(list), err)
 	}
-	if want := "the token has 100 calls left until 12:40 UTC, and 100 are kept for others"; err.Error() != want {
+	if want := "the token has 100 calls left until 12:40 UTC, and 100 are reserved for other users of the token"; err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}
 	// The limit of the next hour, and a token that has no calls left.

@@ -82,7 +82,7 @@ func (r *pageReader[T]) found(n int) bool {
 func (r *pageReader[T]) forward(ctx context.Context, p pagePlace) (err error) {
 	for p.more {
 		if r.asked == r.most || p.next == 0 {
-			return fmt.Errorf("%s: %w: its last page is not among the first %d asked for", r.op, triage.ErrTruncated, r.asked)
+			return fmt.Errorf("%s: %w: its last page is not among those that were read (%d)", r.op, triage.ErrTruncated, r.asked)
 		}
 		if p, err = r.page(ctx, p.next); err != nil {
 			return err

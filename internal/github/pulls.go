@@ -37,7 +37,7 @@ type NewPull struct {
 
 // ErrPullsForbidden is part of the error of [Pulls.Open] if a setting of the repository or its
 // organisation forbids workflows to open pull requests.
-var ErrPullsForbidden = errors.New("the setting does not let workflows open pull requests")
+var ErrPullsForbidden = errors.New("a setting of the repository or organisation forbids workflows to open pull requests")
 
 // A pull is a pull request in GitHub's JSON.
 type pull struct {

@@ -304,9 +304,9 @@ func TestTimelineWithoutLast(t *testing.T) {
 	}{
 		{"the end is near", githubtest.Fault{Nth: 1, Header: link("page=2")}, 2, ""},
 		{"the end is far", githubtest.Fault{Header: link("page=2")}, 5, "read the timeline of octo/hello#11: "},
-		{"pages without numbers", githubtest.Fault{Header: link("after=x")}, 1, "the first 1 asked for"},
-		{"pages with cursors", githubtest.Fault{Header: link("cursor=x")}, 1, "the first 1 asked for"},
-		{"pages with words", githubtest.Fault{Header: link("page=x")}, 1, "the first 1 asked for"},
+		{"pages without numbers", githubtest.Fault{Header: link("after=x")}, 1, "those that were read (1)"},
+		{"pages with cursors", githubtest.Fault{Header: link("cursor=x")}, 1, "those that were read (1)"},
+		{"pages with words", githubtest.Fault{Header: link("page=x")}, 1, "those that were read (1)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -85,7 +85,7 @@ type reacted struct {
 type noAnswer struct{}
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (*noAnswer) UnmarshalJSON([]byte) error { return errors.New("want none") }
+func (*noAnswer) UnmarshalJSON([]byte) error { return errors.New("unexpected response body") }
 
 // writeOf returns the write for an effect. If the effect has no names or logins, the write makes no
 // call.
@@ -126,7 +126,7 @@ func writeOf(ref triage.Ref, e effect.Effect) (write, error) {
 	case effect.React:
 		return react(ref, e), nil
 	case effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
-		return write{}, fmt.Errorf("write %s on %s: only the memory keeps it", effect.TypeOf(e), ref)
+		return write{}, fmt.Errorf("write %s on %s: GitHub does not store it, only the memory does", effect.TypeOf(e), ref)
 	}
 	return write{}, nil
 }

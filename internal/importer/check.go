@@ -78,8 +78,7 @@ func compile(text string) (yamlfile.Problems, error) {
 	return ps, nil
 }
 
-// refusals returns the first mistake of each rule that has any. The key is the rule's index in the
-// page.
+// refusals returns the first mistake of each rule with mistakes, by the rule's index in the page.
 func refusals(p page, mistakes yamlfile.Problems) map[int]string {
 	out := map[int]string{}
 	for _, m := range mistakes {
@@ -106,7 +105,7 @@ func drop(entries []entry, refused map[int]string, found *report, source *yamlfi
 				rest = append(rest, r)
 				continue
 			}
-			e.notes = append(e.notes, found.addLine(source, max(e.line, 1), "our rules cannot express "+r.id+": "+refused[i])...)
+			e.notes = append(e.notes, found.addLine(source, max(e.line, 1), "rule "+r.id+" was not imported: "+refused[i])...)
 		}
 		e.rules = rest
 		out[at] = e

@@ -14,8 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A finding is one remark about a source: a part without a counterpart, a mistake, or a general
-// difference.
+// A finding is one remark about a source: an unmapped part, a mistake or a general difference.
 type finding struct {
 	kind     findingKind
 	workflow bool       // node is in the workflow, not in the configuration
@@ -62,7 +61,7 @@ func (f finding) inWorkflow() finding {
 
 // quoted returns an untrusted value for a message: in quotation marks and shortened.
 func quoted(s string) string {
-	return strconv.Quote(text.Clip(s, 60))
+	return strconv.Quote(text.Shorten(s, 60))
 }
 
 // maxNotes is the maximal number of problems in a report.
@@ -148,7 +147,7 @@ func (r *report) problems(file string) yamlfile.Problems {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if r.unlisted > 0 {
-		out = append(out, yamlfile.Problem{File: file, Msg: fmt.Sprintf("%d more are not listed", r.unlisted)})
+		out = append(out, yamlfile.Problem{File: file, Msg: fmt.Sprintf("%d more differences are not listed", r.unlisted)})
 	}
 	return out
 }

@@ -13,8 +13,7 @@
 // A new tool needs a line in tools, a reader function in a separate file, cases in testdata, and a
 // line in the help of "foreman rules import" and in docs/import.md.
 //
-// The source may be hostile. Package yamlfile limits its size, and the same limit applies to the
-// result.
+// The source may be hostile. Package yamlfile limits its size; the result has the same limit.
 package importer
 
 import (
@@ -109,7 +108,7 @@ func Import(r Request) (Result, error) {
 	}
 	if d.count() > maxRules || size > yamlfile.MaxSize {
 		return Result{}, yamlfile.Problems{{File: source.Name(), Msg: fmt.Sprintf(
-			"import: the rules would be more than %d, or the file larger than %d bytes; split the source", maxRules, yamlfile.MaxSize)}}
+			"import: the result has more than %d rules or %d bytes; split the configuration", maxRules, yamlfile.MaxSize)}}
 	}
 	return finish(d, found, source)
 }

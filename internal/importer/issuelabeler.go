@@ -13,8 +13,7 @@ import (
 // slashes matches a regular expression with flags, such as /text/i.
 var slashes = regexp.MustCompile(`^/(.+)/(.*)$`)
 
-// An issueLabeler is the part of a configuration of github/issue-labeler that applies to every
-// label.
+// An issueLabeler holds the settings of github/issue-labeler that apply to every label.
 type issueLabeler struct {
 	on     []string
 	undo   bool   // a label is removed when its expressions no longer match
@@ -30,7 +29,7 @@ func readIssueLabeler(doc document, s step) reading {
 	undo, found := s.one("sync-labels")
 	if s.version.before(3) && !undo {
 		undo = true
-		found = append(found, general("Before version 3 labels whose expressions do not match are removed, so they are here."))
+		found = append(found, general("Before version 3, github/issue-labeler removes labels whose expressions do not match; Foreman does the same."))
 	}
 	found = append(found, s.others("repo-token", "configuration-path", "not-before", "enable-versioned-regex", "versioned-regex",
 		"body-missing-regex-label", "include-title", "include-body", "sync-labels")...)
@@ -58,7 +57,7 @@ func readIssueLabeler(doc document, s step) reading {
 		eachPair(pairs, everyKey, l.label)(yield)
 	}
 	if !s.given {
-		r.after = append(r.after, general("The workflow was not read: name it with --workflow when it sets inputs such as include-title, sync-labels or not-before."))
+		r.after = append(r.after, general("The workflow was not read. Import again with --workflow if it sets inputs such as include-title or sync-labels."))
 	}
 	return r
 }
@@ -71,7 +70,7 @@ func (s step) one(name string) (bool, findings) {
 	text, n, found := s.input(name)
 	m := number.FindStringSubmatch(text)
 	if m == nil && text != "" {
-		found = append(found, lost(n, "%s: %s is no number to the source, so it is off; 1 is on", name, quoted(text)).inWorkflow())
+		found = append(found, lost(n, "%s: github/issue-labeler does not read %s as a number, so the input is off; use 1 for on", name, quoted(text)).inWorkflow())
 	}
 	return len(m) > 1 && m[1] == "1", found
 }
@@ -126,7 +125,7 @@ func target(s step) (string, findings) {
 	case body:
 		return "issue.body", found
 	}
-	return "issue.title", append(found, wrong(n, "include-body: neither the body nor the title is looked at").inWorkflow())
+	return "issue.title", append(found, wrong(n, "include-body: include-title is off too, so no text is compared").inWorkflow())
 }
 
 // notBefore returns the condition of the input not-before.
@@ -153,11 +152,11 @@ func ofVersion(s step, file string) (term, findings) {
 	}
 	m := fileVersion.FindStringSubmatch(file)
 	if m == nil {
-		return term{}, append(found, lost(n, "enable-versioned-regex: the name of %s holds no version, such as labeler-v1.yml; its rules hold for every issue", quoted(file)).inWorkflow())
+		return term{}, append(found, lost(n, "enable-versioned-regex: the file name %s contains no version (as in labeler-v1.yml); its rules apply to every issue", quoted(file)).inWorkflow())
 	}
 	open, end := capture(src)
 	if open < 0 {
-		return term{}, append(found, lost(n, "versioned-regex: it captures no version; the rules hold for every issue").inWorkflow())
+		return term{}, append(found, lost(n, "versioned-regex: no group captures the version; the rules apply to every issue").inWorkflow())
 	}
 	// \b prevents that version 1 also matches version 10.
 	text, problems := jsregexp.Translate(src[:open]+"(?:"+regexp.QuoteMeta(m[1])+`)\b`+src[end:], "")
@@ -165,7 +164,7 @@ func ofVersion(s step, file string) (term, findings) {
 		return is("issue.body matches `" + text + "`"), found
 	}
 	for _, p := range problems {
-		found = append(found, lost(n, "versioned-regex: %s; the rules hold for every issue", p.Msg).inWorkflow())
+		found = append(found, lost(n, "versioned-regex: %s; the rules apply to every issue", p.Msg).inWorkflow())
 	}
 	return term{}, found
 }
@@ -179,7 +178,7 @@ func versioned(s step) (src string, n *yaml.Node, found findings) {
 	src, n, more := s.input("versioned-regex")
 	found = append(found, more...)
 	if n == nil && s.with != nil {
-		found = append(found, lost(s.with, "enable-versioned-regex without versioned-regex").inWorkflow())
+		found = append(found, lost(s.with, "enable-versioned-regex and body-missing-regex-label were not imported: versioned-regex is not set").inWorkflow())
 	}
 	return src, n, found
 }
@@ -215,7 +214,7 @@ func missingVersion(s step, on []string) ([]part, findings) {
 	}
 	text, problems := jsregexp.Translate(src, "")
 	if len(problems) > 0 {
-		return nil, found // ofVersion reports the problems
+		return nil, append(found, lost(n, "body-missing-regex-label: not imported, because of versioned-regex: %s", problems[0].Msg).inWorkflow())
 	}
 	p := part{name: name}
 	if name, p.found = labelName(n, name); len(p.found) == 0 {

@@ -21,7 +21,7 @@ func readLabelActions(doc document, s step) reading {
 	// trigger themselves.
 	r := reading{before: append(found, more...), parts: eachPair(pairs, everyKey, thread.labelActions), unlimited: true}
 	if !s.given { // with a workflow, processOnly reports discussions
-		r.after = findings{general("Discussions are not handled.")}
+		r.after = findings{general("Foreman does not handle discussions.")}
 	}
 	return r
 }
@@ -35,7 +35,7 @@ func processOnly(s step) (kinds []string, found findings) {
 	for word := range strings.SplitSeq(text, ",") {
 		switch word = strings.TrimSpace(word); {
 		case word == "discussions":
-			found = append(found, lost(n, "discussions are not handled").inWorkflow())
+			found = append(found, lost(n, "Foreman does not handle discussions").inWorkflow())
 		case slices.Contains(threadKeys(), word):
 			kinds = append(kinds, word)
 		case word != "":
@@ -83,7 +83,7 @@ func (t threads) labelActions(p pair) part {
 	issues := slices.Contains(t.kinds, "issues") && t.step.listensTo("issues."+event)
 	prs := slices.Contains(t.kinds, "prs") && t.step.listensTo("pull_request."+event)
 	if !issues && !prs {
-		out.found = append(out.found, lost(p.key, "the workflow does not listen to %s, so nothing ever happens", event))
+		out.found = append(out.found, lost(p.key, "no effect: the workflow does not listen to %s for issues or pull requests, or process-only excludes them", event))
 		return out
 	}
 	ofIssues, ofPRs := general.with(special["issues"]), general.with(special["prs"])
@@ -118,9 +118,9 @@ func (t threads) inVersion(then []act, s settings) findings {
 		case a.name == "close_issue" && len(a.params) == 0 && !old:
 			then[i] = do("close_issue", "completed")
 		case a.name == "close_issue" && len(a.params) > 0 && old:
-			at("close-reason", "before version 4 a closed issue keeps its reason; here it gets this one")
+			at("close-reason", "before version 4, dessant/label-actions keeps the reason of an issue that is already closed; Foreman changes it")
 		case a.name == "lock" && !old:
-			at("lock-reason", "an issue that is locked already keeps its reason; the source locks it anew for this one")
+			at("lock-reason", "Foreman keeps the reason of an issue that is already locked; dessant/label-actions locks it again with this one")
 		}
 	}
 	return found
@@ -178,7 +178,7 @@ func (v setting) comments() (out []act, found findings) {
 	texts, at := v.texts()
 	for i, s := range texts {
 		if len(s) > maxComment {
-			found = append(found, lost(at[i], "a comment of more than %d bytes", maxComment))
+			found = append(found, lost(at[i], "the comment has more than %d bytes, so it was not imported", maxComment))
 			continue
 		}
 		// The tool replaces only the first {issue-author}.
@@ -214,7 +214,7 @@ func (v setting) closeReason() (string, findings) {
 	case "completed", "not_planned":
 		return reason, nil
 	}
-	return "", findings{lost(at[0], "close-reason %s is for discussions", quoted(texts[0]))}
+	return "", findings{lost(at[0], "close-reason %s applies to discussions only", quoted(texts[0]))}
 }
 
 func (v setting) lockReason() (string, findings) {

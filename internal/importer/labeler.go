@@ -65,7 +65,7 @@ func readLabeler(doc document, s step) reading {
 		r.unlimited = !slices.ContainsFunc(l.on, func(on string) bool { return strings.HasSuffix(on, "labeled") })
 	}
 	if !s.given {
-		r.after = append(r.after, general("The workflow was not read: name it with --workflow when it sets inputs such as sync-labels."))
+		r.after = append(r.after, general("The workflow was not read. Import again with --workflow if it sets inputs such as sync-labels."))
 	}
 	return r
 }
@@ -80,7 +80,7 @@ func syncLabels(s step) (bool, findings) {
 	if n != nil && text == "" {
 		return false, found
 	}
-	return true, append(found, general("Before version 5 sync-labels is on unless it is an empty text, so labels are taken off here too."))
+	return true, append(found, general("Before version 5, actions/labeler turns sync-labels on unless it is an empty text; Foreman does the same and removes labels."))
 }
 
 // dotFiles reports whether a * or ** matches names that begin with a dot, such as .github.
@@ -108,12 +108,12 @@ func oneForm(pairs []pair, v version) findings {
 		case !isLabel(p.key.Value):
 			continue
 		case old(p.value) && v > 0 && !v.before(5):
-			once(p, "since version 5 the source refuses globs without changed-files; they are read as before")
+			once(p, "since version 5, actions/labeler rejects globs without changed-files; they were imported as before version 5")
 		case !old(p.value) && v.before(5):
-			once(p, "before version 5 the source does not know match objects, and adds the label to every pull request")
+			once(p, "before version 5, actions/labeler ignores match objects and adds the label to every pull request; Foreman evaluates them")
 		}
 		if old(p.value) || asksFiles(p.value) {
-			once(p, "a file that was renamed matches by its old name too; the source knows the new one only")
+			once(p, "Foreman also matches the old name of a renamed file; actions/labeler only the new one")
 		}
 	}
 	return found
@@ -146,7 +146,7 @@ func readLabelerOptions(pairs []pair) (out labelerOptions, found findings) {
 		}
 		out.limit, out.skip = n, n == 0
 		if n > 0 {
-			found = append(found, lost(p.key, "changed-files-labels-limit became policy.limits.add_label: of more labels the first are added where the source adds none, and labels of branches count too"))
+			found = append(found, lost(p.key, "changed-files-labels-limit became policy.limits.add_label: above it Foreman adds the first labels, actions/labeler adds none; labels from branch conditions count too"))
 		}
 	}
 	return out, found
@@ -175,7 +175,7 @@ func (l labeler) label(p pair) part {
 	}
 	out := part{found: m.found}
 	if m.files && l.skip {
-		out.found = append(out.found, lost(p.key, "changed-files-labels-limit is 0: labels that depend on files are never added"))
+		out.found = append(out.found, lost(p.key, "changed-files-labels-limit is 0, so actions/labeler never adds labels that depend on files"))
 		return out
 	}
 	if !m.ok || m.when.empty() {
@@ -185,7 +185,7 @@ func (l labeler) label(p pair) part {
 		if m.files && l.maxFiles != "" {
 			when = all(is(l.maxFiles), when)
 			if l.undo {
-				out.found = append(out.found, lost(l.maxFilesAt, "above this number the labels are taken off; the source leaves them"))
+				out.found = append(out.found, lost(l.maxFilesAt, "above this number of files Foreman removes the labels; actions/labeler keeps them"))
 			}
 		}
 		out.rules = append(out.rules, rule{name: name, on: l.on, when: when, elseUndo: l.undo, override: l.undo, then: []act{do("add_label", template(name))}})
@@ -246,7 +246,7 @@ func (l labeler) matches(value *yaml.Node) match {
 		terms[place] = some(loose...)
 	}
 	if out.when = all(terms...); out.ok && out.when.empty() {
-		out.found = append(out.found, lost(value, "nothing is asked for, so the label is never added"))
+		out.found = append(out.found, lost(value, "there is no condition, so the label is never added"))
 	}
 	return out
 }
@@ -276,7 +276,7 @@ func (l labeler) group(key, value *yaml.Node) match {
 		}
 	}
 	if out.when = join(operator(every), terms); out.ok && out.when.empty() {
-		out.found = append(out.found, lost(key, "%s asks for nothing, so the label is never added", key.Value))
+		out.found = append(out.found, lost(key, "%s has no condition, so the label is never added", key.Value))
 		out.ok = false
 	}
 	return out
@@ -302,7 +302,7 @@ func (l labeler) option(p pair, every bool) match {
 	case "head-branch":
 		return l.branch("pr.head", p.value, every)
 	}
-	return match{ok: true, found: findings{lost(p.key, "unknown option %s%s; the source takes no notice of it", quoted(p.key.Value),
+	return match{ok: true, found: findings{lost(p.key, "unknown option %s%s; actions/labeler ignores it", quoted(p.key.Value),
 		yamlfile.DidYouMean(p.key.Value, []string{"changed-files", "base-branch", "head-branch", "any", "all"}))}}
 }
 

@@ -69,7 +69,7 @@ func (r globReader) oldMatch(item *yaml.Node) match {
 		case "all":
 			m = r.eachGlob("and", items(p.value))
 		default:
-			m = match{ok: true, found: findings{lost(p.key, "unknown option %s; the source takes no notice of it", quoted(p.key.Value))}}
+			m = match{ok: true, found: findings{lost(p.key, "unknown option %s; actions/labeler ignores it", quoted(p.key.Value))}}
 		}
 		terms = append(terms, m.when)
 		out = out.and(m)
@@ -225,8 +225,7 @@ func (r globReader) hiddenFrom(glob string) (hidden []string, ok bool) {
 	return []string{below, below + "/**"}, true
 }
 
-// calls returns several calls of a function with the texts as arguments. It splits them so that no
-// call is too long.
+// calls returns several calls of a function with the texts as arguments, none of them too long.
 func calls(function string, texts []string) []term {
 	var out []term
 	start, size := 0, 0
@@ -326,7 +325,7 @@ func (r globReader) globAt(n *yaml.Node) (minimatch.Glob, findings) {
 	g, problem := minimatch.Parse(strings.TrimSpace(text))
 	for _, glob := range g.Any {
 		if _, ok := r.hiddenFrom(glob); !ok {
-			problem = "which names that begin with a dot it matches has no counterpart; dot: true in the workflow makes it plain"
+			problem = "its treatment of names that begin with a dot has no counterpart; with dot: true in the workflow it can be imported"
 		}
 	}
 	if problem != "" {

@@ -26,8 +26,7 @@ type setting pair
 // settings are the settings of one label, by key.
 type settings map[string]setting
 
-// readSettings splits the value of a label into the settings for all threads and those
-// for one kind of threads.
+// readSettings splits the value of a label into the settings for all threads and those of one kind.
 func readSettings(n *yaml.Node) (general settings, special map[string]settings, found findings) {
 	general, special = settings{}, map[string]settings{}
 	for _, p := range pairsOf(n) {
@@ -36,7 +35,7 @@ func readSettings(n *yaml.Node) (general settings, special map[string]settings, 
 		case slices.Contains(threadKeys(), key) && p.value.Kind == yaml.MappingNode:
 			special[key] = settings{}
 			if key == "discussions" {
-				found = append(found, lost(p.key, "discussions are not handled"))
+				found = append(found, lost(p.key, "Foreman does not handle discussions"))
 			}
 			for _, q := range pairsOf(p.value) {
 				if !slices.Contains(actionKeys(), q.key.Value) {

@@ -31,7 +31,7 @@ func Open(name string, src []byte) yamlfile.Problems {
 		switch {
 		case note != nil:
 			column := strings.Index(line, "#") + 1
-			out = append(out, yamlfile.Problem{File: name, Line: i + 1, Column: column, Warning: true, Source: line, Msg: "not as in the source: " + note[1]})
+			out = append(out, yamlfile.Problem{File: name, Line: i + 1, Column: column, Warning: true, Source: line, Msg: "differs from the original: " + note[1]})
 		case within && more != nil:
 			out[len(out)-1].Msg += " " + more[1]
 		}
@@ -70,7 +70,7 @@ func Lacking(toolName string, workflow Source, needs []string) yamlfile.Problems
 	if len(lacks) == 0 {
 		return nil
 	}
-	return yamlfile.Problems{f.At(given, 1, 1, "permissions: Foreman needs "+strings.Join(lacks, ", ")+" too; see foreman rules permissions")}
+	return yamlfile.Problems{f.At(given, 1, 1, "permissions: Foreman also needs "+strings.Join(lacks, ", ")+"; see foreman rules permissions")}
 }
 
 // grants reports whether the permissions of a workflow grant a level.

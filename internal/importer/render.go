@@ -24,7 +24,7 @@ func render(d draft) page {
 	w.comment("# ", fmt.Sprintf(strings.TrimPrefix(head, "# ")+"%s, a configuration of %s.", d.source, d.action))
 	w.comment("# ", d.hints...)
 	if len(d.top) > 0 {
-		w.comment("# ", "Parts that could not be mapped and belong to no rule:")
+		w.comment("# ", "Differences from the original that belong to no single rule:")
 		w.comment("# ", d.top...)
 	}
 	w.lines("version: 1")
@@ -94,7 +94,7 @@ func (w *writer) policy(d draft) {
 		w.lines("  comment_interval: 0s # " + d.action + " has no such limit")
 	}
 	if p.comments {
-		w.lines("  max_comments_per_issue: 0 # nor this one")
+		w.lines("  max_comments_per_issue: 0 # " + d.action + " has no such limit")
 	}
 }
 

@@ -21,7 +21,7 @@ type pair struct{ key, value *yaml.Node }
 // labels returns the entries of a file's top-level mapping, which lists the labels of a tool.
 func labels(root *yaml.Node, action string) ([]pair, findings) {
 	if root.Kind != yaml.MappingNode {
-		return nil, findings{wrong(root, "this is no configuration of %s: want a mapping of labels, got %s", action, yamlfile.Kind(root))}
+		return nil, findings{wrong(root, "this is not a configuration of %s: want a mapping of labels, got %s", action, yamlfile.Kind(root))}
 	}
 	return pairsOf(root), nil
 }
@@ -59,7 +59,7 @@ func scalar(n *yaml.Node, want string) (string, findings) {
 func labelName(n *yaml.Node, name string) (string, findings) {
 	name = strings.TrimSpace(name)
 	if name == "" || len(name) > 4*maxLabel || utf8.RuneCountInString(name) > maxLabel {
-		return "", findings{lost(n, "%s is no name of a label: it has 1 to %d characters", quoted(name), maxLabel)}
+		return "", findings{lost(n, "%s is not a valid label name: want 1 to %d characters", quoted(name), maxLabel)}
 	}
 	return name, nil
 }
@@ -101,7 +101,7 @@ func (ps patterns) matching(n *yaml.Node, value, src, flags string) (t term, ok 
 	}
 	if first := "first with a set of white space"; p.spaces && !ps[first].spaces {
 		ps[first] = pattern{spaces: true}
-		found = append(found, lost(n, `in this pattern and others \s and \S know ASCII's white space only`))
+		found = append(found, lost(n, `in this and all other patterns \s and \S match only ASCII white space`))
 	}
 	if len(p.problems) > 0 {
 		at := finding{kind: noCounterpart, node: n, places: p.problems}
@@ -191,7 +191,7 @@ func (s step) peopleHints(tool string, sync bool) findings {
 		at = yamlfile.Child(s.node, "uses")
 	}
 	if at == nil {
-		return findings{general("A label that a person took off is not added again; " + tool + " adds it, as rules with override_humans: true do.")}
+		return findings{general("Only rules with override_humans: true add a label again that a person removed; " + tool + " always does.")}
 	}
-	return findings{lost(at, "a label that a person took off is not added again; the source adds it, as rules with override_humans: true do").inWorkflow()}
+	return findings{lost(at, "only rules with override_humans: true add a label again that a person removed; %s always does", tool).inWorkflow()}
 }

@@ -96,8 +96,8 @@ func staleHints(workflow *yaml.Node) findings {
 		when = " (cron " + times + ")"
 	}
 	return findings{
-		general("The workflow that runs Foreman needs the events schedule" + when + " and those that the rules name."),
-		general("As in actions/stale everything counts that changes issue.updated_at; with idle() in its place only people would."),
+		general("The workflow that runs Foreman needs the event schedule" + when + " and the events that the rules name."),
+		general("Any change of issue.updated_at counts as activity, as in actions/stale. Use idle() to count only people's activity."),
 	}
 }
 
@@ -109,10 +109,10 @@ func staleStep(s step, later bool) (out part, dry bool) {
 		in.checkKeys()
 	}
 	if later {
-		in.add(lost(s.node, "in actions/stale an action of an earlier step in the same run counts as an update for this one; here it does not"))
+		in.add(lost(s.node, "in actions/stale an action of an earlier step in the same run counts as an update for this step; in Foreman it does not"))
 	}
 	if dry = in.on("debug-only"); dry {
-		in.add(general("debug-only became mode: shadow: decisions are made and reported, nothing is written."))
+		in.add(general("debug-only became mode: shadow. Foreman decides and reports, but writes nothing."))
 	}
 	issues, prs := staleRules(in, "issue"), staleRules(in, "pr")
 	out = part{name: "actions/stale", from: s.node.Line, to: s.node.Line}

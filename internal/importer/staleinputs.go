@@ -49,10 +49,10 @@ func (in *inputs) mistake(n *yaml.Node, format string, args ...any) {
 // checkKeys reports the inputs that have no counterpart.
 func (in *inputs) checkKeys() {
 	without := map[string]string{
-		"operations-per-run": "a scheduled run has bounds of its own; policy.max_writes_per_hour bounds the writes to one issue",
-		"ascending":          "the order in which issues are looked at cannot be chosen",
-		"sort-by":            "the order in which issues are looked at cannot be chosen",
-		"delete-branch":      "branches are not deleted",
+		"operations-per-run": "Foreman has its own limits for a scheduled run; policy.max_writes_per_hour limits the writes to one issue",
+		"ascending":          "Foreman has no setting for the order of the issues",
+		"sort-by":            "Foreman has no setting for the order of the issues",
+		"delete-branch":      "Foreman does not delete branches",
 	}
 	for _, p := range pairsOf(in.source.with) {
 		key := p.key.Value
@@ -135,12 +135,12 @@ func (in *inputs) message(name string) string {
 		in.mistake(n, "%s: want a text, got %s", name, yamlfile.Kind(n))
 		return ""
 	case len(n.Value) > maxComment:
-		in.add(lost(n, "%s: a comment of more than %d bytes", name, maxComment))
+		in.add(lost(n, "%s: the comment has more than %d bytes, so it was not imported", name, maxComment))
 		return ""
 	}
 	text := repository.ReplaceAllLiteralString(template(strings.TrimSpace(in.source.expanded(n.Value))), "{{ repo.full_name }}")
 	if strings.Contains(text, "${{") {
-		in.add(lost(n, "%s: the expression of the workflow is kept as text", name))
+		in.add(lost(n, "%s: the workflow's expression was copied as plain text", name))
 	}
 	return text
 }

@@ -33,7 +33,7 @@ func staleRules(in *inputs, kind string) []lasting {
 	if len(mark.then)+len(shut.then) == 0 {
 		many := map[string]string{"issue": "issues", "pr": "pull requests"}[kind]
 		in.add(lost(in.nearest("days-before-"+kind+"-stale", "days-before-stale"),
-			"%s are left alone; actions/stale takes the label %s off those that somebody put it on", many, quoted(label)))
+			"no rules for %s, which are neither marked nor closed; actions/stale still removes the label %s that somebody else added", many, quoted(label)))
 		return make([]lasting, 4)
 	}
 	return []lasting{mark, unmark(in, kind, label, skip), reopened(in, kind), shut}
@@ -62,14 +62,14 @@ func marking(in *inputs, kind, label string, free term) lasting {
 		return r
 	}
 	if in.source.version.before(4) && isNull(in.at("stale-"+kind+"-message")) {
-		in.add(lost(in.source.node, "before version 4 nothing is marked without stale-%s-message; here it is", kind))
+		in.add(lost(in.source.node, "before version 4, actions/stale marks nothing without stale-%s-message; Foreman does", kind))
 	}
 	since := is(sinceUpdate + ` > duration("` + span(days) + `")`)
 	r.comment = in.message("stale-" + kind + "-message")
 	if in.on("ignore-"+kind+"-updates", "ignore-updates") {
 		since = is(`now - issue.created_at > duration("` + span(days) + `")`)
 		if r.once = r.comment != ""; r.once {
-			in.add(lost(in.at("stale-"+kind+"-message"), "with ignore-updates the source posts it anew whenever the label was taken off; here it is posted once"))
+			in.add(lost(in.at("stale-"+kind+"-message"), "with ignore-updates, actions/stale posts this message again after each removal of the label; Foreman posts it once"))
 		}
 	}
 	r.when = all(not(is(call("label", label))), free, since)
@@ -119,7 +119,7 @@ func exempt(in *inputs, kind string) exemption {
 	case kind == "issue":
 		terms = append(terms, is("lower(issue.type) in "+list(lowered(types))))
 	default:
-		in.add(lost(in.at("only-issue-types"), "actions/stale to version 10.3 leaves all pull requests alone when it is given; here they are not"))
+		in.add(lost(in.at("only-issue-types"), "up to version 10.3, actions/stale skips all pull requests if this input is set; Foreman does not"))
 	}
 	if text, n := in.get("start-date"); n != nil {
 		date, ok := parseTime(text)
@@ -195,9 +195,9 @@ func unmark(in *inputs, kind, label string, skip exemption) lasting {
 // sooner reports that the label is removed at another time than by actions/stale.
 func (in *inputs) sooner(kind string) {
 	at := in.nearest("remove-"+kind+"-stale-when-updated", "remove-stale-when-updated")
-	in.add(lost(at, "the label is taken off at once; actions/stale does so in its next run, and counts that as an update"))
+	in.add(lost(at, "Foreman removes the label at once; actions/stale removes it in its next run, and that counts as an update"))
 	if in.source.version.before(4) {
-		in.add(lost(at, "before version 4 only a person's comment takes the label off; here every update does"))
+		in.add(lost(at, "before version 4, only a person's comment makes actions/stale remove the label; in Foreman every update does"))
 	}
 }
 
@@ -254,7 +254,7 @@ func closing(in *inputs, kind, label string, free term) lasting {
 		return r
 	}
 	if search("label", label) == "" {
-		in.add(lost(in.at("stale-"+kind+"-label"), "the search cannot ask for the label %s, so nothing is closed", quoted(label)))
+		in.add(lost(in.at("stale-"+kind+"-label"), "GitHub's search cannot express the label %s, so no rule closes anything", quoted(label)))
 		return r
 	}
 	r.soon = days < 2
@@ -264,7 +264,7 @@ func closing(in *inputs, kind, label string, free term) lasting {
 		r.when = all(r.when, is(age+long), is(age+" <= "+sinceUpdate+moment))
 	} else {
 		r.when = all(r.when, is(sinceUpdate+long), is(age+long))
-		in.add(lost(n, "the source never closes an issue that a person commented on since it is stale; here it is closed %s after the last update", span(days)))
+		in.add(lost(n, "actions/stale never closes an issue on which a person commented after it became stale; Foreman closes it %s after the last update", span(days)))
 	}
 	r.comment = in.message("close-" + kind + "-message")
 	if name := in.label("", "close-"+kind+"-label"); name != "" {
@@ -281,7 +281,7 @@ func (in *inputs) closeReason() string {
 	given := in.at("close-issue-reason") != nil
 	switch {
 	case in.source.version.before(5) && given:
-		in.add(lost(in.at("close-issue-reason"), "before version 5 there is no such input, and the reason is completed"))
+		in.add(lost(in.at("close-issue-reason"), "before version 5, actions/stale has no such input, and the reason is completed"))
 		return "completed"
 	case in.source.version.before(6) && reason == "":
 		return "completed"
@@ -296,8 +296,7 @@ func (in *inputs) closeReason() string {
 // simpleWord matches a word that needs no quotes in GitHub's search.
 var simpleWord = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
 
-// search returns a qualifier of GitHub's search, and an empty text for a value that the search
-// cannot express.
+// search returns a qualifier of GitHub's search, or "" for a value that a search cannot express.
 func search(qualifier, value string) string {
 	switch {
 	case simpleWord.MatchString(value):

@@ -113,7 +113,7 @@ func (t *triggers) filters(event string, settings *yaml.Node) {
 		}
 		// A condition would also apply to the other events of the rule, which have no such filter.
 		if !ok || len(t.events) == 0 || slices.ContainsFunc(t.events, func(e string) bool { return !strings.HasPrefix(e, "pull_request.") }) {
-			t.found = append(t.found, lost(n, "%s: the rules do not ask for it", key).inWorkflow())
+			t.found = append(t.found, lost(n, "%s: this filter was not imported", key).inWorkflow())
 			continue
 		}
 		if key == "branches-ignore" || key == "paths-ignore" {

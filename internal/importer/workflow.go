@@ -87,7 +87,7 @@ func readStep(root *yaml.Node, t tool, file string) (step, findings) {
 		switch {
 		case i == one:
 		case t.configOf(more.step) == t.configOf(list[one].step):
-			found = append(found, lost(more.step, "another step that uses %s; only the inputs of the first count", t.action).inWorkflow())
+			found = append(found, lost(more.step, "another step that uses %s with the same configuration; its inputs were not imported", t.action).inWorkflow())
 		default:
 			found = append(found, lost(more.step, "another step that uses %s; import its configuration %s too", t.action, quoted(t.configOf(more.step))).inWorkflow())
 		}
@@ -170,12 +170,12 @@ func (s *step) condition(n *yaml.Node, events []string) findings {
 	}
 	var found findings
 	if s.never = s.never || c.Never; s.never && !never {
-		found = append(found, lost(n, "if: it holds for no event that a rule can listen to, so there are no rules").inWorkflow())
+		found = append(found, lost(n, "if: the condition is false for every supported event, so no rules were imported").inWorkflow())
 	}
 	if len(c.Lost) > 0 {
 		at := finding{kind: noCounterpart, workflow: true, node: n}
 		for _, p := range c.Lost {
-			at.places = append(at.places, jsregexp.Problem{At: p.At, Msg: "if: " + p.Msg + "; the rules do not ask for it"})
+			at.places = append(at.places, jsregexp.Problem{At: p.At, Msg: "if: " + p.Msg + "; this part was not imported"})
 		}
 		found = append(found, at)
 	}
@@ -200,7 +200,7 @@ func versionOf(n *yaml.Node) (version, findings) {
 		if branch.MatchString(ref) {
 			return 0, nil
 		}
-		return 0, findings{lost(n, "the version of %s is not known; it is taken for the newest", quoted(n.Value)).inWorkflow()}
+		return 0, findings{lost(n, "the version of %s is unknown; the newest version is assumed", quoted(n.Value)).inWorkflow()}
 	}
 	major, err := strconv.Atoi(m[1])
 	if err != nil {
@@ -219,10 +219,10 @@ func (s step) input(name string) (text string, n *yaml.Node, found findings) {
 	case n.Kind != yaml.ScalarNode:
 		return "", nil, findings{wrong(n, "%s: want a text, got %s", name, yamlfile.Kind(n)).inWorkflow()}
 	case len(n.Value) > maxComment:
-		return "", nil, findings{wrong(n, "%s: more than %d bytes", name, maxComment).inWorkflow()}
+		return "", nil, findings{wrong(n, "%s: the value has more than %d bytes", name, maxComment).inWorkflow()}
 	}
 	if text = s.expanded(n.Value); strings.Contains(text, "${{") {
-		return "", nil, findings{lost(n, "%s: the value is computed by the workflow and unknown here; it counts as absent", name).inWorkflow()}
+		return "", nil, findings{lost(n, "%s: the workflow computes the value, so the input was imported as absent", name).inWorkflow()}
 	}
 	return strings.TrimSpace(text), n, nil
 }
@@ -278,7 +278,7 @@ func (s step) others(token string, names ...string) findings {
 	for _, p := range pairsOf(s.with) {
 		switch key := p.key.Value; {
 		case key == token && !ownToken.MatchString(p.value.Value):
-			found = append(found, lost(p.key, "%s: with this token changes start other workflows; give it to Foreman as its input token", key).inWorkflow())
+			found = append(found, lost(p.key, "%s: changes with this token start other workflows; pass the token to Foreman as its input token", key).inWorkflow())
 		case key == "issue-number" && ownNumber.MatchString(p.value.Value):
 		case key != token && !slices.Contains(names, key):
 			found = append(found, lost(p.key, "input %s has no counterpart%s", quoted(key), yamlfile.DidYouMean(key, names)).inWorkflow())
@@ -308,7 +308,7 @@ func (s step) guarded(p part) part {
 	}
 	for i, r := range p.rules {
 		if p.rules[i].when = all(append(slices.Clone(s.guards), r.when)...); r.elseUndo && s.guard != nil {
-			p.found = append(p.found, lost(s.guard, "when it no longer holds, the labels are taken off; the source leaves them").inWorkflow())
+			p.found = append(p.found, lost(s.guard, "when this condition becomes false, Foreman removes the labels; the original action keeps them").inWorkflow())
 		}
 	}
 	return p

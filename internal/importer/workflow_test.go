@@ -82,8 +82,8 @@ func TestLacking(t *testing.T) {
 	for _, tt := range tests {
 		got := ""
 		if ps := importer.Lacking("labeler", importer.Source{Name: "w.yml", Data: []byte(tt.workflow)}, needs); len(ps) > 0 {
-			got, _, _ = strings.Cut(ps.Error(), " too;")
-			got = strings.Replace(strings.TrimPrefix(got, "w.yml:"), "permissions: Foreman needs ", "", 1)
+			got, _, _ = strings.Cut(ps.Error(), ";")
+			got = strings.Replace(strings.TrimPrefix(got, "w.yml:"), "permissions: Foreman also needs ", "", 1)
 		}
 		if got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
@@ -100,8 +100,8 @@ func TestOpen(t *testing.T) {
 	for _, p := range importer.Open("f.yml", []byte(file)) {
 		got = append(got, strings.SplitN(p.Error(), "\n", 2)[0])
 	}
-	want := "f.yml:3:1: warning: not as in the source: dir/a.yml:1:2: something that goes on\n" +
-		"f.yml:6:3: warning: not as in the source: a.yml:3:4: another"
+	want := "f.yml:3:1: warning: differs from the original: dir/a.yml:1:2: something that goes on\n" +
+		"f.yml:6:3: warning: differs from the original: a.yml:3:4: another"
 	if strings.Join(got, "\n") != want {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}

@@ -44,7 +44,7 @@ type Agent struct {
 // New checks the options and returns an Agent.
 func New(o Options) (*Agent, error) {
 	if (o.Rules == nil || o.Rules.Rules == nil) == (o.Model == nil) {
-		return nil, errors.New("want rules or a model, and not both")
+		return nil, errors.New("set either rules or a model")
 	}
 	o.Window = max(0, cmp.Or(o.Window, DefaultWindow))
 	if o.Now == nil {
@@ -102,7 +102,7 @@ func read(task protocol.TaskMessage) (issue, bool) {
 func (a *Agent) Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
 	i, ok := read(task)
 	if !ok {
-		return decided(task, protocol.Escalate, "the payload has another form than that of an issue"), nil
+		return decided(task, protocol.Escalate, "cannot decode the payload as an issue"), nil
 	}
 	key := fmt.Sprintf("%s#%d", strings.ToLower(task.Repo), cmp.Or(i.Number, i.Other))
 	now := a.o.Now()

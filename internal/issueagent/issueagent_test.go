@@ -80,13 +80,13 @@ func TestAnswers(t *testing.T) {
 		{"braces before", "As {you} asked: " + plain, bug},
 		{"upper case", strings.Replace(plain, "label_and_respond", " Label_And_Respond", 1), bug},
 		{"other object before", `{"thought": "hm"} ` + plain, bug},
-		{"two decisions", plain + plain, "skip []: the model's answer holds no decision, or several"},
-		{"none", "I cannot do that.", "skip []: the model's answer holds no decision, or several"},
-		{"cut", plain[:60], "skip []: the model's answer holds no decision, or several"},
-		{"empty", "", "skip []: the model's answer holds no decision, or several"},
-		{"deep", strings.Repeat(`{"a":`, 5000), "skip []: the model's answer holds no decision, or several"},
-		{"unknown decision", `{"decision":"maybe"}`, `skip []: the model's decision is none: "maybe"`},
-		{"number", `{"decision":7}`, `skip []: the model's decision is none: ""`},
+		{"two decisions", plain + plain, "skip []: the model's answer must contain exactly one decision"},
+		{"none", "I cannot do that.", "skip []: the model's answer must contain exactly one decision"},
+		{"cut", plain[:60], "skip []: the model's answer must contain exactly one decision"},
+		{"empty", "", "skip []: the model's answer must contain exactly one decision"},
+		{"deep", strings.Repeat(`{"a":`, 5000), "skip []: the model's answer must contain exactly one decision"},
+		{"unknown decision", `{"decision":"maybe"}`, `skip []: the model's answer contains the unknown decision "maybe"`},
+		{"number", `{"decision":7}`, `skip []: the model's answer contains the unknown decision ""`},
 		{"null everywhere", `{"decision":"skip","rationale":null,"actions":null}`, "skip []: "},
 		{"rationale of another type", `{"decision":"escalate","rationale":{"a":1}}`, "escalate []: "},
 		{"unknown action", `{"decision":"close","rationale":"r","actions":[{"type":"explode"},{"type":"add_label","label":"bug"}]}`,
@@ -94,13 +94,13 @@ func TestAnswers(t *testing.T) {
 		{"action not offered", `{"decision":"close","rationale":"r","actions":[{"type":"lock"}]}`, `skip []: r; left out: an action of the unknown type "lock"`},
 		{"no actions", `{"decision":"close","rationale":"r","actions":["close_issue", null, {}]}`,
 			"skip []: r; left out: an action without a type, an action without a type, an action without a type"},
-		{"actions are none", `{"decision":"close","rationale":"r","actions":"all"}`, "skip []: r; left out: actions that are no list"},
+		{"actions are none", `{"decision":"close","rationale":"r","actions":"all"}`, "skip []: r; left out: actions, which is not a list"},
 		{"bare", `{"decision":"close","rationale":"r","actions":[{"type":"comment"}]}`, "skip []: r; left out: comment, whose parameters are wrong"},
 		{"closing", `{"decision":"close","rationale":"r","actions":[{"type":"close_issue"}]}`, "skip []: r; left out: close_issue, which is not allowed"},
 		{"escalate with actions", `{"decision":"escalate","rationale":"r","actions":[{"type":"comment","body":"x"}]}`,
 			"escalate []: r; left out: comment, because the decision is escalate"},
 		{"other label", `{"decision":"close","rationale":"r","actions":[{"type":"add_label","label":"P0"}]}`,
-			`skip []: r; left out: the label "P0", which is not one of those that there are`},
+			`skip []: r; left out: the label "P0", which is not in the configured list`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -307,8 +307,8 @@ func TestRules(t *testing.T) {
 		{"event", whole("opened"), `close [{"type":"add_label","label":"bug"}]: rules fired: crash; left out: close_issue, which is not allowed`},
 		{"other", map[string]any{"title": "Hello"}, "skip []: none of 2 rules fired"},
 		{"looks up", whole("edited"), "escalate []: "},
-		{"no number", map[string]any{"number": "x"}, "escalate []: the payload has another form than that of an issue"},
-		{"title is none", map[string]any{"title": []int{1}}, "escalate []: the payload has another form than that of an issue"},
+		{"no number", map[string]any{"number": "x"}, "escalate []: cannot decode the payload as an issue"},
+		{"title is none", map[string]any{"title": []int{1}}, "escalate []: cannot decode the payload as an issue"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func (a *Agent) prompt(task protocol.TaskMessage, i issue) memory.Prompt {
 		closing = "\n{\"type\": \"close_issue\"}"
 	}
 	if len(a.o.Labels) > 0 {
-		labels = "\nThe labels that there are: " + strings.Join(a.o.Labels, ", ") + ". Use no others."
+		labels = "\nThe available labels: " + strings.Join(a.o.Labels, ", ") + ". Use no others."
 	}
 	var names []string
 	for _, l := range i.Labels[:min(len(i.Labels), maxLabels)] {
@@ -74,11 +74,11 @@ func cut(s string, n int) string {
 func (a *Agent) answer(task protocol.TaskMessage, i issue, text string) protocol.DecisionMessage {
 	parsed, ok := parse(text)
 	if !ok {
-		return decided(task, protocol.Skip, "the model's answer holds no decision, or several")
+		return decided(task, protocol.Skip, "the model's answer must contain exactly one decision")
 	}
 	d := decided(task, protocol.DecisionType(parsed.Decision), cut(parsed.Rationale, maxSummary))
 	if !slices.Contains(protocol.DecisionTypes(), d.Decision) {
-		return decided(task, protocol.Skip, fmt.Sprintf("the model's decision is none: %.40q", parsed.Decision))
+		return decided(task, protocol.Skip, fmt.Sprintf("the model's answer contains the unknown decision %.40q", parsed.Decision))
 	}
 	var left []string
 	for _, item := range parsed.items {
@@ -116,7 +116,7 @@ func (a *Agent) refuses(item protocol.ActionItem, i issue, d protocol.DecisionTy
 	}
 	label, ok, _ := item.Text("label")
 	if ok && len(a.o.Labels) > 0 && !slices.ContainsFunc(a.o.Labels, func(l string) bool { return strings.EqualFold(l, label) }) {
-		return fmt.Sprintf("the label %.60q, which is not one of those that there are", label)
+		return fmt.Sprintf("the label %.60q, which is not in the configured list", label)
 	}
 	return ""
 }

@@ -60,7 +60,7 @@ func take(o map[string]json.RawMessage) parsed {
 	}
 	var list []json.RawMessage
 	if raw, ok := o["actions"]; ok && json.Unmarshal(raw, &list) != nil {
-		s.odd = append(s.odd, "actions that are no list")
+		s.odd = append(s.odd, "actions, which is not a list")
 	}
 	for _, raw := range list {
 		var item protocol.ActionItem

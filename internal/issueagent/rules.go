@@ -16,7 +16,7 @@ import (
 func (a *Agent) byRules(_ context.Context, task protocol.TaskMessage, i issue) (protocol.DecisionMessage, error) {
 	e, err := eventOf(task)
 	if err != nil {
-		return decided(task, protocol.Escalate, fmt.Sprintf("the task holds no event: %v", err)), nil
+		return decided(task, protocol.Escalate, fmt.Sprintf("the task contains no event: %v", err)), nil
 	}
 	facts, err := runner.Replay(a.o.Rules, e, nil, a.o.Now().UTC())
 	if err != nil {

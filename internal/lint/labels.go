@@ -30,7 +30,7 @@ func (c *checker) labels() {
 		default:
 			hint := nearest(u.Label, c.repo.Labels)
 			if hint == "" && u.Verb == rules.LabelAdded {
-				hint = "; it is not added before somebody creates it"
+				hint = "; it is not added until somebody creates it"
 			}
 			c.warn(u.Place, "%s has no label %q%s", who, cut(u.Label), hint)
 		}
@@ -53,9 +53,9 @@ func (g policyGlob) matches(label string) bool {
 
 // Advice in warnings about labels that start a workflow.
 const (
-	writes = "what GITHUB_TOKEN writes starts no workflow, what the token of an App or of a person writes does; "
-	advice = writes + "name it in policy.labels.deny when nothing here should start it"
-	narrow = writes + "let the workflow ask for its label when that is not meant"
+	writes = "writes with GITHUB_TOKEN start no workflow, but writes with the token of an App or of a person do; "
+	advice = writes + "list the label in policy.labels.deny if it should not start the workflow"
+	narrow = writes + "if that is not intended, let the workflow test for its label"
 )
 
 // workflows warns of labels that start a workflow of the repository.
@@ -79,7 +79,7 @@ func (c *checker) workflows() {
 // couldBe returns an insertion for the message about a label that is only a glob.
 func couldBe(u rules.LabelUse) string {
 	if u.Glob {
-		return ", which this may be,"
+		return ", which this may add,"
 	}
 	return ""
 }
@@ -104,7 +104,7 @@ func (c *checker) named(w Workflow) []string {
 		}
 		asked[key] = true
 		if c.work += cost; c.work > maxWork {
-			c.warn(yamlfile.Problem{File: w.File}, "left out of the check in part: its conditions are too many for all these labels")
+			c.warn(yamlfile.Problem{File: w.File}, "checked only in part: it has too many conditions for so many labels")
 			break
 		}
 		if c.config.Policy.Labels.Allows(name) && w.Names(name) {
@@ -123,7 +123,7 @@ func (c *checker) agentStarts(w Workflow, named []string) {
 		case len(named) > 0:
 			c.warn(*c.agent, "the agent may add the label %q, which starts the workflow %s: %s", cut(named[0]), w.File, advice)
 		case w.Any():
-			c.warn(*c.agent, "the agent may add any label, and any starts the workflow %s: %s", w.File, narrow)
+			c.warn(*c.agent, "the agent may add any label, and every label starts the workflow %s: %s", w.File, narrow)
 		}
 		return
 	}
@@ -136,7 +136,7 @@ func (c *checker) agentStarts(w Workflow, named []string) {
 			c.warn(g.place, "the agent may add the label %q, which starts the workflow %s: %s", cut(named[i]), w.File, advice)
 		} else if open && strings.ContainsAny(g.glob, "*?[") {
 			open = false // one such warning is enough
-			c.warn(g.place, "the agent may add labels that match %q, and any label starts the workflow %s: %s", cut(g.glob), w.File, narrow)
+			c.warn(g.place, "the agent may add labels that match %q, and every label starts the workflow %s: %s", cut(g.glob), w.File, narrow)
 		}
 	}
 }

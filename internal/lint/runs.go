@@ -73,7 +73,7 @@ func (r ruleRuns) check() {
 		}
 	}
 	if undo := yamlfile.Child(r.node, "else_undo"); scalar(undo) == "true" && !r.onlyPulls() {
-		r.recalls(undo, "else_undo takes back what the memory recalls", r.startedRuns())
+		r.recalls(undo, "else_undo needs the memory", r.startedRuns())
 	}
 }
 
@@ -94,7 +94,7 @@ func (r ruleRuns) events() {
 	on := yamlfile.Child(r.node, "on")
 	if on == nil {
 		if len(r.startedRuns()) == 0 {
-			r.warnAt(yamlfile.Child(r.node, "id"), "no workflow runs this rule: none that runs Foreman is started by %s; %s", strings.Join(r.info.On, ", "), r.add(r.info.On[0]))
+			r.warnAt(yamlfile.Child(r.node, "id"), "no workflow runs this rule: no workflow that runs Foreman starts on %s; %s", strings.Join(r.info.On, ", "), r.add(r.info.On[0]))
 		}
 		return
 	}
@@ -120,7 +120,7 @@ func (r ruleRuns) add(on string) string {
 		for _, name := range names {
 			if types, listed := run.events[name]; listed && activity != "*" {
 				if types == nil {
-					return fmt.Sprintf("list it among the types of %s in %s, with those that GitHub takes by default", name, run.File)
+					return fmt.Sprintf("add it to the types of %s in %s, together with GitHub's default types", name, run.File)
 				}
 				return fmt.Sprintf("add %s to the types of %s in %s", activity, name, run.File)
 			}
@@ -172,7 +172,7 @@ func (r ruleRuns) closing(n *yaml.Node) {
 func (r ruleRuns) later(after *yaml.Node) {
 	due := func(run Run) bool { return run.startedBy("schedule") }
 	if !slices.ContainsFunc(r.runs, due) {
-		r.warnAt(after, "it is closed by a scheduled run, and there is none: schedule starts no workflow that runs Foreman; %s", r.add("schedule"))
+		r.warnAt(after, "a scheduled run has to close it, but schedule starts no workflow that runs Foreman; %s", r.add("schedule"))
 	}
 	r.recalls(after, "a scheduled run finds due actions in the memory", append(r.startedRuns(), slices.DeleteFunc(slices.Clone(r.runs), func(run Run) bool { return !due(run) })...))
 }
@@ -181,7 +181,7 @@ func (r ruleRuns) later(after *yaml.Node) {
 func (r ruleRuns) recalls(n *yaml.Node, what string, runs []Run) {
 	for _, run := range runs {
 		if run.store(r.config.Memory.Store) == "artifact" && run.lacks(actionsRead) {
-			r.warnAt(n, "%s, and the job %s of %s cannot read that: add %q to its permissions", what, cut(run.Job), run.File, actionsRead)
+			r.warnAt(n, "%s, and the job %s of %s cannot read it: add %q to its permissions", what, cut(run.Job), run.File, actionsRead)
 		}
 	}
 }

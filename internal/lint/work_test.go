@@ -22,7 +22,7 @@ func TestWork(t *testing.T) {
 	workflow := "on: issues\njobs:\n  a:\n    steps:\n" + steps
 	ar.Files = append(ar.Files, txtar.File{Name: "labels", Data: []byte(labels.String())},
 		txtar.File{Name: ".github/workflows/w.yml", Data: []byte(workflow)})
-	if got := check(t, archive{ar}); !strings.Contains(got, "w.yml: warning: left out of the check in part") {
+	if got := check(t, archive{ar}); !strings.Contains(got, "w.yml: warning: checked only in part") {
 		t.Errorf("got %s", got)
 	}
 }

@@ -15,7 +15,7 @@ func parseBase(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:
-		return nil, errors.New("llm base URL: it cannot be read as a URL")
+		return nil, errors.New("llm base URL: it is not a valid URL")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "":
 		return nil, errors.New("llm base URL: want one that starts with https:// or http://")
 	case !address.ValidHost(u.Hostname()) || strings.ContainsRune(u.Host, '%') || strings.ContainsFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }):

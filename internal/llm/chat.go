@@ -74,7 +74,7 @@ func (chat) decode(data []byte) (string, error) {
 	case c.Message.Refusal != "":
 		return "", stopped("refusal")
 	case len(c.Message.ToolCalls) > 0 || called:
-		return "", errors.New("the answer holds something besides text")
+		return "", errors.New("the answer contains something besides text")
 	}
 	return whole(c.Message.Content)
 }

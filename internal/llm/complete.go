@@ -43,7 +43,7 @@ func (c *Client) Complete(ctx context.Context, p memory.Prompt) (string, error) 
 
 func (c *Client) complete(ctx context.Context, p memory.Prompt) (string, error) {
 	if strings.TrimSpace(p.Text) == "" || p.MaxTokens < 0 {
-		return "", errors.New("the prompt has no text, or a negative bound")
+		return "", errors.New("the prompt has no text, or MaxTokens is negative")
 	}
 	q := question{c.model, p.System, p.Text, c.maxTokens}
 	if p.MaxTokens > 0 {
@@ -80,7 +80,7 @@ func (c *Client) repeat(ctx context.Context, body []byte) (string, error) {
 		}
 		wait := c.retryAfter(resp.Header, time.Duration(try)*time.Second)
 		if wait > maxWait-waited {
-			return "", fmt.Errorf("%w; not trying again, because that needs a wait of %v", err, wait)
+			return "", fmt.Errorf("%w; not retried, because the wait would be %v", err, wait)
 		}
 		waited += wait
 		if err := c.sleep(ctx, wait); err != nil {
@@ -130,7 +130,7 @@ func reason(err error) string {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return "its certificate is not trusted"
 	}
-	return "the connection was cut off, or it is no HTTP"
+	return "the connection was closed, or the server does not speak HTTP"
 }
 
 // retryAfter returns the delay in the header Retry-After (RFC 9110, 10.2.3), in seconds or as a

@@ -135,12 +135,12 @@ func (o Options) check(p provider, u *url.URL) error {
 	wrong(len(o.Model) > maxModel || !printable(o.Model), "llm model: want at most %d printable characters", maxModel)
 	wrong(p.keyed && o.BaseURL == "" && o.Key == "", "llm key: %s needs one", o.Provider)
 	// A key that was pasted with its line break would end up in a second header.
-	wrong(strings.ContainsFunc(string(o.Key), func(r rune) bool { return r <= ' ' || r >= unicode.MaxASCII }), "llm key: it holds a space or something that is not ASCII")
+	wrong(strings.ContainsFunc(string(o.Key), func(r rune) bool { return r <= ' ' || r >= unicode.MaxASCII }), "llm key: it contains a space, a control character or a non-ASCII character")
 	wrong(u != nil && u.Scheme == "http" && o.Key != "" && !address.Nearby(u.Hostname()),
 		"llm base URL: the key would go over plain http; want https://, or a host on this machine or in a private network")
 	wrong(o.MaxTokens < 0, "llm max tokens: want more than 0, got %d", o.MaxTokens)
 	wrong(o.Timeout < 0, "llm timeout: want more than 0, got %v", o.Timeout)
-	wrong(!printable(o.UserAgent), "llm user agent: it holds a control character")
+	wrong(!printable(o.UserAgent), "llm user agent: it contains a character that is not printable")
 	return errors.Join(list...)
 }
 

@@ -39,13 +39,13 @@ func TestNewRefuses(t *testing.T) {
 		{"no key elsewhere", with(func(o *llm.Options) { o.Key, o.BaseURL = "", "http://10.0.0.1:8000/v1" }), ""},
 		{"no key for Ollama", llm.Options{Provider: llm.Ollama, Model: "m"}, ""},
 		{"no key over http", llm.Options{Provider: llm.Ollama, Model: "m", BaseURL: "http://example.com"}, ""},
-		{"key with a line break", with(func(o *llm.Options) { o.Key += "\n" }), "llm key: it holds a space or something that is not ASCII"},
-		{"key with an accent", with(func(o *llm.Options) { o.Key += "é" }), "llm key: it holds a space or something that is not ASCII"},
+		{"key with a line break", with(func(o *llm.Options) { o.Key += "\n" }), "llm key: it contains a space, a control character or a non-ASCII character"},
+		{"key with an accent", with(func(o *llm.Options) { o.Key += "é" }), "llm key: it contains a space, a control character or a non-ASCII character"},
 		{"key over http", with(func(o *llm.Options) { o.BaseURL = "http://hunter2.example.com" }), plain},
 		{"key over http for Ollama", llm.Options{Provider: llm.Ollama, Model: "m", Key: theKey, BaseURL: "http://hunter2.example.com"}, plain},
 		{"tokens", with(func(o *llm.Options) { o.MaxTokens = -1 }), "llm max tokens: want more than 0, got -1"},
 		{"timeout", with(func(o *llm.Options) { o.Timeout = -time.Second }), "llm timeout: want more than 0, got -1s"},
-		{"user agent", with(func(o *llm.Options) { o.UserAgent = "a\r\nb: c" }), "llm user agent: it holds a control character"},
+		{"user agent", with(func(o *llm.Options) { o.UserAgent = "a\r\nb: c" }), "llm user agent: it contains a character that is not printable"},
 		{"several", llm.Options{Provider: llm.OpenAI, BaseURL: "ftp://hunter2", MaxTokens: -1},
 			"llm base URL: want one that starts with https:// or http://\nllm model: it is empty\nllm max tokens: want more than 0, got -1"},
 	}
@@ -90,7 +90,7 @@ func TestBaseURL(t *testing.T) {
 		{llm.OpenAI, "hunter2.example.com/v1", "llm base URL: want one that starts with"},
 		{llm.OpenAI, "localhost:1234", "llm base URL: want one that starts with"},
 		{llm.OpenAI, "https://", "llm base URL: want a host name"},
-		{llm.OpenAI, "https://hun ter2", "llm base URL: it cannot be read"},
+		{llm.OpenAI, "https://hun ter2", "llm base URL: it is not a valid URL"},
 		{llm.OpenAI, "https://hunter2;x", "llm base URL: want a host name"},
 		{llm.OpenAI, "https://hünter2.example", "llm base URL: want a host name"},
 		{llm.OpenAI, "https://[fe80::1%25eth0]", "llm base URL: want a host name"},
@@ -159,7 +159,7 @@ func TestPromptRefused(t *testing.T) {
 	client := newClient(t, llm.Options{Provider: llm.Ollama, Transport: c})
 	for _, p := range []memory.Prompt{{}, {System: "hello"}, {Text: " \n"}, {Text: "labelled", MaxTokens: -1}} {
 		_, err := client.Complete(t.Context(), p)
-		if got, want := errText(err), "ask ollama at localhost:11434: the prompt has no text, or a negative bound"; got != want {
+		if got, want := errText(err), "ask ollama at localhost:11434: the prompt has no text, or MaxTokens is negative"; got != want {
 			t.Errorf("%+v: got %q, want %q", p, got, want)
 		}
 	}

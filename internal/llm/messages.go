@@ -57,7 +57,7 @@ func (messages) decode(data []byte) (string, error) {
 		case "thinking", "redacted_thinking":
 			// Some models send their reasoning without being asked. It is not part of the answer.
 		default:
-			return "", errors.New("the answer holds something besides text")
+			return "", errors.New("the answer contains something besides text")
 		}
 	}
 	return whole(text.String())

@@ -89,7 +89,7 @@ func unmarshal(data []byte, v any) error {
 // whole returns text, or an error if it is blank.
 func whole(text string) (string, error) {
 	if strings.TrimSpace(text) == "" {
-		return "", errors.New("the answer holds no text")
+		return "", errors.New("the answer contains no text")
 	}
 	return text, nil
 }
@@ -100,7 +100,7 @@ func stopped(reason string) error {
 	case "":
 		return errors.New("the model did not mark its answer as complete")
 	case "max_tokens", "length", "model_context_window_exceeded":
-		return errors.New("the answer was cut off: it needs more tokens")
+		return errors.New("the answer is incomplete: it reached the token limit")
 	case "refusal", "content_filter":
 		return errors.New("the model refused to answer")
 	case "tool_use", "pause_turn", "tool_calls", "function_call":

@@ -62,25 +62,25 @@ func TestMisbehaviour(t *testing.T) {
 	}{
 		{"whole", []llmtest.Answer{whole}, "All is well.", nil},
 		{"after a thought", []llmtest.Answer{{Think: "labelled", Text: "Yes."}}, "Yes.", nil},
-		{"empty", []llmtest.Answer{{}}, "error: the answer holds no text", nil},
-		{"blank", []llmtest.Answer{llmtest.Say(" \n")}, "error: the answer holds no text", nil},
-		{"only a thought", []llmtest.Answer{{Think: "labelled"}}, "error: the answer holds no text", nil},
-		{"cut off", []llmtest.Answer{{Text: "All is", Stop: llmtest.Tokens}}, "error: the answer was cut off: it needs more tokens", nil},
+		{"empty", []llmtest.Answer{{}}, "error: the answer contains no text", nil},
+		{"blank", []llmtest.Answer{llmtest.Say(" \n")}, "error: the answer contains no text", nil},
+		{"only a thought", []llmtest.Answer{{Think: "labelled"}}, "error: the answer contains no text", nil},
+		{"cut off", []llmtest.Answer{{Text: "All is", Stop: llmtest.Tokens}}, "error: the answer is incomplete: it reached the token limit", nil},
 		{"refused", []llmtest.Answer{{Text: "labelled? no", Stop: llmtest.Refused}}, "error: the model refused to answer", nil},
 		{"tool", []llmtest.Answer{{Text: "hello", Stop: llmtest.Tool}}, "error: the model wants to use a tool, and has none", nil},
 		{"huge", []llmtest.Answer{llmtest.Huge(2 << 20)}, "error: the answer is larger than 1048576 bytes", nil},
 		{"garbage", []llmtest.Answer{llmtest.Raw("<html>hunter2")}, "error: the answer is not JSON", nil},
 		{"nothing", []llmtest.Answer{llmtest.Raw("")}, "error: the answer is empty", nil},
-		{"half", []llmtest.Answer{{Text: "hello", Cut: llmtest.InBody}}, "error: the answer was cut off: the connection was cut off, or it is no HTTP", nil},
-		{"no answer", []llmtest.Answer{{Cut: llmtest.BeforeHeaders}}, "error: no answer: the connection was cut off, or it is no HTTP", nil},
+		{"half", []llmtest.Answer{{Text: "hello", Cut: llmtest.InBody}}, "error: the answer was cut off: the connection was closed, or the server does not speak HTTP", nil},
+		{"no answer", []llmtest.Answer{{Cut: llmtest.BeforeHeaders}}, "error: no answer: the connection was closed, or the server does not speak HTTP", nil},
 		{"key echoed", []llmtest.Answer{echo}, "error: status 401", nil},
 		{"key refused", []llmtest.Answer{llmtest.Fail(401, "authentication_error")}, "error: status 401 (authentication_error)", nil},
 		{"server error", []llmtest.Answer{llmtest.Fail(500, "api_error")}, "error: status 500 (api_error)", nil},
 		{"busy once", []llmtest.Answer{llmtest.Busy(429, 7), whole}, "All is well.", []time.Duration{7 * time.Second}},
 		{"busy twice", []llmtest.Answer{llmtest.Busy(529, 0), llmtest.Fail(503, "server_is_overloaded"), whole}, "All is well.", []time.Duration{0, 2 * time.Second}},
 		{"busy for ever", []llmtest.Answer{llmtest.Fail(529, "overloaded_error")}, "error: status 529 (overloaded_error)", []time.Duration{time.Second, 2 * time.Second}},
-		{"busy for long", []llmtest.Answer{llmtest.Busy(429, 21)}, "error: status 429 (rate_limit_error); not trying again, because that needs a wait of 21s", nil},
-		{"busy for long in all", []llmtest.Answer{llmtest.Busy(429, 20), llmtest.Busy(429, 1)}, "error: status 429 (rate_limit_error); not trying again, because that needs a wait of 1s", []time.Duration{20 * time.Second}},
+		{"busy for long", []llmtest.Answer{llmtest.Busy(429, 21)}, "error: status 429 (rate_limit_error); not retried, because the wait would be 21s", nil},
+		{"busy for long in all", []llmtest.Answer{llmtest.Busy(429, 20), llmtest.Busy(429, 1)}, "error: status 429 (rate_limit_error); not retried, because the wait would be 1s", []time.Duration{20 * time.Second}},
 		{"busy, then broken", []llmtest.Answer{llmtest.Busy(429, 1), llmtest.Fail(400, "invalid_request_error")}, "error: status 400 (invalid_request_error)", []time.Duration{time.Second}},
 		{"no money", []llmtest.Answer{llmtest.Fail(429, "insufficient_quota")}, "error: status 429 (insufficient_quota)", nil},
 	}
@@ -197,7 +197,7 @@ func TestOwnTransport(t *testing.T) {
 	if got, want := s.Requests()[0].Header.Get("Connection"), "close"; got != want {
 		t.Errorf("got a connection that is %q, want %q", got, want)
 	}
-	if got, _ := ask(t.Context(), t, s, o); got != "error: no answer: the connection was cut off, or it is no HTTP" {
+	if got, _ := ask(t.Context(), t, s, o); got != "error: no answer: the connection was closed, or the server does not speak HTTP" {
 		t.Errorf("got %q, want the headers to be too large", got)
 	}
 }

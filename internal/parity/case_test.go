@@ -138,7 +138,7 @@ func (c *parityCase) dropLeftOut(t *testing.T) {
 	t.Helper()
 	for _, id := range c.leftOut {
 		if c.calls[id] != 0 {
-			t.Errorf("%s: the workflow leaves the event out, and %d calls of the original are recorded", id, c.calls[id])
+			t.Errorf("%s: the workflow excludes the event, but %d calls of the original are recorded", id, c.calls[id])
 		}
 		delete(c.calls, id)
 	}

@@ -16,8 +16,8 @@ import (
 
 var (
 	originals = flag.String("originals", "", "run the original actions below this directory, as TOOL/VERSION, beside ours, and record what they do")
-	generate  = flag.Bool("generate", false, "write the events of the cases anew")
-	relist    = flag.Bool("update", false, "take what is the same now out of the differences, and list new ones, to be explained")
+	generate  = flag.Bool("generate", false, "rewrite the events of the cases")
+	relist    = flag.Bool("update", false, "remove the differences that are gone, and add new ones, to be explained")
 	table     = flag.String("table", "", "write the table of differences into this file")
 	verbose   = flag.Bool("log", false, "print the logs of the original actions")
 )
@@ -118,7 +118,7 @@ func check(t *testing.T, c *parityCase, got []outcome, report string) row {
 		same := slices.Equal(o.After, want.After)
 		switch {
 		case same && known:
-			t.Errorf("%s: is the same now; take it out of the differences", o.ID)
+			t.Errorf("%s: no longer differs; remove it from the differences", o.ID)
 		case !same && !known:
 			t.Errorf("%s: a difference that is not listed:%s", o.ID, compared(want.After, o.After))
 		}
@@ -133,7 +133,7 @@ func check(t *testing.T, c *parityCase, got []outcome, report string) row {
 		delete(explained, o.ID)
 	}
 	for id := range explained {
-		t.Errorf("the differences name %s, which is no event", id)
+		t.Errorf("the differences name %s, which is not an event", id)
 	}
 	return r
 }

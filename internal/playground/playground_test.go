@@ -82,7 +82,7 @@ func TestAnswerMistakes(t *testing.T) {
 		{"mistake in the rules", playground.Request{Rules: "version: 1\nrulez: []\n", Payload: string(opened)}, "", `unknown key "rulez"`, false},
 		{"mistakes in both", playground.Request{Rules: "version: 1\nrulez: []\n", Payload: "x"}, "event:1:1: ", `unknown key "rulez"`, false},
 		{"another file", playground.Request{Rules: "version: 1\ninclude: [more.yml]\n", Payload: string(opened)}, "", "include: there is no file more.yml", false},
-		{"file of another repository", playground.Request{Rules: "version: 1\nextends: octo-org/.github:foreman.yml@v1\n", Payload: string(opened)}, "", "extends: reading octo-org/.github:foreman.yml@v1 takes a token", false},
+		{"file of another repository", playground.Request{Rules: "version: 1\nextends: octo-org/.github:foreman.yml@v1\n", Payload: string(opened)}, "", "extends: reading octo-org/.github:foreman.yml@v1 needs a token", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

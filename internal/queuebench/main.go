@@ -34,11 +34,11 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	var s settings
 	flags := flag.NewFlagSet("queuebench", flag.ContinueOnError)
 	rounds := flags.Int("n", 5, "measured rounds")
-	flags.StringVar(&s.dir, "dir", "", "folder on the disk that is measured (default: the one for temporary files)")
+	flags.StringVar(&s.dir, "dir", "", "folder on the measured disk (default: the folder for temporary files)")
 	flags.StringVar(&s.postgres, "postgres", "", "URL of a PostgreSQL database to fill (default: a server of its own, if one is installed)")
-	out := flags.String("out", "", "file that gets the tables too")
+	out := flags.String("out", "", "file that the tables are also written to")
 	only := flags.String("only", "", "measure only this part: fsync, cycles, verbs, http, postgres-cycles or postgres")
-	flags.BoolVar(&s.quick, "quick", false, "measure a tenth of it, to see that it runs")
+	flags.BoolVar(&s.quick, "quick", false, "measure a tenth of the operations, as a trial")
 	check := flags.Bool("check", false, "fail when a target is missed")
 	if err := flags.Parse(args); err != nil {
 		return err

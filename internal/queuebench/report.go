@@ -29,7 +29,7 @@ func report(r *results, rounds int) string {
 			cell("%.0f", row.median(func(s sample) float64 { return s.cpu.Seconds() * 1e6 })),
 			cell("%.0f %%", 100*ofFloor(r, row.name, row.floor)))
 	}
-	fmt.Fprintln(&out, "\n| to reach | wanted | measured |\n|---|---|---|")
+	fmt.Fprintln(&out, "\n| target | wanted | measured |\n|---|---|---|")
 	for _, t := range targets(r) {
 		fmt.Fprintf(&out, "| %s | %s | %s |\n", t.what, t.want, t.got)
 	}
@@ -80,8 +80,8 @@ func targets(r *results) []target {
 	}
 	if ratios := r.ratio(rowHTTPClaim, rowHTTPFloor); ratios != nil {
 		add("claims over HTTP beside a bare handler, 64 clients", fmt.Sprintf("%.0f %%", wantHTTP*100),
-			fmt.Sprintf("%.0f %% (%.0f beside %.0f; half of the %d pairs from %.0f to %.0f %%)", 100*quantile(ratios, 0.5),
-				r.rate(rowHTTPClaim), r.rate(rowHTTPFloor), len(ratios), 100*quantile(ratios, 0.25), 100*quantile(ratios, 0.75)),
+			fmt.Sprintf("median %.0f %% (%.0f beside %.0f; quartiles %.0f and %.0f %% of %d pairs)", 100*quantile(ratios, 0.5),
+				r.rate(rowHTTPClaim), r.rate(rowHTTPFloor), 100*quantile(ratios, 0.25), 100*quantile(ratios, 0.75), len(ratios)),
 			quantile(ratios, 0.5) >= wantHTTP)
 	}
 	if river := r.ratio(rowClaims, rowFetches); river != nil {
@@ -103,7 +103,7 @@ func targets(r *results) []target {
 
 // spread formats the median of ratios, and their lower and upper quartiles.
 func spread(ratios []float64) string {
-	return fmt.Sprintf("%.2f times, half of %d from %.2f to %.2f", quantile(ratios, 0.5), len(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75))
+	return fmt.Sprintf("median %.2f times, quartiles %.2f and %.2f of %d turns", quantile(ratios, 0.5), quantile(ratios, 0.25), quantile(ratios, 0.75), len(ratios))
 }
 
 // missed returns an error for each target that was not reached.

@@ -130,7 +130,7 @@ func (s *Session) Run(ctx context.Context, c Command) (Result, error) {
 	case err != nil:
 		return result, fmt.Errorf("run a command in the sandbox: %w", err)
 	case code == 128+9:
-		result.Reason = fmt.Sprintf("exit code %d: killed, as happens above the memory limit of %s", code, s.o.Settings.Memory)
+		result.Reason = fmt.Sprintf("exit code %d: killed, perhaps because of the memory limit of %s", code, s.o.Settings.Memory)
 	default:
 		result.Reason = "exit code " + strconv.Itoa(code)
 	}
@@ -143,10 +143,10 @@ func (s *Session) Run(ctx context.Context, c Command) (Result, error) {
 // job returns the container of a command.
 func (s *Session) job(c Command) (job, error) {
 	if c.Dir != "" && !filepath.IsLocal(filepath.FromSlash(c.Dir)) {
-		return job{}, fmt.Errorf("the folder %q is outside of the workspace", c.Dir)
+		return job{}, fmt.Errorf("the folder %q is outside the workspace", c.Dir)
 	}
 	if (c.Line == "") == (len(c.Args) == 0) {
-		return job{}, errors.New("want either a line for the shell or arguments")
+		return job{}, errors.New("want either a shell line or arguments")
 	}
 	j := job{what: "run", args: s.limits("1000:1000"), image: c.Image, command: c.Args, stdin: c.Stdin, idle: c.Idle}
 	if c.Line != "" {
@@ -174,7 +174,7 @@ func (s *Session) job(c Command) (job, error) {
 		// Docker passes variables on by name, so docker itself sees this value. A variable that docker
 		// reads is accepted only if docker already has the same value.
 		if len(environment([]string{variable})) > 0 && !slices.Contains(s.docker.env, variable) {
-			return job{}, fmt.Errorf("the variable %q cannot be passed to a container: docker itself reads another value of it", name)
+			return job{}, fmt.Errorf("the variable %q cannot be passed to a container: docker itself uses another value of it", name)
 		}
 		j.args, j.env = append(j.args, "--env", name), append(j.env, variable)
 	}

@@ -79,7 +79,7 @@ func (t *tree) listed(ctx context.Context, w Workspace) ([]string, error) {
 	repositories := []string{""}
 	for n := 0; n < len(repositories); n++ {
 		if n == maxRepositories {
-			return nil, fmt.Errorf("it has more than %d repositories in it", maxRepositories)
+			return nil, fmt.Errorf("it contains more than %d repositories", maxRepositories)
 		}
 		at := repositories[n]
 		repo := git.Repo{Dir: filepath.Join(w.Dir, filepath.FromSlash(at)), Environ: w.Environ}
@@ -116,7 +116,7 @@ func (t *tree) listed(ctx context.Context, w Workspace) ([]string, error) {
 
 // tooLarge returns the error for the file with which a workspace exceeds the limit.
 func tooLarge(name string, size, limit int64) error {
-	return fmt.Errorf("%w: with %q, a file of %d bytes, it has more than %d bytes; ignore or remove files that are not needed", ErrTooLarge, name, size, limit)
+	return fmt.Errorf("%w: with the file %q of %d bytes, it exceeds the limit of %d bytes; ignore or remove files that are not needed", ErrTooLarge, name, size, limit)
 }
 
 // A tree is a directory that is read without following links.

@@ -67,7 +67,7 @@ func owner(root *os.Root) (string, error) {
 		return "", err
 	}
 	if !word.Match(id) {
-		return "", fmt.Errorf("the file %s has other content; remove it", filepath.Join(root.Name(), ownerFile))
+		return "", fmt.Errorf("the file %s has invalid content; remove it", filepath.Join(root.Name(), ownerFile))
 	}
 	return placed(string(id), root.Name())
 }
@@ -146,10 +146,10 @@ func (r *registry) removeDead(ctx context.Context, self string, log *slog.Logger
 			unlock()
 		}
 		if err != nil {
-			log.Warn("removing the sandbox of a dead run failed; the next run tries again", "run", run, "error", err)
+			log.Warn("removing the sandbox of an interrupted run failed; the next run tries again", "run", run, "error", err)
 			continue
 		}
-		log.Info("removed the sandbox of a dead run", "run", run)
+		log.Info("removed the sandbox of an interrupted run", "run", run)
 	}
 	return nil
 }

@@ -573,7 +573,7 @@ func TestWorkspace(t *testing.T) {
 	if err := os.Truncate(filepath.Join(dir, "untracked"), 2<<30); err != nil { // sparse
 		t.Fatal(err)
 	}
-	if err := s.Load(t.Context(), w); !errors.Is(err, sandbox.ErrTooLarge) || !strings.Contains(err.Error(), `"untracked", a file of 2147483648 bytes`) {
+	if err := s.Load(t.Context(), w); !errors.Is(err, sandbox.ErrTooLarge) || !strings.Contains(err.Error(), `"untracked" of 2147483648 bytes`) {
 		t.Errorf("a file of 2 GB: %v", err)
 	}
 	if err := errors.Join(os.Remove(filepath.Join(dir, "untracked")), os.Remove(filepath.Join(dir, "tracked")), syscall.Mkfifo(filepath.Join(dir, "tracked"), 0o600)); err != nil {

@@ -64,7 +64,7 @@ func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 		return nil
 	}
 	if u.left -= int64(len(name) + len(header.Linkname)); u.left < 0 {
-		return fmt.Errorf("%w: the names alone are above the limit of %d bytes", ErrTooLarge, u.limit)
+		return fmt.Errorf("%w: the file names alone exceed the limit of %d bytes", ErrTooLarge, u.limit)
 	}
 	mode := fs.FileMode(header.Mode)&0o777 | 0o600 //nolint:gosec // of the number only nine bits count
 	switch header.Typeflag {
@@ -76,7 +76,7 @@ func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 		return u.hardLink(name, header.Linkname)
 	case tar.TypeSymlink:
 		if _, ok := u.links[name]; ok {
-			return fmt.Errorf("the archive has the name %q twice", name)
+			return fmt.Errorf("the archive contains the name %q twice", name)
 		}
 		u.links[name] = header.Linkname
 	}
@@ -95,7 +95,7 @@ func ofGit(name string) bool {
 func local(name string) (string, error) {
 	clean := path.Clean(name)
 	if !filepath.IsLocal(filepath.FromSlash(clean)) || strings.ContainsRune(clean, 0) {
-		return "", fmt.Errorf("the archive has the name %q, which leads out of the directory", name)
+		return "", fmt.Errorf("the archive contains the name %q, which leads out of the directory", name)
 	}
 	return clean, nil
 }
@@ -116,7 +116,7 @@ func (u *unpacker) file(name string, mode fs.FileMode, content io.Reader) error 
 		return err
 	}
 	if u.left -= n; u.left < 0 {
-		return fmt.Errorf("%w: with %q it is above the limit of %d bytes", ErrTooLarge, name, u.limit)
+		return fmt.Errorf("%w: with the file %q, it exceeds the limit of %d bytes", ErrTooLarge, name, u.limit)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (u *unpacker) hardLink(name, to string) error {
 	}
 	if to, ok := u.links[target]; ok {
 		if _, twice := u.links[name]; twice {
-			return fmt.Errorf("the archive has the name %q twice", name)
+			return fmt.Errorf("the archive contains the name %q twice", name)
 		}
 		u.links[name] = to
 		return nil
@@ -147,7 +147,7 @@ func (u *unpacker) hardLink(name, to string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("the archive has a link to %q, which is not a file", to)
+		return fmt.Errorf("the archive contains a link to %q, which is not a file", to)
 	}
 	return u.file(name, info.Mode().Perm(), original)
 }

@@ -200,13 +200,13 @@ func inQuotes(s string) bool {
 func (p Place) Unescapable() string {
 	switch p {
 	case InURLHost:
-		return "a value decides on the host of an address; of it only letters, digits and hyphens are kept"
+		return "a value is part of the host of an address, so only its letters, digits and hyphens are kept"
 	case InDestination:
-		return "a value decides where a link leads"
+		return "a value determines the target of a link"
 	case InBareAttribute:
-		return "a value stands in an attribute without quotes around it; of it only letters, digits and hyphens are kept"
+		return "a value is in an unquoted attribute, so only its letters, digits and hyphens are kept"
 	case InTag:
-		return "a value stands in an HTML tag, and not in the value of an attribute; it is left out"
+		return "a value is in an HTML tag but not in an attribute's value, so it is left out"
 	case InText, InCode, InURLPath, InURLRoot, InURLQuery, InAttribute, InTitle, InHTMLComment, AtLineStart:
 	}
 	return ""

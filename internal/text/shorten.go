@@ -6,13 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// Shorten returns s with at most n characters. If it drops characters, the last one is "…". n must
-// be at least 1.
+// Shorten returns s with at most n characters. If it drops characters, the last one is "…". In
+// invalid UTF-8, each bad byte counts as a character. n must be at least 1.
 func Shorten(s string, n int) string {
-	if len(s) <= n || utf8.RuneCountInString(s) <= n {
+	if len(s) <= n {
 		return s
 	}
-	return string([]rune(s)[:n-1]) + "…"
+	count, end := 0, 0 // end is where the first n-1 characters end
+	for i := range s {
+		switch count {
+		case n - 1:
+			end = i
+		case n:
+			return s[:end] + "…"
+		}
+		count++
+	}
+	return s
 }
 
 // Plain returns s without control characters, formatting characters and invalid UTF-8, truncated to

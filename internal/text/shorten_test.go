@@ -16,6 +16,10 @@ func TestShorten(t *testing.T) {
 		{"abcd", 3, "ab…"},
 		{"ééé", 3, "ééé"},
 		{"éééé", 3, "éé…"},
+		{"a", 1, "a"},
+		{"ab", 1, "…"},
+		{"\xff\xffa", 3, "\xff\xffa"},
+		{"\xff\xffabc", 3, "\xff\xff…"},
 	}
 	for _, tt := range tests {
 		if got := Shorten(tt.s, tt.n); got != tt.want {

@@ -6,28 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-func TestClip(t *testing.T) {
+// TestQuote checks that a quote has at most Quoted characters, including the "…".
+func TestQuote(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		in   string
-		n    int
-		want string
-	}{
-		{"", 0, ""},
-		{"abc", 3, "abc"},
-		{"abcd", 3, "abc…"},
-		{"äöü", 3, "äöü"},
-		{"äöüß", 3, "äöü…"},
-		{"a", 0, "…"},
-		{"\xff\xffabc", 3, "\xff\xffa…"},
-	}
-	for _, tt := range tests {
-		if got := Clip(tt.in, tt.n); got != tt.want {
-			t.Errorf("Clip(%q, %d): got %q, want %q", tt.in, tt.n, got, tt.want)
+	for n, want := range map[int]int{1: 1, Quoted: Quoted, Quoted + 1: Quoted, 100: Quoted} {
+		if got := utf8.RuneCountInString(Quote(strings.Repeat("ä", n))); got != want {
+			t.Errorf("quote %d characters: got %d, want %d", n, got, want)
 		}
-	}
-	if n := utf8.RuneCountInString(Quote(strings.Repeat("ä", 100))); n != Quoted+1 {
-		t.Errorf("Quote returns %d characters, want %d", n, Quoted+1)
 	}
 }
 

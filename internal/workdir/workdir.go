@@ -17,10 +17,19 @@ import (
 // The reasons why a file is not read or written, besides [fs.ErrNotExist] and
 // [fs.ErrExist].
 var (
-	ErrEscape   = errors.New("it lies outside of the working directory")
+	ErrEscape   = errors.New("it is outside the working directory")
 	ErrTooLarge = errors.New("it is too large")
 	ErrNoFile   = errors.New("it is not a regular file")
 )
+
+// A gitError is the [ErrEscape] for a file in a folder .git, which is inside the directory.
+type gitError struct{}
+
+// Error returns the reason.
+func (gitError) Error() string { return "files in .git cannot be written" }
+
+// Is reports whether target is [ErrEscape].
+func (gitError) Is(target error) bool { return target == ErrEscape }
 
 // A Dir is a directory, given by its path.
 type Dir string
@@ -64,7 +73,7 @@ func (d Dir) WritePrivate(name string, data []byte) error { return d.replace(nam
 func (d Dir) replace(name string, data []byte, mode fs.FileMode) error {
 	return d.in(name, func(root *os.Root, name string) error {
 		if inGit(name) {
-			return fmt.Errorf("%w: it does not include the files of git", ErrEscape)
+			return gitError{}
 		}
 		old, err := replaceable(root, name)
 		if err != nil {

@@ -44,7 +44,7 @@ func badRune(r rune) bool {
 }
 
 // errSecond means that a second document follows.
-var errSecond = errors.New("a second document starts here; a file holds one")
+var errSecond = errors.New("a second document starts here; a file contains only one")
 
 // decodeOne decodes the only document of src. An empty src gives an empty node.
 func decodeOne(src []byte) (*yaml.Node, error) {
@@ -138,7 +138,7 @@ func traps() []trap {
 		{regexp.MustCompile(`^"(?:[^"\\]|\\.)*"\s*[^\s#,\]}]`), "a value that starts with a quote ends at the closing one; " + hintBlock},
 		{regexp.MustCompile(`^'(?:[^']|'')*'\s*[^\s#,\]}]`), "a value that starts with a quote ends at the closing one; " + hintBlock},
 		{regexp.MustCompile(`^[\[{].*[\]}]\s*[^\s#,\]}]`), "a value that starts with [ or { ends at the closing bracket; " + hintBlock},
-		{regexp.MustCompile(`^[^"'\[{].*: `), "a plain value cannot hold \": \"; " + hintBlock},
+		{regexp.MustCompile(`^[^"'\[{].*: `), "a plain value cannot contain \": \"; " + hintBlock},
 		{regexp.MustCompile(`\s#`), "\" #\" starts a comment; " + hintBlock},
 	}
 }

@@ -42,7 +42,7 @@ func (w *walker) walk(n *yaml.Node, depth int) error {
 	w.at = n
 	switch {
 	case w.left < 0:
-		return fmt.Errorf("the document has more than %d values, its aliases counted", maxNodes)
+		return fmt.Errorf("the document has more than %d values, including its aliases", maxNodes)
 	case depth > maxDepth:
 		return fmt.Errorf("the document is nested more than %d deep", maxDepth)
 	case w.open[n]:

@@ -26,10 +26,10 @@ var _ memory.Agenda = (*Store)(nil)
 func (s *Store) Pending(ctx context.Context, repo string) (list []memory.Due, complete bool, err error) {
 	key, err := memory.Key(repo, 1)
 	if err != nil {
-		return nil, false, fmt.Errorf("look for closings: %w", err)
+		return nil, false, fmt.Errorf("list scheduled closes: %w", err)
 	}
 	dir := path.Dir(key)
-	list, err = view(ctx, s, "look for closings", func(root *os.Root) (list []memory.Due, err error) {
+	list, err = view(ctx, s, "list scheduled closes", func(root *os.Root) (list []memory.Due, err error) {
 		numbers, err := recordsIn(root, dir)
 		complete = len(numbers) <= maxPending
 		for _, n := range numbers[:min(len(numbers), maxPending)] {

@@ -21,8 +21,8 @@ const (
 // Only writers take the lock, for some milliseconds. Its file is not removed, because two
 // processes could then lock two different files.
 func lock(ctx context.Context, root *os.Root) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
+	late := time.NewTimer(lockWait)
+	defer late.Stop()
 	t := time.NewTicker(lockEvery)
 	defer t.Stop()
 	for {
@@ -35,7 +35,9 @@ func lock(ctx context.Context, root *os.Root) (unlock func(), err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for another process: %w", ctx.Err())
+			return nil, fmt.Errorf("wait for the lock of another process: %w", ctx.Err())
+		case <-late.C:
+			return nil, fmt.Errorf("wait for the lock of another process: gave up after %s", lockWait)
 		case <-t.C:
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -311,6 +312,29 @@ func TestFileLock(t *testing.T) {
 	if err := f.Save(t.Context(), memorytest.Sample("org/repo", 7)); err != nil {
 		t.Errorf("Save after its death: %v", err)
 	}
+}
+
+// TestFileLockGivesUp checks that a writer gives up after its own limit, and that its error is not
+// the end of a context that has not ended.
+func TestFileLockGivesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		unlock, err := file.Lock(t.Context(), root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unlock()
+		err = open(t, dir).Save(t.Context(), memorytest.Sample("org/repo", 7))
+		if err == nil || errors.Is(err, context.DeadlineExceeded) || !strings.HasSuffix(err.Error(), "wait for the lock of another process: gave up after 10s") {
+			t.Errorf("got %v", err)
+		}
+	})
 }
 
 // hold acquires the lock of dir, prints a line, and waits to be killed: its input never ends.

@@ -188,10 +188,10 @@ func (t *task) exhaust(now time.Time, l queue.Limits) bool {
 	}
 	switch {
 	case l.Claims > 0 && t.claims >= l.Claims && (t.State == queue.Pending || t.State == queue.Claimed && t.expired(now)):
-		t.end(now, queue.Failed, fmt.Sprintf("given up: handed out %d times, and no decision came", t.claims))
+		t.end(now, queue.Failed, fmt.Sprintf("claimed %d times without a decision", t.claims))
 	case l.Drains > 0 && tries >= l.Drains && t.State == queue.Completed && (!t.Draining || t.expired(now)):
 		t.Tries = tries
-		t.end(now, queue.Failed, fmt.Sprintf("given up: could not be carried out in %d tries: %s", tries, t.Reason))
+		t.end(now, queue.Failed, fmt.Sprintf("not carried out in %d tries: %s", tries, t.Reason))
 	default:
 		return false
 	}

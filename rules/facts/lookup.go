@@ -159,4 +159,4 @@ func (k Known) Memory() (Memory, error) { return k.Before, nil }
 
 // ErrUnasked is the error of a [Lookup] that repeats the results of an earlier run in order to
 // explain it. The run did not look this up, because it did not reach the rule.
-var ErrUnasked = errors.New("it was not looked up, because no condition uses it")
+var ErrUnasked = errors.New("it was not looked up, because the run did not need it")

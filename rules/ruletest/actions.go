@@ -71,10 +71,10 @@ func (d expectDecoder) action(n *yaml.Node) (protocol.ActionItem, bool) {
 		d.f.Problemf(n, "want an action, got %s", yamlfile.Kind(n))
 		return protocol.ActionItem{}, false
 	case name.Value == action.Escalate:
-		d.f.Problemf(n, "escalate is no action of the outcome; write escalated: true")
+		d.f.Problemf(n, "escalate is not listed under actions; write escalated: true")
 		return protocol.ActionItem{}, false
 	case name.Value == action.Retriage:
-		d.f.Problemf(n, "retriage is no action of the outcome; write retriage: true")
+		d.f.Problemf(n, "retriage is not listed under actions; write retriage: true")
 		return protocol.ActionItem{}, false
 	case !ok:
 		d.f.Problemf(name, "unknown action %q%s", name.Value, action.Hint(name.Value, protocol.ActionSpecs()))

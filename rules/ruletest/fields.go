@@ -171,7 +171,7 @@ func (d fieldDecoder) unknown(section string, key *yaml.Node, known []string) {
 	}
 	switch {
 	case key.Value == "text" && section == "issue":
-		d.f.Problemf(key, "issue.text is made of title and body; give those")
+		d.f.Problemf(key, "issue.text consists of title and body; set these")
 	case key.Value == "user" && slices.Contains(known, "author"):
 		d.f.Problemf(key, "unknown key %q; write author", key.Value)
 	default:

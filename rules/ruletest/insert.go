@@ -15,8 +15,8 @@ import (
 var (
 	errFlow    = errors.New("the file, or its tests, are not written as a block; put each item on lines of its own")
 	errEnd     = errors.New("the file ends with a document marker or an open scalar; remove it")
-	errMeaning = errors.New("the file would mean something else; paste the item yourself")
-	errRepeats = errors.New("the file has a test of that name")
+	errMeaning = errors.New("inserting the item would change other parts of the file; insert it by hand")
+	errRepeats = errors.New("the file already has a test of that name")
 )
 
 // Insert appends an item that [Record] returned to the tests of a rule file. Nothing else in the

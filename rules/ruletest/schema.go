@@ -30,17 +30,17 @@ func testSchema() object {
 		s := testKey(key)
 		s["description"] = map[string]string{
 			"name":      "What the test shows, in one line.",
-			"event":     "What happens, as on names it. Absent: issues.opened.",
+			"event":     "The event, as in on. Absent: issues.opened.",
 			"now":       "The time, which is also that of the issue.",
 			"repo":      "The repository, as owner/name.",
 			"issue":     "The issue. Omitted fields default to a new issue by a user outside the organisation, without title, text and labels.",
-			"actor":     "Who causes the event. Absent: who wrote the comment, or else the issue.",
+			"actor":     "Who causes the event. Absent: the author of the comment, or else of the issue.",
 			"comment":   "The comment of an issue_comment event.",
 			"label":     "The label that is added or removed.",
-			"assignee":  "The login of who is assigned or unassigned.",
+			"assignee":  "The login of the person who is assigned or unassigned.",
 			"milestone": "The title of the milestone that is set or removed.",
-			"pr":        "What a pull request has besides an issue.",
-			"author":    "What the author of the issue opened before.",
+			"pr":        "Fields that only pull requests have.",
+			"author":    "How many issues and pull requests the author of the issue opened before.",
 			"contrib":   "How the issue suits contributors.",
 			"memory":    "The record of earlier actions on the issue.",
 			"past":      "What happened on the issue before, the oldest first.",
@@ -101,8 +101,8 @@ func pastKey(key string) map[string]any {
 		s = object{"enum": []string{asHuman, asBot, asUs}}
 	}
 	s["description"] = map[string]string{
-		"event": "What happened, as GitHub's timeline names it.", "at": "When.", "by": "The login of who did it.",
-		"as": "As what they did it.", "label": "The label that was added or removed.",
+		"event": "What happened, as GitHub's timeline names it.", "at": "When.", "by": "The login of the account that did it.",
+		"as": "The kind of account: a person, a program, or Foreman itself.", "label": "The label that was added or removed.",
 	}[key]
 	return s
 }
@@ -131,8 +131,8 @@ func expectKey(key string) map[string]any {
 	s["description"] = map[string]string{
 		"fired": "The rules that fire, in order.", "labels": "The labels of the issue afterwards, in any order.",
 		"comments": "How many comments there are, or a part of each.", "closed": "Whether the issue is closed, or the reason.",
-		"escalated": "Whether the issue is left to a human, or a part of the reason.", "decision": "The decision.",
-		"undone": "The rules of which a label or the closing to come is taken back.", "retriage": "Whether the rules are asked once more.",
+		"escalated": "Whether the issue is escalated to a person, or a part of the reason.", "decision": "The decision.",
+		"undone": "The rules whose label or scheduled close is reverted.", "retriage": "Whether the issue is decided on again.",
 		"actions": "All actions, as in then.", "error": "A part of the message of a condition that fails.",
 	}[key]
 	return s

@@ -168,7 +168,7 @@ func TestParseFails(t *testing.T) {
 		{`{"type": ""}`, "unknown action"},
 		{`{"type": "make_coffee"}`, "unknown action: make_coffee"},
 		{`{"type": "Add_Label", "label": "x"}`, "unknown action"},
-		{`{"type": "` + strings.Repeat("x", 300) + `"}`, "unknown action: " + strings.Repeat("x", 40) + "…"},
+		{`{"type": "` + strings.Repeat("x", 300) + `"}`, "unknown action: " + strings.Repeat("x", 39) + "…"},
 		{`{"type": "add_label"}`, "label: required"},
 		{`{"type": "add_label", "label": 7}`, "label: want a string"},
 		{`{"type": "add_labels", "labels": ["a", 7]}`, "labels[1]: want a string"},

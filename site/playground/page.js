@@ -207,7 +207,7 @@ function test(t, budget) {
     element("div", { className: "code" }, `want ${m.want}\ngot  ${m.got}`)));
   for (const s of t.scans) {
     if (s.missed) lines.push(element("div", { className: "warn" }, `the scan "${s.query}" does not find the issue: ${s.missed}`));
-    if (s.unevaluated.length) lines.push(element("div", { className: "faint" }, `the scan "${s.query}" is evaluated in part; taken as met: ${s.unevaluated.join(", ")}`));
+    if (s.unevaluated.length) lines.push(element("div", { className: "faint" }, `the scan "${s.query}" is only partly evaluated; these terms count as met: ${s.unevaluated.join(", ")}`));
   }
   if (t.rules.length) lines.push(...why(t.rules, budget));
   return element("div", { className: "step test" },

@@ -59,7 +59,7 @@ func (c *checkpointer) checkpoint(how string) (pages int64, err error) {
 	var hindered, moved int64
 	_, err = c.conn.query("PRAGMA wal_checkpoint("+how+")", func(r sqlstore.Row) error { return r.Scan(&hindered, &pages, &moved) })
 	if err == nil && hindered != 0 {
-		err = fmt.Errorf("%d of %d pages were moved, because of a reader", moved, pages)
+		err = fmt.Errorf("checkpoint blocked by a reader: copied %d of %d pages", moved, pages)
 	}
 	return pages, err
 }

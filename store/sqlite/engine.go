@@ -205,7 +205,7 @@ func (e *engine) copyTo(ctx context.Context, path string) error {
 // the database open.
 func (e *engine) rescue(ctx context.Context, path string) error {
 	if e.files.overwritten.Load() && !e.intact() {
-		return errors.New("a part of it was overwritten; its write-ahead log is kept in the same folder, under the name of the database with .log- and the time")
+		return fmt.Errorf("the file was partly overwritten and cannot be copied; its write-ahead log is kept as %s%sTIME", e.files.path, SavedLog)
 	}
 	request := &rescueRequest{path: path, done: make(chan error, 1)}
 	select {

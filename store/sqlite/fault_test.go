@@ -136,7 +136,7 @@ func TestNewer(t *testing.T) {
 	}
 	_ = db.Close()
 	_, err = Open(t.Context(), path, Options{})
-	if !errors.Is(err, queue.ErrNewer) || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "this program knows ") {
+	if !errors.Is(err, queue.ErrNewer) || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "this program reads up to ") {
 		t.Errorf("got %v, want ErrNewer with both versions", err)
 	}
 }

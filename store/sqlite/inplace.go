@@ -17,7 +17,7 @@ import (
 // ErrReplaced means that a file of a store was removed, replaced or overwritten while it was in
 // use, so that further writes would be lost. The error is permanent. It also matches
 // queue.ErrUnavailable.
-var ErrReplaced = errors.New("the database was removed or replaced while it was in use")
+var ErrReplaced = errors.New("the database was removed, replaced or overwritten while it was in use")
 
 // files detects that a file of a database is no longer the file that was opened. It checks the
 // database, its write-ahead log and the log's index. SQLite keeps using an open file after it was

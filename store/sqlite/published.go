@@ -38,7 +38,7 @@ func takeOver(tx sqlstore.Tx) error {
 			err = putAway(tx, t.table)
 		}
 		if err != nil {
-			return fmt.Errorf("take over the table %s of the published harness: %w", t.table, err)
+			return fmt.Errorf("import the table %s of the published harness: %w", t.table, err)
 		}
 	}
 	return nil
@@ -130,10 +130,10 @@ func convert(t publishedTask) keptTask {
 	}
 	if t.id == "" || !queue.IsText(t.id) {
 		k.id = "unreadable-" + strings.ToLower(rand.Text())
-		reasons = append(reasons, "its id is no text")
+		reasons = append(reasons, "its id is not valid text")
 	}
 	if agent, err := address.Canonical(t.agent); err != nil || !queue.IsText(agent) {
-		reasons = append(reasons, fmt.Sprintf("its agent cannot be asked: %v", cmp.Or(err, errors.New("the address is too long"))))
+		reasons = append(reasons, fmt.Sprintf("its agent's address is invalid: %v", cmp.Or(err, errors.New("the address is too long"))))
 	} else {
 		k.agent = agent
 	}
@@ -148,9 +148,9 @@ func convert(t publishedTask) keptTask {
 	}
 	switch {
 	case len(reasons) > 0 && k.state != isDone:
-		k.state, k.reason = isFailed, "taken over from the published harness, but "+strings.Join(reasons, "; ")
+		k.state, k.reason = isFailed, "imported from the published harness, but "+strings.Join(reasons, "; ")
 	case k.state == isFailed:
-		k.reason = "it failed in the published harness: it was handed out too often without a result"
+		k.reason = "it failed in the published harness: it was claimed too often without a result"
 	}
 	k.reason = queue.CleanText(k.reason)
 	return k

@@ -24,7 +24,7 @@ import (
 const (
 	publishedBy = "an agent of the published harness"
 	unknown     = "unknown"
-	notKnown    = "the published harness did not note whether it was carried out"
+	notKnown    = "the published harness did not record whether it was carried out"
 )
 
 // maxTaken is the most decisions that are read for one issue. The newest ones are read.

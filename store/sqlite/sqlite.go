@@ -180,13 +180,13 @@ func saveName(path, kind string) string { return path + kind + time.Now().UTC().
 func (s *Store) Rescue(ctx context.Context) (path string, err error) {
 	path = saveName(s.engine.files.path, Rescued)
 	if _, err := os.Lstat(path); err == nil {
-		return "", fmt.Errorf("save it to %s: the file exists already", path)
+		return "", fmt.Errorf("rescue the database to %s: the file exists already", path)
 	}
 	if err := create(path); err != nil {
-		return "", fmt.Errorf("save it to %s: %w", path, err)
+		return "", fmt.Errorf("rescue the database to %s: %w", path, err)
 	}
 	if err := s.engine.rescue(ctx, path); err != nil {
-		return "", fmt.Errorf("save it to %s: %w", path, errors.Join(err, os.Remove(path)))
+		return "", fmt.Errorf("rescue the database to %s: %w", path, errors.Join(err, os.Remove(path)))
 	}
 	return path, nil
 }

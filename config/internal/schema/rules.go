@@ -62,7 +62,7 @@ func Globs() Rule {
 		for i := range v.Go.Len() {
 			g := v.Go.Index(i).String()
 			if _, err := path.Match(g, ""); err != nil || g == "" {
-				v.Problemf("%q is no glob", g)
+				v.Problemf("%q is not a glob", g)
 			}
 		}
 	}}

@@ -19,5 +19,5 @@ func Reserved(name string) error {
 	if !reserved {
 		return nil
 	}
-	return fmt.Errorf("the variable %s may hold a secret of Foreman's own; this value must not read it", name)
+	return fmt.Errorf("the variable %s may contain one of Foreman's own secrets; use another variable here", name)
 }

@@ -78,7 +78,7 @@ func TestAnnouncementFails(t *testing.T) {
 	r := record(1)
 	r.Plan(memory.ScheduledClose{Due: time.Date(2026, 5, 1, 8, 30, 0, 0, time.UTC)})
 	s.Deny(resultstest.ArtifactWrite, true)
-	if err := store.Save(t.Context(), r); err == nil || !strings.Contains(err.Error(), "announce the closing in artifact foreman-closing-i7-20260501T083000Z") {
+	if err := store.Save(t.Context(), r); err == nil || !strings.Contains(err.Error(), "announce the scheduled close in artifact foreman-closing-i7-20260501T083000Z") {
 		t.Errorf("got %v", err)
 	}
 	if got := load(t, store); got.Revision != 1 {

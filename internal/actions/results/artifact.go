@@ -188,7 +188,7 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 		// The announcement has no effect any more, because the record contains no close. So a
 		// failure is only a warning.
 		if err := a.announce(ctx, job, r.Issue, time.Time{}); err != nil {
-			a.uploads.log.Warn("removing the announcement of a cancelled scheduled close failed", "issue", r.Issue, "error", err.Error())
+			a.uploads.log.Warn("could not remove the announcement of a cancelled scheduled close; it has no effect", "issue", r.Issue, "error", err.Error())
 		}
 	}
 	return nil

@@ -135,8 +135,8 @@ func TestTakenKeys(t *testing.T) {
 				}); got != want {
 					t.Errorf("got %s, want %s", got, want)
 				}
-				if errors.Is(err, memory.ErrConflict) || !strings.Contains(err.Error(), "the record was not saved") {
-					t.Errorf("got %v, want that the record was not saved, and no conflict", err)
+				if errors.Is(err, memory.ErrConflict) || !strings.Contains(err.Error(), "are reserved, but no entry is visible") {
+					t.Errorf("got %v, want no visible entry, and no conflict", err)
 				}
 			})
 		})

@@ -308,8 +308,8 @@ func (s *Cache) store(ctx context.Context, issue int, now storedEntry, data []by
 		}
 	}
 	// This is not a conflict, because another try would wait for the same time again.
-	return 0, fmt.Errorf("the record was not saved: the keys up to %s are in use and show no entry: "+
-		"the search of the service is behind, or programs were killed while they saved: %w", key(issue, number), err)
+	return 0, fmt.Errorf("the cache keys up to %s are reserved, but no entry is visible: "+
+		"the service's search is behind, or programs were killed during a save: %w", key(issue, number), err)
 }
 
 // await waits for the entry of a taken key. The error is memory.ErrConflict if the entry appears.
@@ -327,7 +327,7 @@ func (s *Cache) await(ctx context.Context, issue int, before storedEntry) error 
 			return fmt.Errorf("%w: revision %d was saved", memory.ErrConflict, now.revision)
 		}
 	}
-	s.log.Warn("skipped an unfinished cache entry", "after", key(issue, before.number))
+	s.log.Warn("skipped an unfinished cache entry", "key", key(issue, before.number+1))
 	return nil
 }
 

@@ -56,7 +56,7 @@ func (a *Artifact) announce(ctx context.Context, job jobIDs, issue int, due time
 		_, err = u.run(ctx)
 	}
 	if err != nil && !due.IsZero() {
-		return fmt.Errorf("announce the closing in artifact %s: %w", name, err)
+		return fmt.Errorf("announce the scheduled close in artifact %s: %w", name, err)
 	}
 	return err
 }
@@ -64,11 +64,11 @@ func (a *Artifact) announce(ctx context.Context, job jobIDs, issue int, due time
 // Pending implements memory.Agenda. It downloads no record.
 func (a *Artifact) Pending(ctx context.Context, repo string) (list []memory.Due, complete bool, err error) {
 	if err := checkIssue(ctx, a.repo, repo, 1); err != nil {
-		return nil, false, fmt.Errorf("look for closings: %w", err)
+		return nil, false, fmt.Errorf("look for scheduled closes: %w", err)
 	}
 	all, whole, err := a.uploads.reader.Recent(ctx, 0)
 	if err != nil {
-		return nil, false, fmt.Errorf("look for closings: %w", err)
+		return nil, false, fmt.Errorf("look for scheduled closes: %w", err)
 	}
 	a.uploads.lists.putRecent(all, whole)
 	newest := map[int]Info{}

@@ -22,14 +22,14 @@ func parseKey(text string, issue int) (int, error) {
 	n, err := strconv.Atoi(digits)
 	switch {
 	case !ok:
-		return 0, errors.New("the service answered with an entry that was not asked for")
+		return 0, errors.New("the cache service returned an entry whose key has another prefix")
 	case err != nil || n < 1 || key(issue, n) != text:
 		return 0, errOddKey
 	}
 	return n, nil
 }
 
-var errOddKey = errors.New("the key of the newest entry holds no number")
+var errOddKey = errors.New("the key of the newest entry has no valid number")
 
 // defaultVersion returns the version that distinguishes our entries from those of other programs.
 func defaultVersion() string {

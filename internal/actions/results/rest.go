@@ -114,7 +114,7 @@ func (r *rest) pages(ctx context.Context, name string, most int, after int64) (o
 			Artifacts *[]Info `json:"artifacts"`
 		}
 		if json.Unmarshal(got.Body, &body) != nil || body.Artifacts == nil {
-			return nil, false, fmt.Errorf("%s: the answer is not the JSON that was expected", what)
+			return nil, false, fmt.Errorf("%s: the answer is not the expected JSON", what)
 		}
 		out = append(out, *body.Artifacts...)
 		if len(*body.Artifacts) < pageSize || slices.ContainsFunc(*body.Artifacts, func(i Info) bool { return i.ID <= after }) {

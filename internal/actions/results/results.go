@@ -36,7 +36,7 @@ var (
 	ErrTaken = errors.New("the name is taken in this run of the workflow")
 	// ErrUnavailable means that the service does not exist here: the runner gave no
 	// address or no token for it.
-	ErrUnavailable = errors.New("the runner offers no such service")
+	ErrUnavailable = errors.New("the runner does not provide this service")
 )
 
 // Options configure a store. The names in capitals are the runner's variables that contain the

@@ -188,7 +188,7 @@ func (u *upload) check(ctx context.Context, id int64, all []Info) error {
 		reason := u.trust.check(info, u.name)
 		switch {
 		case info.ID == id && reason != "":
-			return fmt.Errorf("it is stored, but will not be trusted: %s", reason)
+			return fmt.Errorf("the artifact was stored, but later runs will not trust it: %s", reason)
 		case info.ID == id:
 			own = true
 		case reason == "" && !u.existed(info.ID):

@@ -52,7 +52,7 @@ func unpack(data []byte) ([]byte, error) {
 	const encrypted = 1
 	switch {
 	case f.Name != fileName:
-		return nil, broken(fmt.Errorf("the zip holds another file than %s", fileName))
+		return nil, broken(fmt.Errorf("the file in the zip is not %s", fileName))
 	case !f.Mode().IsRegular(), f.Flags&encrypted != 0:
 		return nil, broken(fmt.Errorf("%s in the zip is not a regular file", fileName))
 	case f.UncompressedSize64 > memory.MaxSize:

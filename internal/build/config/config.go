@@ -186,7 +186,7 @@ func check(f *yamlfile.File, c *Config) {
 		return root
 	}
 	if c.Version != 0 && c.Version != 1 {
-		f.Problemf(at("version"), "this program reads version 1, not %d", c.Version)
+		f.Problemf(at("version"), "unsupported version %d (want 1)", c.Version)
 	}
 	checkAgent(f, yamlfile.Child(root, builder), c.Builder, builder)
 	checkAgent(f, yamlfile.Child(root, inspector), c.Inspector, inspector)
@@ -205,7 +205,7 @@ func check(f *yamlfile.File, c *Config) {
 	oneOf(f, at("sandbox"), string(c.Sandbox), string(NoSandbox), string(Docker))
 	switch {
 	case c.Sandbox == Docker && c.Image == "":
-		f.Problemf(at("sandbox"), "sandbox: docker needs image, the image that the commands run in")
+		f.Problemf(at("sandbox"), "sandbox: docker needs image, the image in which commands run")
 	case c.Sandbox == NoSandbox && c.Image != "":
 		f.Problemf(at("image"), "image needs sandbox: docker; without it commands run on this machine")
 	case c.Sandbox == Docker:
@@ -226,7 +226,7 @@ func check(f *yamlfile.File, c *Config) {
 		node := item(at("env"), i)
 		switch {
 		case process.Forbidden(name):
-			f.Problemf(node, "%s is never passed on: it may hold a token or change git", name)
+			f.Problemf(node, "%s is never passed to commands: it may contain a token, or change how git works", name)
 		case name == "" || strings.ContainsAny(name, "= \t\n"):
 			f.Problemf(node, "want the name of a variable, not %q", name)
 		case c.Sandbox == Docker && process.Local(name):
@@ -235,7 +235,7 @@ func check(f *yamlfile.File, c *Config) {
 	}
 	for i, glob := range c.Publish.Protected {
 		if !validGlob(glob) {
-			f.Problemf(item(at("publish", "protected"), i), "want a path of the repository, with * and ** for any part, not %q", glob)
+			f.Problemf(item(at("publish", "protected"), i), "want a glob of paths in the repository, such as docs/**, not %q", glob)
 		}
 	}
 }
@@ -271,7 +271,7 @@ func checkAgent(f *yamlfile.File, n *yaml.Node, a Agent, role string) {
 		}
 	}
 	if yamlfile.Child(n, "result") != nil && !relative(a.Result) {
-		f.Problemf(at("result"), "want a path inside of the worktree, such as %s_result.json", role)
+		f.Problemf(at("result"), "want a path inside the worktree, such as %s_result.json", role)
 	}
 	oneOf(f, at("result_from"), string(a.From), string(File), string(Message))
 	if a.Timeout <= 0 || a.Idle <= 0 {

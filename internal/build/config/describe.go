@@ -38,30 +38,30 @@ func docs() map[string]string {
 		"checks.required":     "Whether a failure sends the Builder into another round. Absent: true.",
 		"limits":              "The limits of a run.",
 		"limits.rounds":       "Rounds of Builder and Inspector.",
-		"limits.attempts":     "Runs of one agent in a round, when it crashes, hangs or leaves no valid result.",
-		"limits.run_timeout":  "Time for everything.",
-		"limits.log_bytes":    "Output kept of one command.",
-		"limits.diff_bytes":   "Size of the patch that the Inspector gets; a longer one is cut.",
-		"limits.min_severity": "How grave a finding must be for another round. Absent: the Inspector's verdict decides.",
-		"env":                 "Names of variables that the commands get. Tokens of GitHub are never among them.",
-		"sandbox":             "Where agents, setup and checks run: none is this machine, docker a container for each command.",
-		"image":               "Image of the containers, with the agents, the tools of the checks, sh and tar. Needed exactly for sandbox: docker.",
+		"limits.attempts":     "How often an agent may run in a round, if it crashes, hangs or leaves no valid result.",
+		"limits.run_timeout":  "Time limit of the whole run.",
+		"limits.log_bytes":    "How much of each command's output is kept.",
+		"limits.diff_bytes":   "Size limit of the patch that the Inspector gets; a longer patch is cut.",
+		"limits.min_severity": "Least severity of a finding that causes another round. Absent: the Inspector's verdict decides.",
+		"env":                 "Names of environment variables that commands get. GitHub's tokens are never passed.",
+		"sandbox":             "Where agents, setup and checks run: none means this machine, docker a container for each command.",
+		"image":               "Image of the containers, with the agents, the tools of the checks, sh and tar. Required with sandbox: docker, and not allowed without it.",
 		"commit":              "Author of the commits that Foreman makes.",
 		"commit.name":         "Name of the author.",
 		"commit.email":        "Email address of the author.",
-		"publish":             "How the work becomes a pull request.",
+		"publish":             "Settings of the pull request.",
 		"publish.draft":       "Whether the pull request is a draft.",
-		"publish.protected":   "Paths that no published change may touch, with * and ** for any part.",
+		"publish.protected":   "Globs of paths that no published change may touch, such as .github/**.",
 		"publish.submodules":  "Whether a published change may change submodules.",
 	}
 	for _, role := range []string{builder, inspector} {
 		all[role+".preset"] = "A known agent."
 		all[role+".command"] = "A program and its arguments, with placeholders such as {{prompt_file}}."
-		all[role+".script"] = "Folder with recorded steps that stand in for an agent."
+		all[role+".script"] = "Folder with recorded steps that replace the agent."
 		all[role+".model"] = "Model that the agent uses."
 		all[role+".result"] = "File of the result, relative to the worktree."
-		all[role+".result_from"] = "Whether the agent writes the result to the file, or its final message holds it."
-		all[role+".timeout"] = "Time for one run of the agent."
+		all[role+".result_from"] = "Where the result is: in the file that the agent writes, or in its final message."
+		all[role+".timeout"] = "Time limit of one run of the agent."
 		all[role+".idle_timeout"] = "How long the agent may print nothing."
 	}
 	return all

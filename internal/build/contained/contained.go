@@ -120,7 +120,7 @@ func (r Runner) back(ctx context.Context, dir string) (err error) {
 		err = moveFiles(root, tree, left, r.Back.Only)
 	}
 	if err != nil {
-		return fmt.Errorf("put the files of the sandbox into the worktree: %w", err)
+		return fmt.Errorf("move the files of the sandbox into the worktree: %w", err)
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func moveFiles(root *os.Root, tree, left string, names []string) error {
 			continue // the command did not write this file, or wrote it behind a link
 		}
 		if behindLink(root, tree, name) {
-			return fmt.Errorf("%s lies behind a link in the worktree", name)
+			return fmt.Errorf("the path of %s in the worktree leads through a symbolic link", name)
 		}
 		if path.Dir(name) != "." {
 			if err := root.MkdirAll(filepath.Dir(to), 0o750); err != nil {

@@ -155,9 +155,6 @@ type Begun struct{}
 // SetupDone means that the worktree is ready.
 type SetupDone struct{}
 
-// SetupStopped means that the setup failed.
-type SetupStopped struct{ Problem handoff.Problem }
-
 // A Verdict is the outcome of one agent run. If several verdicts fit, the first one in the order
 // below is used.
 type Verdict string
@@ -213,14 +210,13 @@ type Stopped struct {
 	Problem handoff.Problem
 }
 
-func (Begun) event()        {}
-func (SetupDone) event()    {}
-func (SetupStopped) event() {}
-func (Built) event()        {}
-func (Checked) event()      {}
-func (Diffed) event()       {}
-func (Inspected) event()    {}
-func (Stopped) event()      {}
+func (Begun) event()     {}
+func (SetupDone) event() {}
+func (Built) event()     {}
+func (Checked) event()   {}
+func (Diffed) event()    {}
+func (Inspected) event() {}
+func (Stopped) event()   {}
 
 // Resume returns the state from which a run continues that ended for a temporary reason. The round
 // starts with all its attempts again. Resume returns false for other runs.
@@ -252,10 +248,6 @@ func Next(s State, e Event, p Policy) (State, Action) {
 		}
 	case Stopped:
 		return end(s, End{Status: Failed, Reason: e.Reason, Role: e.Role, Errors: []handoff.Problem{e.Problem}})
-	case SetupStopped:
-		if s.Phase == Setup {
-			return end(s, End{Status: Failed, Reason: SetupFailed, Errors: []handoff.Problem{e.Problem}})
-		}
 	case SetupDone:
 		switch {
 		case s.Phase == Setup && s.Review:
@@ -361,7 +353,7 @@ func inspected(s State, e Inspected, p Policy) (State, Action) {
 	}
 	now := fingerprints(s.Issues)
 	if len(now) > 0 && slices.Equal(before, now) {
-		return end(s, End{Status: ChangesRequested, Reason: Stalled, Errors: []handoff.Problem{{Path: "<run>", Code: "stalled", Message: "the Inspector found the same in two rounds running"}}})
+		return end(s, End{Status: ChangesRequested, Reason: Stalled, Errors: []handoff.Problem{{Path: "<run>", Code: "stalled", Message: "the Inspector reported the same findings in two consecutive rounds"}}})
 	}
 	if s.lastRound(p) {
 		return end(s, End{Status: ChangesRequested, Reason: RoundsExhausted, Errors: []handoff.Problem{{Path: "<run>", Code: "rounds_exhausted", Message: "the last round still has findings"}}})

@@ -79,8 +79,6 @@ func event(t *testing.T, where, name, fields string) machine.Event {
 		return machine.Begun{}
 	case "ready":
 		return machine.SetupDone{}
-	case "unready":
-		return decoded[machine.SetupStopped](t, where, fields)
 	case "built":
 		return decoded[machine.Built](t, where, fields)
 	case "checked":

@@ -135,7 +135,7 @@ func (r Runner) Run(ctx context.Context, c Command) (Result, error) {
 	case end.Error != "":
 		return result, fmt.Errorf("run %s: %w: %s", c.Args[0], ErrNotStarted, end.Error)
 	case end.Survived > 0:
-		return result, fmt.Errorf("run %s: %d processes of it could not be ended", c.Args[0], end.Survived)
+		return result, fmt.Errorf("run %s: %d of its processes could not be killed", c.Args[0], end.Survived)
 	case outputErr != nil:
 		return result, fmt.Errorf("run %s: keep its output: %w", c.Args[0], outputErr)
 	}

@@ -10,7 +10,7 @@ import (
 
 // Supervise is not available on this system.
 func Supervise(out io.Writer, _ []string) int {
-	fmt.Fprintln(out, "foreman: build runs agents on Linux, macOS and other Unix systems")
+	fmt.Fprintln(out, "foreman: build runs agents only on Linux, macOS and other Unix systems")
 	return 1
 }
 

@@ -15,7 +15,7 @@ import (
 
 // refuse prints a message to a user who started the supervisor by hand.
 func refuse(out io.Writer) int {
-	fmt.Fprintln(out, "foreman: this command is for the program's own use; foreman build run starts agents")
+	fmt.Fprintln(out, "foreman: this command is internal; to start agents, use foreman build run")
 	return 2
 }
 

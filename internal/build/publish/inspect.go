@@ -36,10 +36,10 @@ func inspect(ctx context.Context, g git.Repo, r build.Report, c config.Config) (
 	}
 	for _, t := range touches {
 		if glob, ok := c.Publish.Protects(t.Path); ok {
-			add(t.Path, "protected", fmt.Sprintf("a commit changes %s, which publish.protected names (%s)", t.Path, glob))
+			add(t.Path, "protected", fmt.Sprintf("a commit changes %s, which is protected (publish.protected: %s)", t.Path, glob))
 		}
 		if isHandoff(t.Path, build.HandoffFiles(c)) {
-			add(t.Path, "handoff_file", fmt.Sprintf("a commit changes %s, by which agents hand over", t.Path))
+			add(t.Path, "handoff_file", fmt.Sprintf("a commit changes %s, a handoff file of the agents", t.Path))
 		}
 		if !c.Publish.Submodules && (t.OldMode == git.ModeSubmodule || t.Mode == git.ModeSubmodule || strings.EqualFold(t.Path, ".gitmodules")) {
 			add(t.Path, "submodule", fmt.Sprintf("a commit changes the submodule %s; publish: {submodules: true} allows it", t.Path))
@@ -50,7 +50,7 @@ func inspect(ctx context.Context, g git.Repo, r build.Report, c config.Config) (
 				return nil, err
 			}
 			if git.Leaves(t.Path, string(target)) {
-				add(t.Path, "symlink", fmt.Sprintf("a commit makes %s a link that leads out of the tree", t.Path))
+				add(t.Path, "symlink", fmt.Sprintf("a commit makes %s a symbolic link to a path outside the repository", t.Path))
 			}
 		}
 	}

@@ -117,7 +117,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	p.result = Result{Version: 1, TaskID: o.TaskID, Status: Published, Branch: p.report.Branch, HeadSHA: p.report.HeadSHA, Errors: []handoff.Problem{}}
 	if p.report.Status != machine.Approved {
 		if o.Issue == nil {
-			return Result{}, &build.UsageError{Err: fmt.Errorf("the run %s was not approved: it ended as %s; only its report can be published, by --issue", o.TaskID, p.report.Status)}
+			return Result{}, &build.UsageError{Err: fmt.Errorf("the run %s was not approved: it ended as %s; only its report can be published, with --issue", o.TaskID, p.report.Status)}
 		}
 		p.result.Status = Reported
 	} else if err := p.record(p.publish(ctx)); err != nil {
@@ -216,11 +216,11 @@ func (p *publication) pullRequest(ctx context.Context, pull github.Pull, open bo
 func advice(err error) error {
 	switch permission, denied := errors.AsType[*triage.PermissionError](err); {
 	case errors.Is(err, github.ErrPullsForbidden):
-		return fmt.Errorf("%w: switch on \"Allow GitHub Actions to create and approve pull requests\" in the settings of the repository or the organisation, or use another token", err)
+		return fmt.Errorf("%w: enable \"Allow GitHub Actions to create and approve pull requests\" in the settings of the repository or the organisation, or use another token", err)
 	case denied:
 		return fmt.Errorf("%w: give the job that publishes %s", err, permission.Need)
 	case errors.Is(err, triage.ErrUncertain):
-		return fmt.Errorf("%w: it is unknown whether there is a pull request; publish again, which opens no second one", err)
+		return fmt.Errorf("%w: the pull request may exist already; publish again, which never opens a second one", err)
 	case strings.Contains(strings.ToLower(err.Error()), "draft"):
 		return fmt.Errorf("%w: if the repository does not support drafts, set publish: {draft: false} in %s", err, config.Name)
 	}

@@ -367,7 +367,7 @@ func TestAgain(t *testing.T) {
 	theirs := w.pushed()
 	w.sh("rm -r .foreman/runs && git branch -qD foreman/t-1 && git commit -q --allow-empty -m more && git push -q " + w.server + " main")
 	w.again()
-	if r := w.publish(publish.Failed, "push"); w.pushed() != theirs || !strings.Contains(r.Errors[0].Message, "commits that are not of this run") {
+	if r := w.publish(publish.Failed, "push"); w.pushed() != theirs || !strings.Contains(r.Errors[0].Message, "commits of another run or of people") {
 		t.Errorf("got %v", r.Errors)
 	}
 }
@@ -575,10 +575,10 @@ func TestNotThis(t *testing.T) {
 	})
 	for name, tt := range map[string]struct{ script, want string }{
 		"a report of another run":  {`sed -i.old 's/"status": "approved"/"status": "failed"/' .foreman/runs/t-1/report.json`, "are of different runs"},
-		"a report of another task": {`sed -i.old 's/"task_id": "t-1"/"task_id": "t-2"/' .foreman/runs/t-1/report.json`, "about the task \"t-2\""},
+		"a report of another task": {`sed -i.old 's/"task_id": "t-1"/"task_id": "t-2"/' .foreman/runs/t-1/report.json`, "of the task \"t-2\""},
 		"another branch":           {`sed -i.old 's,foreman/t-1,main,' .foreman/runs/t-1/report.json .foreman/runs/t-1/state.json`, "on the branch \"main\""},
-		"an option for a commit":   {`sed -i.old -E 's,"head_sha": "[^"]*","head_sha": "--output=x",' .foreman/runs/t-1/report.json .foreman/runs/t-1/state.json`, "names of commits"},
-		"a newer version":          {`sed -i.old 's/"version": 1/"version": 2/' .foreman/runs/t-1/report.json`, "reads version 1"},
+		"an option for a commit":   {`sed -i.old -E 's,"head_sha": "[^"]*","head_sha": "--output=x",' .foreman/runs/t-1/report.json .foreman/runs/t-1/state.json`, "two commit hashes"},
+		"a newer version":          {`sed -i.old 's/"version": 1/"version": 2/' .foreman/runs/t-1/report.json`, "unsupported version 2 (want 1)"},
 		"no JSON":                  {`echo x > .foreman/runs/t-1/report.json`, "read the report"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -591,13 +591,21 @@ func TestNotThis(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a base that is no branch", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t, "")
-		w.change()
-		w.sh(`sed -i.old 's/"base_branch": "main"/"base_branch": "--upload-pack=x y"/' .foreman/runs/t-1/report.json .foreman/runs/t-1/state.json`)
-		w.publish(publish.Failed, "base")
-	})
+	for base, want := range map[string]string{
+		"--upload-pack=x y": "the run started from --upload-pack=x y, not from a branch: start a new run with --base BRANCH",
+		"":                  "the run started from a detached HEAD, not from a branch: start a new run with --base BRANCH",
+		"0123456789abcdef0123456789abcdef01234567": "the run started from 0123456789abcdef0123456789abcdef01234567, which is not a branch on GitHub: push the branch, or start a new run with --base BRANCH",
+	} {
+		t.Run("a base that is no branch: "+base, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "")
+			w.change()
+			w.sh(`sed -i.old 's/"base_branch": "main"/"base_branch": "` + base + `"/' .foreman/runs/t-1/report.json .foreman/runs/t-1/state.json`)
+			if r := w.publish(publish.Failed, "base"); r.Errors[0].Message != want {
+				t.Errorf("got %q, want %q", r.Errors[0].Message, want)
+			}
+		})
+	}
 }
 
 func isUsage(err error) bool {

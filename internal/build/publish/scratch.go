@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func (s *scratch) reach(ctx context.Context, args ...string) ([]byte, error) {
 func (s *scratch) fetch(ctx context.Context, checkout string, r build.Report, bundle string) (there string, err error) {
 	base, branch := "refs/heads/"+r.BaseBranch, "refs/heads/"+r.Branch
 	if _, err := s.git.Run(ctx, "check-ref-format", base); err != nil {
-		return "", failed("base", fmt.Errorf("the run did not start from a branch, but from %q: give it one by --base", r.BaseBranch))
+		return "", failed("base", fmt.Errorf("the run started from %s, not from a branch: start a new run with --base BRANCH", cmp.Or(r.BaseBranch, "a detached HEAD")))
 	}
 	out, err := s.reach(ctx, "ls-remote", "--refs", s.url, base, branch)
 	if err != nil {
@@ -99,7 +100,7 @@ func (s *scratch) fetch(ctx context.Context, checkout string, r build.Report, bu
 		}
 	}
 	if !found {
-		return "", failed("base", fmt.Errorf("the branch %s, from which the run started, does not exist on GitHub", r.BaseBranch))
+		return "", failed("base", fmt.Errorf("the run started from %s, which is not a branch on GitHub: push the branch, or start a new run with --base BRANCH", r.BaseBranch))
 	}
 	if _, err := s.reach(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", s.url, "+"+base+":"+refBase); err != nil {
 		return "", failed("git", fmt.Errorf("fetch the branch %s: %w", r.BaseBranch, err))
@@ -109,7 +110,7 @@ func (s *scratch) fetch(ctx context.Context, checkout string, r build.Report, bu
 	}
 	// The configuration is trusted only if the base commit is on the base branch on GitHub.
 	for _, order := range []struct{ older, newer, message string }{
-		{r.BaseSHA, refBase, fmt.Sprintf("the base commit %.12s is not on the branch %s on GitHub: push it, or run again from there", r.BaseSHA, r.BaseBranch)},
+		{r.BaseSHA, refBase, fmt.Sprintf("the base commit %.12s is not on the branch %s on GitHub: push it, or start a new run from a commit of that branch", r.BaseSHA, r.BaseBranch)},
 		{r.BaseSHA, r.HeadSHA, fmt.Sprintf("the change %.12s does not start from the base commit %.12s", r.HeadSHA, r.BaseSHA)},
 	} {
 		_, err := s.git.Run(ctx, "merge-base", "--is-ancestor", order.older, order.newer)
@@ -136,10 +137,10 @@ func (s *scratch) change(ctx context.Context, checkout string, r build.Report, b
 	}
 	commit, err := g.Resolve(ctx, ref)
 	if err != nil {
-		return failed("branch", fmt.Errorf("find %s: %w; run again, or give the bundle of the run by --bundle", where, err))
+		return failed("branch", fmt.Errorf("find %s: %w; pass the bundle of the run with --bundle, or run the task again", where, err))
 	}
 	if commit != r.HeadSHA {
-		return failed("moved", fmt.Errorf("%s is at %.12s, and the report is about %.12s: foreman build review --task-id %s inspects it again", where, commit, r.HeadSHA, r.TaskID))
+		return failed("moved", fmt.Errorf("%s is at %.12s, but the report is for %.12s: run foreman build review --task-id %s", where, commit, r.HeadSHA, r.TaskID))
 	}
 	return nil
 }
@@ -183,9 +184,9 @@ func pushAdvice(err error) string {
 	text := strings.ToLower(err.Error())
 	switch {
 	case strings.Contains(text, "refusing to allow"):
-		return ": the change has files of workflows, which GITHUB_TOKEN may never push; use a token with the permission workflows: write"
+		return ": the change contains workflow files, which GITHUB_TOKEN may never push; use a token with the permission workflows: write"
 	case strings.Contains(text, "fetch first"), strings.Contains(text, "non-fast-forward"), strings.Contains(text, "stale info"):
-		return ": the branch has commits that are not of this run; remove it on GitHub, or use another task id"
+		return ": the branch on GitHub has commits of another run or of people; delete the branch there, or use another task id"
 	}
 	return access(err, "contents: write")
 }

@@ -177,7 +177,7 @@ func (p *publication) comment(ctx context.Context) error {
 		if errors.Is(err, triage.ErrUncertain) {
 			var there bool
 			if written.Comment, there, err = p.GitHub.FindComment(ctx, ref, func(c triage.Comment) bool { return ours(c) && c.Body == body }); err == nil && !there {
-				err = fmt.Errorf("comment on %s: it is unknown whether it is there; publish again, which writes no second one", ref)
+				err = fmt.Errorf("comment on %s: the comment may exist already; publish again, which never writes a second one", ref)
 			}
 		}
 		if err != nil {

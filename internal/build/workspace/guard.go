@@ -103,7 +103,7 @@ func (g *Guard) Check(ctx context.Context, saved string, except []string) ([]str
 	}
 	changed = append(changed, outside...)
 	if g.readOnly {
-		inside := []string{"the worktree's folder of git"} // reported if git cannot read it
+		inside := []string{"the worktree's git folder"} // reported if git cannot read it
 		if now, err := g.at.since(ctx, g.work, g.at.dir, g.at.adminDir(), except); err == nil {
 			inside = g.work.differences(now)
 		}
@@ -171,7 +171,7 @@ func (p place) inPlace() error {
 		if now, err := filepath.EvalSymlinks(dir); err != nil {
 			return err
 		} else if now != dir {
-			return fmt.Errorf("%s leads to %s now: move the folder back to its place", dir, now)
+			return fmt.Errorf("a link in the path %s now leads to %s: put the original folder back", dir, now)
 		}
 	}
 	return nil
@@ -188,7 +188,7 @@ func (p place) folder() (dir *os.Root, replaced bool, err error) {
 	if now, err := filepath.EvalSymlinks(above); err != nil {
 		return nil, false, err
 	} else if now != above {
-		return nil, false, fmt.Errorf("the folder for worktrees %s leads to %s now: move it back to its place", above, now)
+		return nil, false, fmt.Errorf("a link in the path of the worktrees, %s, now leads to %s: put the original folder back", above, now)
 	}
 	root, err := os.OpenRoot(above)
 	if err != nil {
@@ -425,7 +425,7 @@ func (p place) state(ctx context.Context, dir, admin string, except []string) (t
 			size += len(e.data)
 		}
 		if size > maxDirty {
-			return t, fmt.Errorf("uncommitted changes of more than %d MB: commit them or move them away", maxDirty>>20)
+			return t, fmt.Errorf("more than %d MB of uncommitted changes: commit them, or move them out of the checkout", maxDirty>>20)
 		}
 	}
 	return t, nil
@@ -483,7 +483,7 @@ func (g *Guard) restoreCheckout(ctx context.Context, saved string) ([]string, er
 			continue // HEAD or the index, which since has restored
 		}
 		if err := g.restoreFile(ctx, files, name, saved); err != nil {
-			return named, fmt.Errorf("put %s back: %w", name, err)
+			return named, fmt.Errorf("restore %s: %w", name, err)
 		}
 	}
 	return named, nil

@@ -76,7 +76,7 @@ func (r *Repository) Base(ctx context.Context, ref string) (commit, branch strin
 			return commit, branch, err
 		}
 	}
-	return "", "", fmt.Errorf("find the base: no branch or commit is called %s; in a workflow, check out with fetch-depth: 0", ref)
+	return "", "", fmt.Errorf("find the base: no branch or commit is named %s; in a workflow, check out with fetch-depth: 0", ref)
 }
 
 // File returns the content of a file in a commit; nil if the commit has no such file.
@@ -98,7 +98,7 @@ func (r *Repository) Folder(ctx context.Context, commit, path, to string) error 
 		return err
 	}
 	if len(out) == 0 {
-		return fmt.Errorf("read the folder %s of %.12s: there is none", path, commit)
+		return fmt.Errorf("read the folder %s of %.12s: it does not exist", path, commit)
 	}
 	root, err := os.OpenRoot(to)
 	if err != nil {

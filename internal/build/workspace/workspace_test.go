@@ -234,7 +234,7 @@ func TestInspectorChangesNothing(t *testing.T) {
 		"a hidden file":          {`git update-index --assume-unchanged a.txt; echo bad >>a.txt`, "a.txt"},
 		"a skipped file":         {`git update-index --skip-worktree a.txt; echo bad >>a.txt`, "a.txt"},
 		"a lock":                 {`echo bad >>a.txt; touch "$(git rev-parse --git-dir)/index.lock"`, "a.txt"},
-		"no branch":              {`git update-ref -d refs/heads/foreman/t1`, "the worktree's folder of git"},
+		"no branch":              {`git update-ref -d refs/heads/foreman/t1`, "the worktree's git folder"},
 		"a broken index":         {`echo bad >"$(git rev-parse --git-dir)/index"`, "the index"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -418,11 +418,19 @@ func TestAddRefuses(t *testing.T) {
 		t.Errorf("the file is %q", got)
 	}
 	sh(t, p.root, "git worktree remove --force '"+p.tree.Dir+"'; git branch -D -q foreman/t1; git branch foreman")
-	if _, err := p.repo.Add(t.Context(), filepath.Join(t.TempDir(), "w"), "foreman/t1", p.base); err == nil || !strings.Contains(err.Error(), "a branch called foreman is in the way") {
+	if _, err := p.repo.Add(t.Context(), filepath.Join(t.TempDir(), "w"), "foreman/t1", p.base); err == nil || !strings.Contains(err.Error(), "the branch foreman exists") {
 		t.Errorf("a branch in the way: %v", err)
 	}
 	if _, err := p.repo.Add(t.Context(), filepath.Join(t.TempDir(), "w"), "x/a..b", p.base); err == nil {
 		t.Error("a branch that git has not")
+	}
+	theirs := sh(t, p.root, "git checkout -q -b x/t3; git commit -q --allow-empty -m theirs; git rev-parse HEAD")
+	_, err := p.repo.Add(t.Context(), filepath.Join(t.TempDir(), "w"), "x/t3", p.base)
+	if err == nil || !strings.HasSuffix(err.Error(), ": the branch x/t3 is checked out in "+p.root+"; check out another branch there") {
+		t.Errorf("a branch that is checked out: %v", err)
+	}
+	if got := sh(t, p.root, "git rev-parse x/t3"); got != theirs {
+		t.Errorf("the branch was reset from %s to %s", theirs, got)
 	}
 }
 

@@ -29,8 +29,8 @@ type Worktree struct {
 type Author struct{ Name, Email string }
 
 // Add makes a worktree with a branch at a commit. If the branch exists, Add resets it. If an
-// earlier run left a worktree in dir, Add removes it. Another folder that is not empty is an
-// error.
+// earlier run left a worktree in dir, Add removes it. Errors: another folder that is not empty, or
+// a branch that is checked out in another worktree.
 func (r *Repository) Add(ctx context.Context, dir, branch, commit string) (*Worktree, error) {
 	if err := r.checkBranch(ctx, branch); err != nil {
 		return nil, err
@@ -45,7 +45,12 @@ func (r *Repository) Add(ctx context.Context, dir, branch, commit string) (*Work
 	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
 		return nil, fmt.Errorf("make the worktree %s: %w", dir, err)
 	}
+	// --force permits a dir that git still lists. It does not permit the reset of a branch that
+	// another worktree has checked out.
 	if _, err := r.git.Run(ctx, "worktree", "add", "--quiet", "--force", "-B", branch, "--", dir, commit); err != nil {
+		if other, _ := r.find(ctx, func(_, checkedOut string) bool { return checkedOut == "refs/heads/"+branch }); other != "" {
+			return nil, fmt.Errorf("make the worktree %s: the branch %s is checked out in %s; check out another branch there", dir, branch, other)
+		}
 		return nil, fmt.Errorf("make the worktree %s: %w", dir, err)
 	}
 	admin, err := adminFolder(r.common, dir)
@@ -68,7 +73,7 @@ func adminFolder(common, dir string) (string, error) {
 	target, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
 	name, err := filepath.Rel(common, target)
 	if !ok || err != nil || !strings.HasPrefix(filepath.ToSlash(name), "worktrees/") {
-		return "", fmt.Errorf("the file .git of the worktree %s leads elsewhere", dir)
+		return "", fmt.Errorf("the file .git of the worktree %s does not name a git folder of this repository", dir)
 	}
 	return filepath.ToSlash(name), nil
 }
@@ -77,14 +82,14 @@ func adminFolder(common, dir string) (string, error) {
 // a branch exists whose name is a folder of this name, such as "foreman" for "foreman/t1".
 func (r *Repository) checkBranch(ctx context.Context, branch string) error {
 	if _, err := r.git.Run(ctx, "check-ref-format", "--branch", branch); err != nil {
-		return fmt.Errorf("git has no branches called %q: choose another task id", branch)
+		return fmt.Errorf("git does not accept the branch name %q: choose another task id", branch)
 	}
 	for i, c := range branch {
 		if c != '/' {
 			continue
 		}
 		if _, err := r.git.Resolve(ctx, "refs/heads/"+branch[:i]); err == nil {
-			return fmt.Errorf("make the branch %s: a branch called %s is in the way; rename it", branch, branch[:i])
+			return fmt.Errorf("make the branch %s: the branch %s exists, and git cannot have both; rename that branch", branch, branch[:i])
 		}
 	}
 	return nil
@@ -122,20 +127,36 @@ func (w *Worktree) removeFolder() error {
 
 // registered reports whether git lists the worktree.
 func (w *Worktree) registered(ctx context.Context) (bool, error) {
-	out, err := w.repo.git.Run(ctx, "worktree", "list", "--porcelain", "-z")
-	if err != nil {
-		return false, err
-	}
 	dir := w.Dir
 	if parent, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
 		dir = filepath.Join(parent, filepath.Base(dir))
 	}
-	for field := range strings.SplitSeq(string(out), "\x00") {
-		if path, ok := strings.CutPrefix(field, "worktree "); ok && (path == dir || path == w.Dir) {
-			return path != w.repo.Root, nil
+	path, err := w.repo.find(ctx, func(path, _ string) bool { return path == dir || path == w.Dir })
+	return path != "" && path != w.repo.Root, err
+}
+
+// find returns the path of the first worktree that match accepts; empty if there is none. match
+// gets the path of a worktree, and the ref of its branch; empty if no branch is checked out.
+func (r *Repository) find(ctx context.Context, match func(path, ref string) bool) (path string, err error) {
+	out, err := r.git.Run(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return "", err
+	}
+	for entry := range strings.SplitSeq(string(out), "\x00\x00") {
+		var ref string
+		for field := range strings.SplitSeq(entry, "\x00") {
+			if value, ok := strings.CutPrefix(field, "worktree "); ok {
+				path = value
+			}
+			if value, ok := strings.CutPrefix(field, "branch "); ok {
+				ref = value
+			}
+		}
+		if entry != "" && match(path, ref) {
+			return path, nil
 		}
 	}
-	return false, nil
+	return "", nil
 }
 
 // Head returns the commit that is checked out, and its tree.
@@ -233,7 +254,7 @@ func (w *Worktree) checkNested(ctx context.Context, start string) error {
 		path := fields[i+1]
 		named, err := w.git.Run(ctx, "config", "--file", filepath.Join(w.Dir, ".gitmodules"), "--get-regexp", `^submodule\..*\.path$`)
 		if err != nil || !strings.Contains(string(named), " "+path+"\n") {
-			return &UnfitError{fmt.Errorf("%s is a repository of its own, so that its files would not be in the commit: remove %s/.git, or the folder", path, path)}
+			return &UnfitError{fmt.Errorf("%s contains a git repository, so a commit would not include its files: remove %s/.git, or the folder", path, path)}
 		}
 	}
 	return nil

@@ -46,7 +46,7 @@ func Main(ctx context.Context, env process.Env, args []string) int {
 	root.SetErr(env.Stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil && prose.refused {
-		err = command.Usagef("--json: this prints no document; run it without --json")
+		err = command.Usagef("--json: this command prints no document; run it without --json")
 	}
 	if werr := out.Err(); werr != nil && (err == nil || errors.Is(err, werr)) {
 		fmt.Fprintf(env.Stderr, "contribflow: write to standard output: %v\n", werr)

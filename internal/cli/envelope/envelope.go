@@ -180,7 +180,7 @@ func fileProblem(code, verb, name string, err error) *handoff.Problem {
 	case errors.Is(err, workdir.ErrTooLarge):
 		code = CodeTooLarge
 	}
-	name = text.Clip(name, maxName)
+	name = text.Shorten(name, maxName)
 	return &handoff.Problem{Path: name, Code: code, Message: verb + " " + name + ": " + err.Error()}
 }
 
@@ -201,7 +201,7 @@ func Parse(role handoff.Role, data []byte, name string) (value any, problems []h
 		return nil, []handoff.Problem{{Path: Tool, Code: CodeRead, Message: err.Error()}}
 	}
 	if p := &invalid.Problems[0]; p.Code == handoff.CodeInvalidJSON && name != "" {
-		p.Path = text.Clip(name, maxName)
+		p.Path = text.Shorten(name, maxName)
 	}
 	return nil, invalid.Problems
 }

@@ -81,7 +81,7 @@ func (f Folder) within(name string) (string, error) {
 	}
 	rel, err := filepath.Rel(f.Dir, name)
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", command.Usagef("read %s: it lies outside of %s; name a file below that, as a relative path", name, f.Dir)
+		return "", command.Usagef("read %s: it is outside %s; name a file below it by a relative path", name, f.Dir)
 	}
 	return filepath.ToSlash(rel), nil
 }

@@ -3,7 +3,6 @@ package foremand
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -52,20 +51,14 @@ func Commands() *cobra.Command { return commands(process.Env{}.Complete()) }
 
 // commands returns the command table.
 func commands(env process.Env) *cobra.Command {
-	root := &cobra.Command{
+	root := group.Complete(&cobra.Command{
 		Use:           "foremand",
 		Short:         "The harness as a service: a durable queue between GitHub and agents",
 		Long:          help,
 		Version:       env.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          group.Known,
-		RunE: func(c *cobra.Command, _ []string) error {
-			c.SetOut(env.Stderr)
-			_ = c.Help() // the error to report is the missing command, not one of printing help
-			return errors.New("a command is missing")
-		},
-	}
+	}, env)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(serve.Command(env), queue.Command(env), config.Command(env), backup.Command(env))
 	group.Help(root)

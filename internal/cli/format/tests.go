@@ -53,7 +53,7 @@ func Unevaluated(results []ruletest.Result) []string {
 			if len(s.Unevaluated) == 0 {
 				continue
 			}
-			line := fmt.Sprintf("the scan %q is evaluated in part; taken as met: %s", sanitize.Line(s.Query), sanitize.Line(strings.Join(s.Unevaluated, ", ")))
+			line := fmt.Sprintf("the scan %q is only partly evaluated; these terms count as met: %s", sanitize.Line(s.Query), sanitize.Line(strings.Join(s.Unevaluated, ", ")))
 			if !slices.Contains(lines, line) {
 				lines = append(lines, line)
 			}

@@ -24,7 +24,7 @@ func Complete(c *cobra.Command, env process.Env) *cobra.Command {
 		if err := c.Help(); err != nil {
 			return err
 		}
-		return command.Usagef("name a command")
+		return command.Usagef("name a command: %s", strings.Join(names(c), ", "))
 	}
 	return c
 }

@@ -108,7 +108,7 @@ func unusable(err error) error {
 func (b Branch) Glob(ctx context.Context, pattern string) ([]string, error) {
 	dir, last := path.Split(pattern)
 	if strings.ContainsAny(dir, "*?[") {
-		return nil, command.Usagef("only the last part of a glob may hold wildcards when files are read from the repository: %s", pattern)
+		return nil, command.Usagef("only the last part of a glob may contain wildcards when files are read from the repository: %s", pattern)
 	}
 	names, err := b.Client.Dir(ctx, b.Tree, strings.TrimSuffix(dir, "/"))
 	if errors.Is(err, triage.ErrNotFound) {

@@ -75,7 +75,7 @@ func Run(ctx context.Context, o Options) (Verdict, error) {
 	changed, err := changedPaths(ctx, o.Changed, o.Event.Ref())
 	if err != nil {
 		// The triage is already done and most pull requests change no rules, so only warn.
-		v.Warnings = append(v.Warnings, fmt.Sprintf("whether the pull request changes the rules is not known: %v", err))
+		v.Warnings = append(v.Warnings, fmt.Sprintf("the rules of the pull request were not reviewed: %v", err))
 		return v, nil
 	}
 	if !slices.ContainsFunc(changed, o.isRuleFile) {
@@ -101,7 +101,7 @@ func Run(ctx context.Context, o Options) (Verdict, error) {
 		v.Text += "\n\n" + replayed(ctx, o, proposed)
 	}
 	if err := comment(ctx, o, v.Text); err != nil {
-		v.Warnings = append(v.Warnings, fmt.Sprintf("the effect of the pull request's rules is in this summary only: %v", err))
+		v.Warnings = append(v.Warnings, fmt.Sprintf("the comment could not be written, so the review is only in this summary: %v", err))
 	}
 	return v, nil
 }
@@ -154,7 +154,7 @@ func proposedTree(d triage.Delivery) github.Tree {
 
 var (
 	// errBound means that a limit ended the reading of a pull request's files.
-	errBound = errors.New("the files of a pull request are read within limits")
+	errBound = errors.New("a limit for reading a pull request's files was reached")
 	// errFewCalls is an errBound that the pull request's author did not cause.
 	errFewCalls = fmt.Errorf("%w: too few calls to GitHub are left for now", errBound)
 )
@@ -267,7 +267,7 @@ func comment(ctx context.Context, o Options, body string) error {
 	if len(body) > policy.MaxCommentLength {
 		// The note comes first, because the end of the shortened text could be inside code or a folded
 		// part.
-		body = "The whole text stands in the summary of the run.\n\n" + text.Shorten(body, policy.MaxCommentLength/2)
+		body = "The summary of the run contains the whole text.\n\n" + text.Shorten(body, policy.MaxCommentLength/2)
 	}
 	task := o.Task
 	task.ID = protocol.DeriveTaskID(task.ID, reviewKey)

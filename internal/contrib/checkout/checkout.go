@@ -153,7 +153,7 @@ func finish(ctx context.Context, s session.Session, w *workspace.Workspace, crea
 	var warnings []string
 	if !created && !s.Offline {
 		if _, err := workspace.Refresh(ctx, s, w); err != nil {
-			warnings = append(warnings, fmt.Sprintf("the base stays %.12s: %v", w.Record.BaseSHA, err))
+			warnings = append(warnings, fmt.Sprintf("the base commit was not updated and is still %.12s: %v", w.Record.BaseSHA, err))
 		}
 	}
 	clean, err := snapshot.Clean(ctx, w.Clone)

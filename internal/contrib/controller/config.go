@@ -166,7 +166,7 @@ func (c *Config) fields() []field {
 			return unless(c.ForkOwner == nil || IsOwner(*c.ForkOwner), "want the name of an account, or null")
 		}},
 		{"branchPrefix", &c.BranchPrefix, func() string {
-			return unless(branchPrefix(c.BranchPrefix), "want letters, digits, \"-\", \"_\" and \"/\" that begin a branch's name, got %q", text.Quote(c.BranchPrefix))
+			return unless(branchPrefix(c.BranchPrefix), "want the beginning of a branch name: letters, digits, \"-\", \"_\" and \"/\", got %q", text.Quote(c.BranchPrefix))
 		}},
 		{"scoreRules", &c.ScoreRules, nil},
 		{"pipeline", &c.Pipeline, nil},

@@ -32,7 +32,7 @@ func AcceptBuilder(s session.Session, name string) error {
 		return contract.Fail(contract.CodeUsage, "--builder-result %s: %w", name, err)
 	}
 	if result.Run.Status != handoff.OK {
-		why := "it gave no reason"
+		why := "no reason given"
 		if result.Run.Error != nil {
 			why = *result.Run.Error
 		}

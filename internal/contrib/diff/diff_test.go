@@ -47,7 +47,7 @@ func TestCommonLines(t *testing.T) {
 	r.write(r.dir(), "new.md", idiom+"text that is new in here\nfirst step of the guide\nsecond step of the guide\n\nthird step of the guide\n")
 	risks := r.diff().RiskFlags
 	got := risks.DuplicateContent
-	if !strings.HasPrefix(risks.DuplicateSearchIncomplete, "it was ended after 5s") {
+	if !strings.HasPrefix(risks.DuplicateSearchIncomplete, "the search stopped after 5s") {
 		t.Errorf("got %q", risks.DuplicateSearchIncomplete)
 	}
 	if len(got) != 1 || got[0].Confidence != contract.High || got[0].ExistingLocation != "HEAD:a-guide.md:3:first step of the guide" {
@@ -77,9 +77,9 @@ func TestSearchLimits(t *testing.T) {
 			for i := range 600 {
 				r.write(r.upstream, fmt.Sprintf("license/%d", i), lines(9, long+"%d"))
 			}
-		}, long + "\n", "it was ended after 4 MB of matches"},
-		"one file":   {func(r *rig) { r.write(r.upstream, "a", lines(11, "the same line of text, number %d")) }, "the same line of text\n", "in 1 file(s) only the first 10 matches were looked at"},
-		"many lines": {func(*rig) {}, lines(120, "a line that is new here, number %d"), "48 of 120 added lines were looked for"},
+		}, long + "\n", "the search stopped after 4 MB of matches"},
+		"one file":   {func(r *rig) { r.write(r.upstream, "a", lines(11, "the same line of text, number %d")) }, "the same line of text\n", "in 1 file(s) only the first 10 matches were examined"},
+		"many lines": {func(*rig) {}, lines(120, "a line that is new here, number %d"), "only 48 of 120 added lines were searched for"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -262,7 +262,7 @@ func (r *run) warn(what string, err error) error {
 	const limit = 300
 	var warning string
 	if blocked, ok := errors.AsType[*hub.BlockedError](err); ok {
-		warning = fmt.Sprintf("GitHub stopped the discovery from reading on (%s): %s", what, blocked.Throttle.Message)
+		warning = fmt.Sprintf("GitHub refused further reads (%s): %s", what, blocked.Throttle.Message)
 	} else if problem, ok := errors.AsType[*contract.Problem](err); ok && problem.Code == contract.CodeUnreachable {
 		warning = fmt.Sprintf("GitHub could not be reached (%s).", what)
 	} else {

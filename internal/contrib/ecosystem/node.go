@@ -98,7 +98,7 @@ func nodeManager(s *source, dir string, p nodePackage) (manager string, l lock) 
 	if i < 0 && len(found) > 1 {
 		both := strings.Join(found, " and ")
 		l.block = &Block{
-			"The lockfiles of " + both + " are there, and packageManager names none of them. Which one counts is ambiguous.",
+			"There are lockfiles of " + both + ", and packageManager selects none of them.",
 			"Ask the maintainers which of " + both + " counts; package.json can name it as packageManager.",
 		}
 	}

@@ -89,8 +89,8 @@ func pythonLock(s *source, dir, manager string) (l lock, line string) {
 	poetryLock, poetry := s.has(dir, "poetry.lock")
 	if manager == "pip" && uv && poetry {
 		l.block = &Block{
-			"The lockfiles of uv and poetry are there, and pyproject.toml names neither tool. Which one counts is ambiguous.",
-			"Ask the maintainers which of uv.lock and poetry.lock counts; the other one has to go.",
+			"There are lockfiles of uv and poetry, and pyproject.toml configures neither tool.",
+			"Ask the maintainers which of uv.lock and poetry.lock counts; the other one has to be removed.",
 		}
 		return l, "uv sync --frozen --no-install-project"
 	}

@@ -154,7 +154,7 @@ func (s *source) json(name string) (members map[string]json.RawMessage, found bo
 		return nil, false
 	}
 	if err := json.Unmarshal(data, &members); err != nil {
-		s.warn("%s is ignored: it is no JSON object: %v", name, err)
+		s.warn("%s is ignored: it is not a JSON object: %v", name, err)
 		return nil, false
 	}
 	return members, true
@@ -185,12 +185,12 @@ func (s *source) toml(name string) map[string]any {
 		return nil
 	}
 	var root map[string]any
-	err := errors.New("it is nested too deep")
+	err := errors.New("it is nested too deeply")
 	if !deep(data) {
 		_, err = toml.Decode(string(data), &root)
 	}
 	if err != nil {
-		s.warn("%s is ignored: it is no TOML: %v", name, err)
+		s.warn("%s is ignored: it is not valid TOML: %v", name, err)
 		return nil
 	}
 	return root
@@ -266,7 +266,7 @@ func (s *source) xml(name string, into any) bool {
 		return false
 	}
 	if err := xml.Unmarshal(data, into); err != nil {
-		s.warn("%s is ignored: it is no XML: %v", name, err)
+		s.warn("%s is ignored: it is not valid XML: %v", name, err)
 		return false
 	}
 	return true

@@ -89,7 +89,7 @@ func linked(ref triage.Ref, p Pull) (contract.Evidence, bool) {
 	}
 	return contract.Evidence{
 		Kind: contract.LinkedPull, Confidence: contract.High, Title: Title(p.Title), URL: p.URL,
-		Reason: fmt.Sprintf("The %s of an open pull request names #%d.", where, ref.Number),
+		Reason: fmt.Sprintf("The %s of an open pull request mentions #%d.", where, ref.Number),
 	}, true
 }
 
@@ -188,7 +188,7 @@ func assigned(f Facts) (contract.Evidence, bool) {
 		}
 		login := text.Plain(c.Author, loginLimit)
 		e.Title, e.URL = "Comment by "+login, c.URL
-		e.Reason = fmt.Sprintf("%s said on %s to be working on it.", login, c.CreatedAt.UTC().Format(time.DateOnly))
+		e.Reason = fmt.Sprintf("%s commented on %s that they are working on it.", login, c.CreatedAt.UTC().Format(time.DateOnly))
 		return e, true
 	}
 	return e, false

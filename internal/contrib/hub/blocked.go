@@ -28,7 +28,7 @@ func (e *BlockedError) Next() contract.Next {
 	case e.Throttle.Kind == contract.Offline:
 		return contract.Instruct(contract.ActionWaitOrRefine, "Run the command again without --offline.")
 	case e.Throttle.Kind == contract.Unavailable && e.Throttle.HTTPStatus < http.StatusInternalServerError:
-		return contract.Instruct(contract.ActionWaitOrRefine, "Check that the repository is there for you and takes issues, or choose another issue with: contribflow discover --json")
+		return contract.Instruct(contract.ActionWaitOrRefine, "Check that the repository exists, that you can read it and that it accepts issues, or choose another issue with: contribflow discover --json")
 	case e.Throttle.Kind == contract.Unavailable:
 		return contract.Instruct(contract.ActionWaitOrRefine, "Wait some minutes, look at https://www.githubstatus.com, then run the command again.")
 	case e.Throttle.Scope == contract.ScopeDiscovery:
@@ -41,7 +41,7 @@ func (e *BlockedError) Next() contract.Next {
 func (e *BlockedError) Reason() string {
 	switch {
 	case e.Throttle.Kind == contract.Offline:
-		return "The answer of GitHub is not in the cache, and --offline keeps it from being read."
+		return "The response of GitHub is not in the cache, and --offline forbids reading it."
 	case e.Throttle.Kind == contract.Unavailable:
 		return fmt.Sprintf("GitHub refused the read with the status %d.", e.Throttle.HTTPStatus)
 	case e.Throttle.Scope == contract.ScopeDiscovery:

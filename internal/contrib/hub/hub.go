@@ -176,7 +176,7 @@ func (h *Hub) store(r read, k kept) {
 
 func decode(r read, body json.RawMessage, out any) error {
 	if err := json.Unmarshal(body, out); err != nil {
-		return contract.Fail(contract.CodeUnreachable, "%s: the answer is unreadable: %w", r.op, err)
+		return contract.Fail(contract.CodeUnreachable, "%s: decode the response: %w", r.op, err)
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func (h *Hub) failed(ctx context.Context, r read, err error) error {
 	}
 	blocked.Scope, blocked.FailingQuery = r.scope, r.name()
 	if blocked.Kind == contract.SecondaryLimit && r.scope != contract.ScopeDiscovery {
-		blocked.RetryGuidance = "Do not immediately retry. Wait until GitHub takes reads again, then run the command again."
+		blocked.RetryGuidance = "Do not immediately retry. Wait until GitHub accepts reads again, then run the command again."
 	}
 	stop := &BlockedError{Throttle: blocked}
 	h.mu.Lock()

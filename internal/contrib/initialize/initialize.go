@@ -63,12 +63,13 @@ func Run(s session.Session, o Options) (contract.Init, error) {
 	profile.ContributionTypes = append(profile.ContributionTypes, o.Types...)
 	out.Status, out.Reason = contract.Created, "The configuration was written. Adjust it to your interests."
 	if exists {
-		out.Status, out.Reason = contract.Replaced, "The configuration was replaced. The old one is "+controller.ConfigPath+".bak."
+		out.Status, out.Reason = contract.Replaced, "The configuration was replaced, but its content was already the same."
 		written, err := contract.Encode(profile)
 		if err != nil {
 			return contract.Init{}, err
 		}
 		if !bytes.Equal(old, written) { // if equal, the older backup stays
+			out.Reason = "The configuration was replaced. The old one is " + controller.ConfigPath + ".bak."
 			err = s.Controller.WriteFile(controller.ConfigPath+".bak", old)
 		}
 		if err != nil {
@@ -93,5 +94,5 @@ func shown(data []byte) any {
 		return json.RawMessage(data)
 	}
 	const most = 1000
-	return text.Clip(string(data), most)
+	return text.Shorten(string(data), most)
 }

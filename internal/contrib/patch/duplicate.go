@@ -64,7 +64,7 @@ func duplicates(ctx context.Context, s *snapshot.Snapshot, changes []git.Raw, se
 	probes := choose(all)
 	var limits []string
 	if len(probes) < len(all) {
-		limits = append(limits, fmt.Sprintf("%d of %d added lines were looked for", len(probes), len(all)))
+		limits = append(limits, fmt.Sprintf("only %d of %d added lines were searched for", len(probes), len(all)))
 	}
 	var patterns strings.Builder
 	seen := map[string]bool{}
@@ -82,7 +82,7 @@ func duplicates(ctx context.Context, s *snapshot.Snapshot, changes []git.Raw, se
 		limits = append(limits, ended)
 	}
 	if n := locate(probes, s.Base, out); n > 0 {
-		limits = append(limits, fmt.Sprintf("in %d file(s) only the first %d matches were looked at", n, maxRows))
+		limits = append(limits, fmt.Sprintf("in %d file(s) only the first %d matches were examined", n, maxRows))
 	}
 	return report(probes), strings.Join(limits, "; "), nil
 }
@@ -104,11 +104,11 @@ func search(ctx context.Context, s *snapshot.Snapshot, patterns string) (out []b
 		const nothing, usage = 1, 129 // exit codes of git
 		switch {
 		case found.full:
-			return stdout.Bytes(), fmt.Sprintf("it was ended after %d MB of matches", maxGrep>>20), nil
+			return stdout.Bytes(), fmt.Sprintf("the search stopped after %d MB of matches", maxGrep>>20), nil
 		case err == nil, exited && exit.ExitCode() == nothing && stderr.Len() == 0:
 			return stdout.Bytes(), "", nil
 		case ctx.Err() == nil && limited.Err() != nil:
-			return stdout.Bytes(), fmt.Sprintf("it was ended after %s", maxSearch), nil
+			return stdout.Bytes(), fmt.Sprintf("the search stopped after %s", maxSearch), nil
 		case !exited || exit.ExitCode() != usage:
 			return nil, "", err
 		}
@@ -275,5 +275,5 @@ func row(probes []probe) int {
 // shown cuts a line for a document, and takes credentials out.
 func shown(line string) string {
 	const longest = 300
-	return text.Clip(secret.RedactForms(line), longest)
+	return text.Shorten(secret.RedactForms(line), longest)
 }

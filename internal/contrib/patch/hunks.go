@@ -33,7 +33,7 @@ func parse(patch []byte) ([]section, error) {
 		case bytes.HasPrefix(row, []byte("diff --git ")):
 			sections = append(sections, section{})
 		case len(sections) == 0:
-			return nil, fmt.Errorf("the patch begins with %.80q", row)
+			return nil, fmt.Errorf("the patch begins with %.80q, not with diff --git", row)
 		case bytes.HasPrefix(row, []byte("GIT binary patch")), bytes.HasPrefix(row, []byte("Binary files ")):
 			sections[len(sections)-1].binary = true
 		case bytes.HasPrefix(row, []byte("@@ ")):
@@ -52,7 +52,7 @@ func (s *section) hunk(header, rest []byte) ([]byte, error) {
 	fields := bytes.Fields(header)
 	const least = 4 // @@ -1,2 +1,3 @@
 	if len(fields) < least {
-		return nil, fmt.Errorf("the patch has the hunk %.80q", header)
+		return nil, fmt.Errorf("the patch has the invalid hunk header %.80q", header)
 	}
 	_, before, errOld := span(fields[1], '-')
 	number, after, errNew := span(fields[2], '+')
@@ -80,7 +80,7 @@ func (s *section) hunk(header, rest []byte) ([]byte, error) {
 			number, before, after = number+1, before-1, after-1
 		case kind == '\\': // "\ No newline at end of file"
 		default:
-			return nil, fmt.Errorf("the patch has the line %.80q in a hunk", row)
+			return nil, fmt.Errorf("the patch has the invalid line %.80q in a hunk", row)
 		}
 	}
 	return rest, nil
@@ -90,7 +90,7 @@ func (s *section) hunk(header, rest []byte) ([]byte, error) {
 func span(field []byte, sign byte) (start, count int, err error) {
 	first, second, both := bytes.Cut(field, []byte(","))
 	if len(first) < 2 || first[0] != sign {
-		return 0, 0, fmt.Errorf("the patch has a hunk at %.80q", field)
+		return 0, 0, fmt.Errorf("the patch has a hunk with the invalid range %.80q", field)
 	}
 	start, err = strconv.Atoi(string(first[1:]))
 	count = 1
@@ -98,7 +98,7 @@ func span(field []byte, sign byte) (start, count int, err error) {
 		count, err = strconv.Atoi(string(second))
 	}
 	if err != nil || start < 0 || count < 0 {
-		return 0, 0, fmt.Errorf("the patch has a hunk at %.80q", field)
+		return 0, 0, fmt.Errorf("the patch has a hunk with the invalid range %.80q", field)
 	}
 	return start, count, nil
 }

@@ -40,14 +40,14 @@ func TestParse(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	for text, want := range map[string]string{
-		"x\n":                                       `the patch begins with "x"`,
+		"x\n":                                       `the patch begins with "x", not with diff --git`,
 		"diff --git a b\n@@ -1 +1 @@\n+x\n":         "the patch ends in the middle of a hunk",
-		"diff --git a b\n@@ -1 +1 @@\n+x\nx\n":      `the patch has the line "x" in a hunk`,
-		"diff --git a b\n@@ -1\n":                   `the patch has the hunk "@@ -1"`,
-		"diff --git a b\n@@ -x +1 @@\n":             `the patch has a hunk at "-x"`,
-		"diff --git a b\n@@ -1,-1 +1 @@\n":          `the patch has a hunk at "-1,-1"`,
-		"diff --git a b\n@@ +1 -1 @@\n+x\n-y\n":     "the patch has a hunk at \"+1\"\nthe patch has a hunk at \"-1\"",
-		"diff --git a b\n@@ -1,2 +1,0 @@\n-x\n+y\n": "the patch has the line \"+y\" in a hunk",
+		"diff --git a b\n@@ -1 +1 @@\n+x\nx\n":      `the patch has the invalid line "x" in a hunk`,
+		"diff --git a b\n@@ -1\n":                   `the patch has the invalid hunk header "@@ -1"`,
+		"diff --git a b\n@@ -x +1 @@\n":             `the patch has a hunk with the invalid range "-x"`,
+		"diff --git a b\n@@ -1,-1 +1 @@\n":          `the patch has a hunk with the invalid range "-1,-1"`,
+		"diff --git a b\n@@ +1 -1 @@\n+x\n-y\n":     "the patch has a hunk with the invalid range \"+1\"\nthe patch has a hunk with the invalid range \"-1\"",
+		"diff --git a b\n@@ -1,2 +1,0 @@\n-x\n+y\n": "the patch has the invalid line \"+y\" in a hunk",
 	} {
 		if _, err := parse([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v, want %s", text, err, want)

@@ -78,7 +78,7 @@ func split(patch []byte, changes []git.Raw) ([]section, error) {
 			n++
 		}
 		if len(all) < n {
-			return nil, fmt.Errorf("it ends before the %d. of %d files", i+1, len(changes))
+			return nil, fmt.Errorf("it ends before file %d of %d", i+1, len(changes))
 		}
 		one := all[0]
 		for _, more := range all[1:n] {

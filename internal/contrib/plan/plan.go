@@ -113,10 +113,10 @@ func document(a score.Appraisal, found ecosystem.Detection, rules policy) contra
 	d.TestPlan = append(d.TestPlan, "Run repository documentation, lint, or formatting checks if available.", "Manually verify changed links, examples, and commands.")
 	if a.Repo.DefaultBranch != "" {
 		const limit = 100
-		d.Assumptions = append(d.Assumptions, fmt.Sprintf("The change is made on the default branch %s.", text.Plain(a.Repo.DefaultBranch, limit)))
+		d.Assumptions = append(d.Assumptions, fmt.Sprintf("The change is based on the default branch %s.", text.Plain(a.Repo.DefaultBranch, limit)))
 	}
 	if rules.SignOff {
-		d.Assumptions = append(d.Assumptions, "The repository asks for a sign-off (DCO); it must be added by the human.")
+		d.Assumptions = append(d.Assumptions, "The repository asks for a sign-off (DCO); a person must add it.")
 	}
 	if rules.Disclosure != "" {
 		d.PRBodyGuidance = append(d.PRBodyGuidance, "The repository asks to disclose AI assistance: "+rules.Disclosure)
@@ -127,7 +127,7 @@ func document(a score.Appraisal, found ecosystem.Detection, rules policy) contra
 		d.Questions = append(d.Questions, "Does the repository accept a contribution made with the help of AI? A person has to ask, or to leave the issue.")
 	}
 	if r.Flags.DuplicatePRRisk != contract.Low {
-		d.Questions = append(d.Questions, "Does somebody work on the issue already? Look at the evidence with: contribflow score "+issue)
+		d.Questions = append(d.Questions, "Is somebody already working on the issue? Look at the evidence with: contribflow score "+issue)
 	}
 	if r.Flags.SecuritySensitive {
 		d.StopConditions = append(d.StopConditions, "Stop: the issue may be about a vulnerability. Report and fix it by the repository's private disclosure.")
@@ -206,10 +206,10 @@ func fix(d contract.Plan) string {
 	const limit = 120
 	title := text.Shorten(cmp.Or(d.Title, d.Issue), limit)
 	if len(d.LikelyFiles) == 0 {
-		return fmt.Sprintf("Find the smallest place that settles %q, and change nothing else.", title)
+		return fmt.Sprintf("Find the smallest change that resolves %q, and change nothing else.", title)
 	}
 	const few = 3
-	return fmt.Sprintf("Make the smallest change that settles %q, beginning with %s.", title, strings.Join(d.LikelyFiles[:min(few, len(d.LikelyFiles))], ", "))
+	return fmt.Sprintf("Make the smallest change that resolves %q, starting with %s.", title, strings.Join(d.LikelyFiles[:min(few, len(d.LikelyFiles))], ", "))
 }
 
 // assessment returns an explanation of the risk level.

@@ -75,7 +75,7 @@ func (d draft) write() string {
 			b.WriteString("\n" + part + "\n")
 		}
 	}
-	return text.Clip(secret.RedactForms(b.String()), maxBody)
+	return text.Shorten(secret.RedactForms(b.String()), maxBody)
 }
 
 // verbs maps git's status letters to words.

@@ -184,7 +184,7 @@ func (r review) duplicateContent() result {
 		out.problem = fmt.Sprintf("Patch artifact reports %d duplicate content warning(s) in %s.", len(r.patch.RiskFlags.DuplicateContent), some(places))
 	}
 	if r.patch != nil && r.patch.RiskFlags.DuplicateSearchIncomplete != "" {
-		const more = " There may be more of it, for the search is incomplete: "
+		const more = " The search is incomplete, so there may be more: "
 		if out.problem != "" {
 			out.problem += more + r.patch.RiskFlags.DuplicateSearchIncomplete + "."
 		} else {

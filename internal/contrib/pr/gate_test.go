@@ -79,7 +79,7 @@ func TestGate(t *testing.T) {
 			r.config.Pipeline, r.inspector = true, judged("e", handoff.ChangesRequested)
 		}, checkInspector, "Let an Inspector"},
 		{"approved no patch in particular", func(r *review) { r.config.Pipeline, r.inspector = true, judged("", handoff.Approved) }, checkInspector, "Let an Inspector"},
-		{"stale dry run", func(r *review) { r.dryRun = "The workspace changed after the dry run." }, checkDryRun, "contribflow pr --draft --json"},
+		{"stale dry run", func(r *review) { r.dryRun = "The workspace changed after the dry run: run it again." }, checkDryRun, "contribflow pr --draft --json"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestBody(t *testing.T) {
 		t.Error("not disclosed")
 	}
 	long := draft{number: 1, disclose: true, extra: strings.Repeat("x", 100_000)}
-	if got := long.write(); len([]rune(got)) > maxBody+1 || !disclosed(got) {
+	if got := long.write(); len([]rune(got)) > maxBody || !disclosed(got) {
 		t.Errorf("%d characters", len([]rune(got)))
 	}
 }

@@ -307,7 +307,7 @@ func (c *contribution) login(ctx context.Context) (string, error) {
 	}
 	login := strings.TrimSpace(out)
 	if !controller.IsOwner(login) {
-		return "", contract.Fail(contract.CodeInternal, "gh api user --jq .login printed %q, which is no login", text.Quote(login))
+		return "", contract.Fail(contract.CodeInternal, "gh api user --jq .login printed %q, which is not a login", text.Quote(login))
 	}
 	return login, nil
 }

@@ -101,13 +101,13 @@ func (c *contribution) recorded() (r request, stale string, err error) {
 	}
 	switch {
 	case d.Status != contract.DryRun:
-		return r, "The last dry run did not pass, or was used: run it again.", nil
+		return r, "The last dry run was blocked or already used: run it again.", nil
 	case d.PatchDigest != c.review.digest:
-		return r, "The workspace changed after the dry run.", nil
+		return r, "The workspace changed after the dry run: run it again.", nil
 	case string(body) != d.BodyPreview:
-		return r, "The body changed after the dry run.", nil
+		return r, "The body changed after the dry run: run it again.", nil
 	case d.Digest != digest(d, d.BodyPreview) || strings.Join(publish.Lines(c.review.commands), "\n") != strings.Join(d.WouldRun, "\n"):
-		return r, "The record of the dry run changed after it.", nil
+		return r, "The record of the dry run was modified: run the dry run again.", nil
 	}
 	return r, "", nil
 }
@@ -121,7 +121,7 @@ func (c *contribution) unapproved() string {
 	case approved == c.record.Digest, approved == "" && person:
 		return ""
 	case approved == "":
-		return "In CI, " + approvalVariable + " must hold the digest of the dry run that a person approved."
+		return "In CI, " + approvalVariable + " must contain the digest of the dry run that a person approved."
 	default:
 		return approvalVariable + " is the digest of another dry run."
 	}

@@ -187,7 +187,7 @@ func (p *publisher) run(ctx context.Context) error {
 
 func (p *publisher) redact(s string) string {
 	const most = 2000
-	return text.Clip(secret.RedactForms(secret.Redact(s, p.secrets...)), most)
+	return text.Shorten(secret.RedactForms(secret.Redact(s, p.secrets...)), most)
 }
 
 // A finding describes whether an earlier attempt has completed a step.
@@ -208,7 +208,7 @@ func (p *publisher) done(ctx context.Context, s step) (finding, error) {
 			return finding{reason: "The fork exists."}, nil
 		}
 		if !strings.EqualFold(p.login, p.request.Login) {
-			return finding{}, fmt.Errorf("gh is signed in as %s and would not fork to %s: make that fork first", text.Quote(p.login), p.request.Login)
+			return finding{}, fmt.Errorf("gh is signed in as %s, which cannot create a fork for %s: create this fork first", text.Quote(p.login), p.request.Login)
 		}
 		return finding{}, nil
 	case stepCommit:
@@ -255,7 +255,7 @@ func (p *publisher) fork(ctx context.Context) (bool, error) {
 	}
 	target := p.request.Issue.Owner + "/" + p.request.Issue.Repo
 	if !slices.ContainsFunc(strings.Fields(out), func(of string) bool { return strings.EqualFold(of, target) }) {
-		return false, fmt.Errorf("%s is not a fork of %s/%s: rename it, or fork under another account with \"forkOwner\"", name, p.request.Issue.Owner, p.request.Issue.Repo)
+		return false, fmt.Errorf("%s is not a fork of %s/%s: rename it, or set \"forkOwner\" to another account", name, p.request.Issue.Owner, p.request.Issue.Repo)
 	}
 	return true, nil
 }
@@ -287,7 +287,7 @@ func (p *publisher) execute(ctx context.Context, c Command) (url string, err err
 		out = string(data)
 	}
 	const kept = 2000
-	if shown := strings.TrimSpace(text.Clip(p.redact(out), kept)); shown != "" && c.step != stepAuth {
+	if shown := strings.TrimSpace(text.Shorten(p.redact(out), kept)); shown != "" && c.step != stepAuth {
 		fmt.Fprintf(&p.log, "%s\n", shown)
 	}
 	if err != nil {
@@ -328,7 +328,7 @@ func (p *publisher) awaitFork(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("GitHub has not made the fork %s/%s yet; run the dry run again in a minute", p.request.Login, p.request.Issue.Repo)
+	return fmt.Errorf("GitHub has not created the fork %s/%s yet; run the dry run again in a minute", p.request.Login, p.request.Issue.Repo)
 }
 
 // opened returns the URL of the pull request from gh's output.
@@ -339,5 +339,5 @@ func (p *publisher) opened(out string) (string, error) {
 			return line, nil
 		}
 	}
-	return "", fmt.Errorf("gh pr create printed no address: %q", text.Quote(out))
+	return "", fmt.Errorf("gh pr create printed no pull request URL: %q", text.Quote(out))
 }

@@ -104,7 +104,7 @@ func Appraise(ctx context.Context, s session.Session, h *hub.Hub, look Look) (Ap
 		return Appraisal{}, err
 	}
 	if truncated {
-		a.Warnings = append(a.Warnings, "The repository has more files than GitHub lists; the others were not looked at.")
+		a.Warnings = append(a.Warnings, "The repository has more files than GitHub lists; the others were not examined.")
 	}
 	a.Files = files
 	facts := scoring.Facts{
@@ -118,7 +118,7 @@ func Appraise(ctx context.Context, s session.Session, h *hub.Hub, look Look) (Ap
 			return Appraisal{}, err
 		}
 	} else {
-		a.Warnings = append(a.Warnings, "Duplicates were not looked for.")
+		a.Warnings = append(a.Warnings, "No search for duplicates was made.")
 	}
 	a.Repo.Contributing = slices.ContainsFunc(files, func(p evidence.Path) bool { return guide(p.Name) })
 	a.Repo.Tests = slices.ContainsFunc(files, func(p evidence.Path) bool { return tests(p.Name) })
@@ -151,7 +151,7 @@ func (a *Appraisal) lacks(what string, err error) error {
 	} else if problem, ok := errors.AsType[*contract.Problem](err); ok && problem.Code == contract.CodeUnreachable {
 		reason = "GitHub could not be reached."
 	} else if errors.Is(err, triage.ErrNotFound) {
-		reason = "GitHub shows none."
+		reason = "GitHub does not show them."
 	} else {
 		return err
 	}

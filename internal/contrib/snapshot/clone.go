@@ -38,7 +38,7 @@ const maxGit = 2 * time.Minute
 func (c Clone) Check() error {
 	dir := filepath.Join(c.Dir, ".git")
 	strange := func(path string) error {
-		return c.Mismatch("%s is no clone: %s is neither a file nor a folder", c.Name, filepath.ToSlash(strings.TrimPrefix(path, c.Dir+string(filepath.Separator))))
+		return c.Mismatch("%s is not a clone: %s is neither a file nor a folder", c.Name, filepath.ToSlash(strings.TrimPrefix(path, c.Dir+string(filepath.Separator))))
 	}
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || path == dir { // removed meanwhile, or .git itself

@@ -112,7 +112,7 @@ func derive(f Facts) Position {
 	case !f.Changed:
 		return Position{contract.StateNeedsChanges, run(contract.ActionEdit, CommandDiff), false, "The workspace has no changes."}
 	case !fresh(f.PatchDigest):
-		return Position{contract.StateReadyForDiff, run(contract.ActionDiff, CommandDiff), false, "The workspace has changes that no patch artifact holds."}
+		return Position{contract.StateReadyForDiff, run(contract.ActionDiff, CommandDiff), false, "The workspace has changes that no patch artifact contains."}
 	case f.Validation == "" || !fresh(f.ValidationDigest):
 		return Position{contract.StateNeedsValidation, run(contract.ActionValidate, CommandValidate), false, "The patch has not been validated."}
 	case f.Validation == contract.Blocked:

@@ -140,7 +140,7 @@ func record(entry *contract.CommandRun, command ecosystem.Command, setup bool, r
 	if len(entry.SystemPackages) > 0 {
 		entry.Reason += " Likely missing system packages: " + strings.Join(entry.SystemPackages, ", ") + "."
 	} else if program := missingProgram(output); program != "" {
-		entry.Reason += fmt.Sprintf(" The image %s has no %s; name one that does as sandbox.images.%s in .contribflow/config.json.",
+		entry.Reason += fmt.Sprintf(" The image %s does not contain %s; set sandbox.images.%s in .contribflow/config.json to one that does.",
 			command.Image, program, command.Ecosystem)
 	}
 }

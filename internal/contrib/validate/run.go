@@ -72,7 +72,7 @@ func (r *runner) inSandbox(ctx context.Context) (err error) {
 	}
 	defer func() {
 		if closeErr := box.Close(); closeErr != nil {
-			r.document.Warnings = append(r.document.Warnings, r.log.redactor.redact("Containers or volumes are left, and the next validation removes them: "+explain(closeErr, closeErr)))
+			r.document.Warnings = append(r.document.Warnings, r.log.redactor.redact("Containers or volumes were not removed, and the next validation removes them: "+explain(closeErr, closeErr)))
 		}
 	}()
 	all := append(slices.Clone(r.found.Setup), r.found.Commands...)
@@ -133,7 +133,7 @@ func (r *runner) command(ctx context.Context, box *sandbox.Session, command ecos
 	r.log.add("$ %s  [%s, in %s]", command.Line, command.Image, text.Plain(path.Join(sandboxRoot, command.Dir), maxPath))
 	r.log.output(&output)
 	if err != nil {
-		r.log.add("not run to its end: %v\n", err)
+		r.log.add("did not finish: %v\n", err)
 		return fmt.Errorf("image %s, key %s: %w", command.Image, command.Ecosystem, err)
 	}
 	r.log.add("%s after %s\n", result.Reason, result.Duration.Round(time.Millisecond))

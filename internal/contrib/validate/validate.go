@@ -36,9 +36,9 @@ type Options struct {
 func (o Options) Check() error {
 	switch {
 	case o.Sandbox != "" && o.Sandbox != Docker:
-		return fmt.Errorf("--sandbox: there is no sandbox %q; want %s", text.Quote(o.Sandbox), Docker)
+		return fmt.Errorf("--sandbox: want %s, got %q", Docker, text.Quote(o.Sandbox))
 	case o.Run && o.Sandbox == "":
-		return errors.New("--run needs --sandbox docker: commands of a repository never run on this machine itself")
+		return errors.New("--run needs --sandbox docker: commands of a repository never run directly on this machine")
 	}
 	for _, accepted := range o.Accept {
 		if accepted != AcceptLockfile {

@@ -56,7 +56,7 @@ func Open(s session.Session, issue triage.Ref, files controller.Files) (*Workspa
 		return nil, w.Clone.Mismatch("%s is the workspace of %s", files.Workspace, w.Record.Issue)
 	}
 	if err := plain(filepath.Join(w.Clone.Dir, ".git")); err != nil {
-		return nil, w.Clone.Mismatch("%s is no clone: %v", files.Workspace, err)
+		return nil, w.Clone.Mismatch("%s is not a clone: %v", files.Workspace, err)
 	}
 	if err := w.Clone.Check(); err != nil {
 		return nil, err

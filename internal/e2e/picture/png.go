@@ -21,7 +21,7 @@ var signature = []byte("\x89PNG\r\n\x1a\n")
 // WithSource returns a picture with the digest of the text that it was made of.
 func WithSource(picture, source []byte) ([]byte, error) {
 	if !bytes.HasPrefix(picture, signature) || len(picture) < ihdrEnd {
-		return nil, errors.New("the browser gave no PNG")
+		return nil, errors.New("the browser returned no PNG")
 	}
 	text := []byte("tEXt" + keyword + "\x00" + Digest(source))
 	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(text)-4))

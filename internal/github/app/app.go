@@ -130,7 +130,7 @@ func (s *signer) Token(context.Context, string) (string, error) {
 	})
 	signed, err := token.SignedString(s.key)
 	if err != nil {
-		return "", errors.New("sign for the App: the private key cannot sign")
+		return "", errors.New("make the App's token: signing with the private key failed")
 	}
 	return signed, nil
 }

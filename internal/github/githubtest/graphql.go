@@ -54,7 +54,7 @@ func parseQuery(body []byte) (query, error) {
 		return query{}, problems
 	}
 	if len(doc.Operations) != 1 || doc.Operations[0].Operation != ast.Mutation {
-		return query{}, errors.New("the fake knows one mutation only")
+		return query{}, errors.New("the fake supports only one mutation")
 	}
 	op := doc.Operations[0]
 	vars, err := validator.VariableValues(schema, op, in.Variables)

@@ -132,5 +132,5 @@ func match(r *state.Repository, i *state.Record, word string) (bool, error) {
 	case "author":
 		return strings.EqualFold(value, i.Author), nil
 	}
-	return false, fmt.Errorf("the fake does not know %s", word)
+	return false, fmt.Errorf("the fake does not support %s", word)
 }

@@ -49,6 +49,6 @@ type BudgetError struct {
 
 // Error states how many calls are left.
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("the token has %d calls left until %s, and %d are kept for others",
+	return fmt.Sprintf("the token has %d calls left until %s, and %d are reserved for other users of the token",
 		e.Remaining, e.Reset.UTC().Format("15:04 MST"), e.Reserve)
 }

@@ -76,15 +76,15 @@ func TestTranslate(t *testing.T) {
 		{"github.actor == 'a' || secrets.X", "lost 23: secrets.X has no counterpart"},
 		{"contains(toJSON(github.event), 'x')", "lost 9: toJSON() has no counterpart"},
 		{"github.event.issue.comments > 3", "lost 0: github.event.issue.comments has no counterpart"},
-		{"hashFiles('x') != ''", "lost 0: hashFiles() has no counterpart here"},
-		{"${{ !github.event.pull_request.draft }} && github.actor == 'a'", "lost 40: with text around ${{ }} it is a text for GitHub, and always holds"},
-		{" !${{ github.event.pull_request.draft }}", "lost 1: with text around ${{ }} it is a text for GitHub, and always holds"},
-		{"${{ github.actor == 'a' }} ${{ github.actor == 'b' }}", "lost 27: with text around ${{ }} it is a text for GitHub, and always holds"},
+		{"hashFiles('x') != ''", "lost 0: hashFiles() has no counterpart"},
+		{"${{ !github.event.pull_request.draft }} && github.actor == 'a'", "lost 40: text around ${{ }} turns the condition into a text, which is always true for GitHub"},
+		{" !${{ github.event.pull_request.draft }}", "lost 1: text around ${{ }} turns the condition into a text, which is always true for GitHub"},
+		{"${{ github.actor == 'a' }} ${{ github.actor == 'b' }}", "lost 27: text around ${{ }} turns the condition into a text, which is always true for GitHub"},
 		{" ${{ !github.event.pull_request.draft }}\n", "not pr.draft"},
-		{"github.actor == ", "lost 0: it cannot be read"},
-		{"github.actor = 'a'", "lost 0: it cannot be read"},
-		{"'open", "lost 0: it cannot be read"},
-		{strings.Repeat("(", 100) + "true" + strings.Repeat(")", 100), "lost 0: it cannot be read"},
+		{"github.actor == ", "lost 0: the expression cannot be parsed"},
+		{"github.actor = 'a'", "lost 0: the expression cannot be parsed"},
+		{"'open", "lost 0: the expression cannot be parsed"},
+		{strings.Repeat("(", 100) + "true" + strings.Repeat(")", 100), "lost 0: the expression cannot be parsed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.src, func(t *testing.T) {

@@ -31,11 +31,11 @@ type Condition struct {
 // GitHub, such as "pull_request_target", which is "pull_request" in our rules.
 func Translate(src string, events []string) Condition {
 	if at, around := textAround(src); around {
-		return Condition{Lost: []Problem{{at, "with text around ${{ }} it is a text for GitHub, and always holds"}}}
+		return Condition{Lost: []Problem{{at, "text around ${{ }} turns the condition into a text, which is always true for GitHub"}}}
 	}
 	n, ok := parse(src)
 	if !ok {
-		return Condition{Lost: []Problem{{0, "it cannot be read"}}}
+		return Condition{Lost: []Problem{{0, "the expression cannot be parsed"}}}
 	}
 	terms := []*node{n}
 	if n.kind == operator && n.text == "&&" {
@@ -206,7 +206,7 @@ func (t translation) compared(n *node) value {
 	equal := n.text == "=="
 	switch {
 	case left.kind != path && left.kind != function:
-		return lost(n, "it has no counterpart")
+		return lost(n, "this comparison has no counterpart")
 	case left.kind == function && (right.text == "true" || right.text == "false") && (equal || n.text == "!="):
 		v := t.truth(positive(left, (right.text == "true") == equal))
 		if v.lost == nil && right.kind == literal {
@@ -214,7 +214,7 @@ func (t translation) compared(n *node) value {
 		}
 		return v
 	case left.kind == function:
-		return lost(left, left.name+"() has no counterpart here")
+		return lost(left, left.name+"() has no counterpart")
 	case !ok:
 		return lost(left, left.name+" has no counterpart")
 	case !equal && n.text != "!=":
@@ -237,7 +237,7 @@ func (t translation) compared(n *node) value {
 	case right.kind == word && right.text == "null":
 		same.text = f.text + " " + sign + ` ""`
 	case right.kind != literal || f.kind == names:
-		return lost(n, "it has no counterpart")
+		return lost(n, "this comparison has no counterpart")
 	case left.text == eventName:
 		return t.event(right.text, equal)
 	default:
@@ -279,7 +279,7 @@ func (t translation) flag(f field, left, right *node, equal bool) value {
 	case right.kind == word && (right.text == "false" || right.text == "null"):
 	case right.kind == literal && right.text == "":
 	default:
-		return lost(left, left.name+" is true or false")
+		return lost(left, left.name+" can only be compared with true or false")
 	}
 	return t.truth(positive(left, yes == equal))
 }
@@ -355,7 +355,7 @@ func (t translation) call(n *node) value {
 	case n.text == "endswith":
 		return t.within(n, "endsWith")
 	}
-	return lost(n, n.name+"() has no counterpart here")
+	return lost(n, n.name+"() has no counterpart")
 }
 
 // within translates a function such as startsWith, about a text and a part of it.
@@ -365,7 +365,7 @@ func (t translation) within(n *node, op string) value {
 	case n.args[0].kind != path || !ok || !f.isText():
 		return lost(n.args[0], describe(n.args[0])+" has no counterpart")
 	case n.args[1].kind != literal:
-		return lost(n.args[1], describe(n.args[1])+" has no counterpart here")
+		return lost(n.args[1], describe(n.args[1])+" has no counterpart")
 	}
 	part := n.args[1].text
 	if n.args[0].text == eventName {
@@ -397,7 +397,7 @@ func (t translation) oneOf(in, part *node) value {
 	var list []string
 	if !ok || !f.isText() || len(in.args) != 1 || in.args[0].kind != literal ||
 		json.Unmarshal([]byte(in.args[0].text), &list) != nil || len(list) == 0 {
-		return lost(part, describe(part)+" has no counterpart here")
+		return lost(part, describe(part)+" has no counterpart")
 	}
 	if part.text == eventName {
 		return t.anyEvent(func(e string) bool {

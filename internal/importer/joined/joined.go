@@ -115,12 +115,12 @@ func split(name, text string) (part, error) {
 	}
 	m := origin.FindStringSubmatch(first)
 	if !ok || m == nil {
-		return part{}, fmt.Errorf("read the rules imported from %s: they have another form", name)
+		return part{}, fmt.Errorf("read the rules imported from %s: unexpected form", name)
 	}
 	p.action, p.rules = m[2], rules
 	p.comment = "  # From " + m[1] + "\n"
 	if p.config.Mode != "" {
-		p.comment += "  # The source writes nothing; with mode: apply these rules do.\n"
+		p.comment += "  # " + p.action + " has debug-only and writes nothing; with mode: apply these rules write.\n"
 	}
 	if more != "" {
 		p.comment += "  " + strings.ReplaceAll(more, "\n", "\n  ") + "\n"

@@ -43,7 +43,7 @@ func member(in []rune, pos int, unicodeMode bool) atom {
 	case !high.single:
 		out.text = low.text + `\-` + high.text
 	case high.char < low.char:
-		out = out.problem(pos, "the range in a class is the wrong way round")
+		out = out.problem(pos, "the range in a class is reversed")
 	default:
 		out.text = low.text + "-" + high.text
 	}

@@ -68,7 +68,7 @@ func braced(in []rune, at int) atom {
 	r, ok := hex(in[start:end])
 	a := atom{char: r, single: true, next: min(end+1, len(in))}
 	if !ok || end == len(in) || r > unicode.MaxRune {
-		a = a.problem(at, `\u{…} names no character`)
+		a = a.problem(at, `\u{…} is not a character`)
 	}
 	return a.whole(at)
 }
@@ -101,7 +101,7 @@ func digits(in []rune, at int) atom {
 // whole reports a problem for a surrogate, because RE2 has no halves of a character.
 func (a atom) whole(at int) atom {
 	if utf16.IsSurrogate(a.char) || a.char > unicode.MaxRune {
-		a = a.problem(at, "half of a character has no counterpart in RE2")
+		a = a.problem(at, "a lone surrogate (half of a character) has no counterpart in RE2")
 		a.char = unicode.ReplacementChar
 	}
 	return a

@@ -84,7 +84,7 @@ func (t *translator) flags(flags string) string {
 		case 'v':
 			t.problem(0, "the flag v (sets in classes) has no counterpart")
 		default:
-			t.problem(0, "%q is no flag of a regular expression", f)
+			t.problem(0, "%q is not a flag of a regular expression", f)
 		}
 	}
 	if ours == "" {
@@ -199,7 +199,7 @@ func (t *translator) brace() {
 	case max(least, most) > maxRepeat:
 		t.problem(t.pos-1, "more than %d repetitions have no counterpart", maxRepeat)
 	case comma && high != "" && most < least:
-		t.problem(t.pos-1, "{%s} is the wrong way round", text)
+		t.problem(t.pos-1, "{%s} is reversed", text)
 	}
 	t.out.WriteString("{" + text + "}")
 	t.pos = end + 1
@@ -262,7 +262,7 @@ func (t *translator) modifiers(at int) {
 		}
 	}
 	if end == len(t.in) || t.in[end] != ':' {
-		t.problem(at, "JavaScript knows no such group (flags stand behind the last slash), so the source fails and adds no label at all")
+		t.problem(at, "JavaScript has no such group (flags follow the last slash), so the original action fails and adds no label at all")
 		t.pos = len(t.in)
 		return
 	}

@@ -29,10 +29,10 @@ func TestTranslate(t *testing.T) {
 		{`\p{Script=Greek}`, "u", `\p{Greek}`, nil},
 		{"ab(?=c)", "", "", []jsregexp.Problem{{At: 2, Msg: "look-ahead (?= has no counterpart in RE2"}}},
 		{`(a)\1`, "", "", []jsregexp.Problem{{At: 3, Msg: `the back-reference \1 has no counterpart in RE2`}}},
-		{"[b-a]", "", "", []jsregexp.Problem{{At: 1, Msg: "the range in a class is the wrong way round"}}},
+		{"[b-a]", "", "", []jsregexp.Problem{{At: 1, Msg: "the range in a class is reversed"}}},
 		{"x[a", "", "", []jsregexp.Problem{{At: 1, Msg: "the class is not closed"}}},
-		{`\ud800`, "", "", []jsregexp.Problem{{At: 0, Msg: "half of a character has no counterpart in RE2"}}},
-		{"x", "q", "", []jsregexp.Problem{{At: 0, Msg: `'q' is no flag of a regular expression`}}},
+		{`\ud800`, "", "", []jsregexp.Problem{{At: 0, Msg: "a lone surrogate (half of a character) has no counterpart in RE2"}}},
+		{"x", "q", "", []jsregexp.Problem{{At: 0, Msg: `'q' is not a flag of a regular expression`}}},
 	}
 	for _, tt := range tests {
 		got, problems := jsregexp.Translate(tt.src, tt.flags)

@@ -30,11 +30,11 @@ func Parse(s string) (g Glob, problem string) {
 	}
 	switch {
 	case len(s) > 1000:
-		return g, "a glob has at most 1000 bytes"
+		return g, "it has more than 1000 bytes"
 	case rest == "" || strings.HasPrefix(rest, "#"):
 		return g, "it matches no file"
 	case strings.HasPrefix(rest, "/") || strings.HasSuffix(rest, "/"):
-		return g, "it begins or ends with / and matches no file in the source"
+		return g, "it begins or ends with /, so it matches no file"
 	}
 	for _, open := range []string{"?(", "*(", "+(", "@(", "!("} {
 		if strings.Contains(rest, open) {
@@ -43,7 +43,7 @@ func Parse(s string) (g Glob, problem string) {
 	}
 	list, ok := braces(rest, maxBraces)
 	if !ok {
-		return g, fmt.Sprintf("its braces hold a range, or stand for more than %d globs", maxBraces)
+		return g, fmt.Sprintf("its braces contain a range or expand to more than %d globs", maxBraces)
 	}
 	for _, one := range list {
 		if slices.Contains(strings.Split(one, "/"), ".") {
@@ -56,7 +56,7 @@ func Parse(s string) (g Glob, problem string) {
 		g.Any = append(g.Any, text)
 	}
 	if len(g.Any) == 0 {
-		return g, "it has a folder named . and matches no file in the source"
+		return g, "it has a folder named ., so it matches no file"
 	}
 	return g, ""
 }
@@ -82,7 +82,7 @@ func folders(s string) (string, string) {
 			p = strings.ReplaceAll(p, "[", `\[`)
 		}
 		if _, err := path.Match(p, "x"); err != nil {
-			return "", "it is no glob"
+			return "", "it is not a valid glob"
 		}
 		parts[i] = p
 	}

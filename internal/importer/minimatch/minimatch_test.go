@@ -19,14 +19,14 @@ func TestParse(t *testing.T) {
 		{"!docs/**", minimatch.Glob{Negated: true, Any: []string{"docs/**"}}, ""},
 		{"!!a", minimatch.Glob{Any: []string{"a"}}, ""},
 		{"src/{a,b{c,d}}/x", minimatch.Glob{Any: []string{"src/a/x", "src/bc/x", "src/bd/x"}}, ""},
-		{"./src/*", minimatch.Glob{}, "it has a folder named . and matches no file in the source"},
-		{"src/./x", minimatch.Glob{}, "it has a folder named . and matches no file in the source"},
+		{"./src/*", minimatch.Glob{}, "it has a folder named ., so it matches no file"},
+		{"src/./x", minimatch.Glob{}, "it has a folder named ., so it matches no file"},
 		{"{./a,b,c/.}", minimatch.Glob{Any: []string{"b"}}, ""},
 		{"a**b/[!x]", minimatch.Glob{Any: []string{"a*b/[^x]"}}, ""},
-		{"/a", minimatch.Glob{}, "it begins or ends with / and matches no file in the source"},
+		{"/a", minimatch.Glob{}, "it begins or ends with /, so it matches no file"},
 		{"#a", minimatch.Glob{}, "it matches no file"},
 		{"+(a|b)", minimatch.Glob{}, "patterns like +(…) have no counterpart"},
-		{"{1..3}", minimatch.Glob{}, "its braces hold a range, or stand for more than 100 globs"},
+		{"{1..3}", minimatch.Glob{}, "its braces contain a range or expand to more than 100 globs"},
 		{"[[:alpha:]]", minimatch.Glob{}, "classes like [:alpha:] have no counterpart"},
 	}
 	for _, tt := range tests {

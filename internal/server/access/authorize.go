@@ -77,7 +77,7 @@ func (a *Authorizer) Authorize(r *http.Request, role Role) (Caller, error) {
 	case !right:
 		return Caller{}, err
 	case found.operator != (role == Operators):
-		return Caller{}, forbidden("the credential is not for this")
+		return Caller{}, forbidden("the credential does not permit this request")
 	}
 	return Caller{found.name, found.agents}, nil
 }

@@ -96,7 +96,7 @@ func (c *Credentials) add(one Credential, configured bool) error {
 	case one.Secret == "":
 		return fmt.Errorf("credential %q: its secret is empty", one.Name)
 	case one.Operator && len(one.Agents) > 0:
-		return fmt.Errorf("credential %q: an operator claims nothing, and needs no addresses of agents", one.Name)
+		return fmt.Errorf("credential %q: an operator claims no tasks; remove the addresses of agents", one.Name)
 	}
 	for _, a := range one.Agents {
 		url, err := address.Canonical(a)

@@ -21,7 +21,7 @@ func TestNewCredentials(t *testing.T) {
 		{"no name", []access.Credential{{Secret: "s3cret"}}, `credential "": want a name without a colon`},
 		{"colon", []access.Credential{{Name: "a:b", Secret: "s3cret"}}, `credential "a:b": want a name without a colon`},
 		{"no secret", []access.Credential{{Name: "a"}}, `credential "a": its secret is empty`},
-		{"operator with agents", []access.Credential{{Name: "a", Secret: "s3cret", Operator: true, Agents: []string{"http://a"}}}, `credential "a": an operator claims nothing, and needs no addresses of agents`},
+		{"operator with agents", []access.Credential{{Name: "a", Secret: "s3cret", Operator: true, Agents: []string{"http://a"}}}, `credential "a": an operator claims no tasks; remove the addresses of agents`},
 		{"address", []access.Credential{{Name: "a", Secret: "s3cret", Agents: []string{"a:s3cret"}}}, `credential "a": want an address that starts with https:// or http://`},
 		{"name twice", []access.Credential{good, {Name: "a", Secret: "s3cret-b"}}, `credential "a": "a" has the same name or secret`},
 		{"secret twice", []access.Credential{good, {Name: "b", Secret: "s3cret-a", Operator: true}}, `credential "b": "a" has the same name or secret`},

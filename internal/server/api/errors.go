@@ -30,7 +30,7 @@ func (e errorWriter) write(w http.ResponseWriter, r *http.Request, err error) {
 	case r.Context().Err() != nil && errors.Is(err, context.Canceled):
 		// The client may have closed only its sending side. Without this answer it would get status
 		// 200.
-		answer = &response.Error{Status: http.StatusServiceUnavailable, Detail: "the connection was closed before there was an answer"}
+		answer = &response.Error{Status: http.StatusServiceUnavailable, Detail: "the connection was closed before the response"}
 	default:
 		answer = errorOf(err)
 		if answer.Status >= http.StatusInternalServerError {
@@ -76,7 +76,7 @@ func errorOf(err error) *response.Error {
 	case errors.Is(err, queue.ErrNotYours):
 		return &response.Error{Status: http.StatusForbidden, Detail: "the task was claimed with another credential"}
 	case errors.Is(err, queue.ErrLost):
-		return &response.Error{Status: http.StatusConflict, Detail: "the claim is lost: the task was given to somebody else, or is finished"}
+		return &response.Error{Status: http.StatusConflict, Detail: "the claim is lost: the task was claimed again, or is no longer claimed"}
 	case errors.Is(err, queue.ErrNotFound):
 		return &response.Error{Status: http.StatusNotFound, Detail: "there is no such task"}
 	case errors.Is(err, queue.ErrState):

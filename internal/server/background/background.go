@@ -31,6 +31,7 @@ type Options struct {
 	// queue share them. Must be set.
 	Cursors      maintenance.Cursors
 	ClaimTimeout time.Duration // how long a claim lasts without a heartbeat; 0: queue.DefaultClaim
+	Lease        time.Duration // of a decision, from each renewal on; 0: queue.DefaultLease
 	MaxClaims    int           // how often a task is handed out to agents; 0: 3
 	MaxTries     int           // maximum number of counted tries of a decision; 0: 8
 	Observe      observe.Func
@@ -38,7 +39,7 @@ type Options struct {
 
 	Executor    executor.Options
 	Dispatch    dispatch.Options    // Requeue is set to wake Maintenance
-	Maintenance maintenance.Options // Lease is set from Executor; Limits and Requeued are set, too
+	Maintenance maintenance.Options // Limits and Requeued are set, too
 }
 
 // Services are the background services of a server. Their methods are safe for concurrent
@@ -64,14 +65,13 @@ func New(o Options) (*Services, error) {
 	s := &Services{queue: o.Queue, changes: supervisor.NewLoop(supervisor.LoopOptions{Name: "changes", Blocks: true, Observe: o.Observe, Log: o.Log})}
 
 	e := o.Executor
-	e.Queue, e.Owner, e.MaxTries, e.Observe, e.Log = o.Queue, o.Owner, o.MaxTries, o.Observe, o.Log
+	e.Queue, e.Owner, e.Lease, e.MaxTries, e.Observe, e.Log = o.Queue, o.Owner, o.Lease, o.MaxTries, o.Observe, o.Log
 	d := o.Dispatch
 	d.Queue, d.Owner, d.Cursors, d.Observe, d.Log = o.Queue, o.Owner, o.Cursors, o.Observe, o.Log
 	d.ClaimTimeout, d.MaxClaims = o.ClaimTimeout, o.MaxClaims
 	d.Requeue = func() { s.maintainer.WakeRequeue() }
 	m := o.Maintenance
-	m.Queue, m.Cursors, m.ClaimTimeout, m.Observe, m.Log = o.Queue, o.Cursors, o.ClaimTimeout, o.Observe, o.Log
-	m.Lease = e.Lease
+	m.Queue, m.Cursors, m.ClaimTimeout, m.Lease, m.Observe, m.Log = o.Queue, o.Cursors, o.ClaimTimeout, o.Lease, o.Observe, o.Log
 	m.Limits = queue.Limits{Claims: o.MaxClaims, Drains: o.MaxTries}
 	m.Requeued = s.wakeAll
 	var err1, err2, err3 error
@@ -88,7 +88,7 @@ func New(o Options) (*Services, error) {
 // progress: see executor.Executor.Run and dispatch.Dispatcher.Run. Call Run only once.
 func (s *Services) Run(ctx context.Context) error {
 	if s.ran.Swap(true) {
-		return errors.New("background: the services ran before")
+		return errors.New("background: Run was called before")
 	}
 	var all sync.WaitGroup
 	all.Go(func() { s.changes.Run(ctx, s.watch) })

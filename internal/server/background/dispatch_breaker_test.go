@@ -358,14 +358,14 @@ func TestLoneTask(t *testing.T) {
 		failed  time.Duration // the task has failed by this time
 		reason  string
 	}{
-		{"it falls over", says(200, 500), 50 * time.Minute, 2 * time.Hour, "given up: asked 3 times, and no decision came; the last time: status 500"},
-		{"it falls over, and is not well", says(500, 500), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: status 500"},
-		{"it has too much to do", says(404, 503), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: status 503"},
-		{"a proxy", says(502, 502), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: status 502"},
-		{"limited", says(200, 429), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: status 429"},
-		{"a maintenance page", says(200, page), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: not_json"},
-		{"not there", refused, 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: not reachable"},
-		{"no answer", func(_ *rig, p *patient) { p.takes = time.Hour }, 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: timeout"},
+		{"it falls over", says(200, 500), 50 * time.Minute, 2 * time.Hour, "no decision after 3 failed attempts; last error: status 500"},
+		{"it falls over, and is not well", says(500, 500), 23 * time.Hour, 25 * time.Hour, "no decision after 24 hours; last error: status 500"},
+		{"it has too much to do", says(404, 503), 23 * time.Hour, 25 * time.Hour, "no decision after 24 hours; last error: status 503"},
+		{"a proxy", says(502, 502), 23 * time.Hour, 25 * time.Hour, "no decision after 24 hours; last error: status 502"},
+		{"limited", says(200, 429), 23 * time.Hour, 25 * time.Hour, "no decision after 24 hours; last error: status 429"},
+		{"a maintenance page", says(200, page), 23 * time.Hour, 25 * time.Hour, "no decision after 24 hours; last error: not_json"},
+		{"not there", refused, 23 * time.Hour, 25 * time.Hour, "no decision after 24 hours; last error: not reachable"},
+		{"no answer", func(_ *rig, p *patient) { p.takes = time.Hour }, 23 * time.Hour, 25 * time.Hour, "no decision after 24 hours; last error: timeout"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

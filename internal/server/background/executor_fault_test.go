@@ -32,13 +32,13 @@ func TestTrouble(t *testing.T) {
 		reason string      // part of the task's reason
 		tries  int         // writes that GitHub got
 	}{
-		{"401", githubtest.Fault{Status: 401}, queue.Failed, "given up after 8 tries: comment on octo/hello#2: 401", 8},
-		{"403", githubtest.Fault{Status: 403}, queue.Failed, "given up after 8 tries: comment on octo/hello#2: 403", 8},
+		{"401", githubtest.Fault{Status: 401}, queue.Failed, "failed after 8 tries: comment on octo/hello#2: 401", 8},
+		{"403", githubtest.Fault{Status: 403}, queue.Failed, "failed after 8 tries: comment on octo/hello#2: 403", 8},
 		{"403, no permission", githubtest.Fault{Status: 403, Body: `{"message":"Resource not accessible by integration"}`}, queue.Failed, `the token lacks "issues: write"`, 8},
-		{"404", githubtest.Fault{Status: 404}, queue.Failed, "given up after 8 tries: the issue is gone", 8},
+		{"404", githubtest.Fault{Status: 404}, queue.Failed, "failed after 8 tries: the issue is gone", 8},
 		{"404, twice", githubtest.Fault{Status: 404, Times: 2}, queue.Done, "", 3},
-		{"410", githubtest.Fault{Status: 410}, queue.Failed, "given up after 8 tries: the issue is gone", 8},
-		{"422", githubtest.Fault{Status: 422}, queue.Failed, "given up after 8 tries: comment on octo/hello#2: 422", 8},
+		{"410", githubtest.Fault{Status: 410}, queue.Failed, "failed after 8 tries: the issue is gone", 8},
+		{"422", githubtest.Fault{Status: 422}, queue.Failed, "failed after 8 tries: comment on octo/hello#2: 422", 8},
 		{"500", githubtest.Fault{Status: 500}, queue.Failed, "the outcome of the write is unknown", 24},
 		{"502, twice", githubtest.Fault{Status: 502, Times: 2}, queue.Done, "", 3},
 		{"cut", githubtest.Fault{CutBefore: true}, queue.Failed, "the outcome of the write is unknown", 24},
@@ -141,7 +141,7 @@ func TestGone(t *testing.T) {
 			if rep := r.report(n); rep.Status != runner.StatusFailed || rep.Reason != triage.ErrGone.Error() {
 				r.t.Errorf("got report %+v", rep)
 			}
-			if got := r.task(n).Reason; got != "given up after 8 tries: "+triage.ErrGone.Error() {
+			if got := r.task(n).Reason; got != "failed after 8 tries: "+triage.ErrGone.Error() {
 				r.t.Errorf("got reason %q", got)
 			}
 		}
@@ -343,7 +343,7 @@ func TestMemoryFails(t *testing.T) {
 				r.wrote(on(1, talkPost, labelPost)...)
 				rec, err := r.store.Load(r.t.Context(), repo, 1)
 				if tt.state == queue.Failed {
-					if got := r.task(1).Reason; got != "given up after 8 tries: record the task: update the record of octo/hello#1: the disk is full" {
+					if got := r.task(1).Reason; got != "failed after 8 tries: record the task: update the record of octo/hello#1: the disk is full" {
 						t.Errorf("got reason %q", got)
 					}
 				} else if err != nil || len(rec.Tasks) != 1 || rec.Tasks[0].Status != "applied" || rec.Tasks[0].Actions[0].Result != triage.Done {
@@ -382,7 +382,7 @@ type early struct {
 }
 
 func (q *early) ReleaseLease(ctx context.Context, h queue.Lease, p queue.Postponement) error {
-	q.said = q.said || strings.Contains(q.r.log(), "decision carried out")
+	q.said = q.said || strings.Contains(q.r.log(), "decision executed")
 	return q.Queue.ReleaseLease(ctx, h, p)
 }
 

@@ -129,7 +129,7 @@ func TestRenewed(t *testing.T) {
 func TestRenewedLate(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		r.o.Executor.Lease, r.o.Maintenance.RequeueInterval = 3*time.Second, time.Second
+		r.o.Lease, r.o.Maintenance.RequeueInterval = 3*time.Second, time.Second
 		r.store = faultyStore{r.store, func() error {
 			time.Sleep(55 * time.Second)
 			return nil

@@ -71,7 +71,7 @@ func TestOutage(t *testing.T) {
 					r.is(31, queue.Done)
 					return
 				}
-				if strings.Contains(r.log(), "decision carried out") {
+				if strings.Contains(r.log(), "decision executed") {
 					t.Errorf("an attempt that failed was logged as a success:\n%s", r.log())
 				}
 				r.gh.ClearFaults()

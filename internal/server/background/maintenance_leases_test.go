@@ -60,6 +60,37 @@ func TestUnrenewed(t *testing.T) {
 	})
 }
 
+// asked is a queue that records for how long decisions are leased.
+type asked struct {
+	queue.Queue
+	lease *atomic.Int64
+}
+
+func (a asked) LeaseDecisions(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
+	a.lease.Store(int64(o.Lease))
+	return a.Queue.LeaseDecisions(ctx, o)
+}
+
+// TestLeaseDuration checks that one option sets the duration of leases, for taking them and for
+// judging those of other servers.
+func TestLeaseDuration(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		var lease atomic.Int64
+		r.o.Lease = time.Minute
+		r.q = shared{asked{r.q, &lease}, func() time.Duration { return 20 * time.Second }}
+		d, _ := r.start()
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if got := time.Duration(lease.Load()); got != time.Minute {
+			t.Errorf("decisions are leased for %s, want 1m", got)
+		}
+		if got := d.Unrenewed(); len(got) != 1 {
+			t.Errorf("a lease of 1m that ends in 20s: got %+v, want it to be overdue", got)
+		}
+	})
+}
+
 // TestLeaseLost checks that a server stops writing when another one has leased its decision
 // early, although its own lease has not expired.
 func TestLeaseLost(t *testing.T) {

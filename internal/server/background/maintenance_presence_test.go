@@ -153,6 +153,28 @@ func TestPresenceSkewed(t *testing.T) {
 	}
 }
 
+// TestPresenceNearFuture checks that restarts do not keep the claims of a dead agent alive beside a
+// server whose clock is a little ahead.
+func TestPresenceNearFuture(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		m := &marks{}
+		r.o.Cursors = ahead{m, 20 * time.Second}
+		r.start()
+		r.o.Cursors = m
+		time.Sleep(time.Minute)
+		r.enqueue(1)
+		r.claim(5 * time.Minute)
+		for range 7 {
+			_, stop := r.start()
+			time.Sleep(50 * time.Second)
+			stop()
+			time.Sleep(10 * time.Second)
+		}
+		r.is(1, queue.Pending)
+	})
+}
+
 // TestPresenceUnknown checks that no claim expires while the record of presence is unreadable.
 func TestPresenceUnknown(t *testing.T) {
 	t.Parallel()

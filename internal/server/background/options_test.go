@@ -26,7 +26,7 @@ func TestOptions(t *testing.T) {
 		{"MaxClaims", func(o *background.Options) { o.MaxClaims = -1 }},
 		{"MaxTries", func(o *background.Options) { o.MaxTries = -1 }},
 		{"PerHour", func(o *background.Options) { o.Executor.PerHour = -1 }},
-		{"Lease", func(o *background.Options) { o.Executor.Lease = time.Millisecond }},
+		{"Lease", func(o *background.Options) { o.Lease = time.Millisecond }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -63,10 +63,10 @@ func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 	case right:
 	case wait > 0:
 		w.Header().Set("Retry-After", access.RetryAfter(wait))
-		d.signIn(w, r, http.StatusTooManyRequests, "There is no operator of that name with that secret. There were many failed attempts: wait for a minute before the next one.")
+		d.signIn(w, r, http.StatusTooManyRequests, "Too many failed attempts: wait for a minute before the next one.")
 		return
 	default:
-		d.signIn(w, r, http.StatusUnauthorized, "There is no operator of that name with that secret.")
+		d.signIn(w, r, http.StatusUnauthorized, "The name or the secret is wrong.")
 		return
 	}
 	// Always use a new id, so that an id which an attacker knows or has set never belongs to a

@@ -129,7 +129,7 @@ func TestButtonsInList(t *testing.T) {
 			t.Errorf("%+v: got %d, %s, %q", tt, r.StatusCode, to, q.did)
 		}
 	}
-	if page := text(t, call{path: "/?did=asked", auth: true}.do(t, d)); !strings.Contains(page, "The task is asked again.") {
+	if page := text(t, call{path: "/?did=asked", auth: true}.do(t, d)); !strings.Contains(page, "The task is decided again.") {
 		t.Error("the page does not show what was done")
 	}
 }

@@ -16,7 +16,7 @@ func (d *Dashboard) overview(w http.ResponseWriter, r *http.Request) {
 	}
 	f, err := parseFilter(r.URL.Query())
 	if err != nil {
-		d.renderer.show(w, r, response{Status: http.StatusBadRequest, Problem: "No tasks can be listed for this address: " + err.Error() + ".", Visitor: v})
+		d.renderer.show(w, r, response{Status: http.StatusBadRequest, Problem: "The filter in this address is invalid: " + err.Error() + ".", Visitor: v})
 		return
 	}
 	c, err := d.contents.overview(r.Context(), f)
@@ -71,7 +71,7 @@ func (d *Dashboard) cancel(r *http.Request, id, by string) error {
 func (d *Dashboard) change(did string, apply func(r *http.Request, id, by string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if d.auth.operators == nil {
-			d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "Tasks cannot be changed here, as no operators are configured. Use \"foremand queue\"."})
+			d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "Tasks cannot be changed here, because no operators are configured. Use \"foremand queue\"."})
 			return
 		}
 		v, ok := d.admit(w, r)
@@ -87,7 +87,7 @@ func (d *Dashboard) change(did string, apply func(r *http.Request, id, by string
 		d.contents.reader.changed()
 		switch {
 		case errors.Is(err, queue.ErrState):
-			d.showTask(w, r, response{Status: http.StatusConflict, Visitor: v, Problem: "Nothing was changed: the task is not in a state that allows it any more."})
+			d.showTask(w, r, response{Status: http.StatusConflict, Visitor: v, Problem: "Nothing was changed: the task's state no longer allows it."})
 		case errors.Is(err, queue.ErrNotFound):
 			d.noSuchTask(w, r, v)
 		case err != nil:
@@ -118,7 +118,7 @@ func notice(did string) string {
 	case "retried":
 		return "The task was retried."
 	case "asked":
-		return "The task is asked again."
+		return "The task is decided again."
 	case "cancelled":
 		return "The task was cancelled."
 	}

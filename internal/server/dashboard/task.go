@@ -64,10 +64,10 @@ func newTask(t queue.Details, l links) *taskPage {
 	}
 	from, err := parseOrigin(t.Origin)
 	if err != nil {
-		show("Origin", "It is no JSON.", t.Origin)
+		show("Origin", "It is not JSON.", t.Origin)
 	}
 	if !json.Valid(t.Message) {
-		show("Message", "It is no JSON: no agent can be asked.", t.Message)
+		show("Message", "It is not JSON, so no agent can be asked.", t.Message)
 	}
 	dec, err := parseDecision(t.Result)
 	if err != nil {
@@ -93,7 +93,7 @@ func facts(t queue.Details, msg message, from origin, rep report) []fact {
 	add("Task", line(t.ID, maxWord))
 	add("Agent", agentName(t.Agent))
 	add("Event", word(from.Event))
-	add("Came by", word(from.Source))
+	add("Source", word(from.Source))
 	add("Delivery", word(from.Delivery))
 	add("Trace", word(from.Trace))
 	add("Author", word(msg.Author))
@@ -237,7 +237,7 @@ func expected(t queue.Details) []step {
 	case t.Held:
 		return []step{{At: t.Ready, What: "held back until", Text: block(t.Reason, maxLine), Expected: true}}
 	case t.State == queue.Claimed:
-		return []step{{At: t.Until, What: "claim runs out", Text: "unless the agent sends a heartbeat", Expected: true}}
+		return []step{{At: t.Until, What: "claim expires", Text: "unless the agent sends a heartbeat", Expected: true}}
 	case t.Draining:
 		return []step{{At: t.Until, What: "being carried out", Who: word(t.Owner), Text: "under a lease until then", Expected: true}}
 	}

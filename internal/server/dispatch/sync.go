@@ -86,7 +86,7 @@ func (d *Dispatcher) undecided(ctx context.Context, p *peer, permit breaker.Perm
 		d.fail(ctx, p, claim, expiredReason(status))
 		return
 	case v.Attempts >= d.o.MaxClaims:
-		d.fail(ctx, p, claim, fmt.Sprintf("given up: asked %d times, and no decision came; the last time: %s", d.o.MaxClaims, status))
+		d.fail(ctx, p, claim, fmt.Sprintf("no decision after %d failed attempts; last error: %s", d.o.MaxClaims, status))
 		return
 	}
 	d.o.Log.InfoContext(ctx, "agent returned no decision; retrying", "agent", p.address, "task", claim.ID, "in", v.Wait, "counts", v.Counts, "error", err)
@@ -125,5 +125,5 @@ func (d *Dispatcher) fail(ctx context.Context, p *peer, claim queue.Claim, reaso
 }
 
 func expiredReason(status string) string {
-	return fmt.Sprintf("given up: the agent gave no decision for %d hours; the last time: %s", int(breaker.GiveUpAfter.Hours()), status)
+	return fmt.Sprintf("no decision after %d hours; last error: %s", int(breaker.GiveUpAfter.Hours()), status)
 }

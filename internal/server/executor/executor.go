@@ -124,7 +124,7 @@ func (e *Executor) execute(ctx context.Context, stopping <-chan struct{}, dec qu
 	g := &gate{lease: l, limiter: e.limiter, stopping: stopping, slots: e.slots, freed: e.loop.Wake}
 	leaseCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	attemptCtx, end := context.WithTimeoutCause(leaseCtx, maxAttempt, fmt.Errorf("it took longer than %s", maxAttempt))
+	attemptCtx, end := context.WithTimeoutCause(leaseCtx, maxAttempt, fmt.Errorf("the attempt took longer than %s", maxAttempt))
 	defer end()
 	kept := make(chan struct{})
 	go func() {
@@ -146,7 +146,7 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 	defer func() {
 		if p := recover(); p != nil {
 			err = supervisor.PanicError(p)
-			e.o.Log.ErrorContext(ctx, "panic while carrying out a decision", "task", dec.ID, "error", err)
+			e.o.Log.ErrorContext(ctx, "panic while executing a decision", "task", dec.ID, "error", err)
 		}
 	}()
 	j, err := parse(dec)
@@ -165,9 +165,9 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 	case errors.Is(err, ErrUnknownRepo):
 		return rep, &permanentError{err}
 	case err != nil:
-		return rep, e.outages.judge("settings of "+dec.Repo, dec.ID, rep, fmt.Errorf("prepare to carry it out: %w", err))
+		return rep, e.outages.judge("settings of "+dec.Repo, dec.ID, rep, fmt.Errorf("prepare the decision: %w", err))
 	case set.Config == nil || set.Host.Issues == nil && set.Config.Mode != config.ModeShadow:
-		return rep, errors.New("prepare to carry it out: the settings are not complete")
+		return rep, errors.New("prepare the decision: the settings are not complete")
 	}
 	if j.sends() || set.Config.Rules.Len() > 0 {
 		if wait, ok := e.limiter.Ready(set.Identity, maxRateWait); !ok {
@@ -182,7 +182,7 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 		Agent:  runner.AgentOptions{Name: dec.Agent, AnswersAll: true},
 		Memory: runner.Memory{Store: e.o.Memory, Journal: fence(e.o.Journal, g.lease), Required: true, Unscheduled: true},
 		Log: func(format string, args ...any) {
-			e.o.Log.DebugContext(ctx, "carrying out", "task", dec.ID, "step", fmt.Sprintf(format, args...))
+			e.o.Log.DebugContext(ctx, "executing decision", "task", dec.ID, "step", fmt.Sprintf(format, args...))
 		},
 	})
 	if err != nil {

@@ -151,7 +151,8 @@ func fence(j memory.Journal, l *lease) memory.Journal {
 	return fencedJournal{j, l}
 }
 
-// confirm confirms the lease. Entries are also written after the run was asked to stop.
+// confirm confirms the lease, and takes no longer than it lasts. Callers of Mark pass a context that
+// is not cancelled by a stop, so the entries of finished writes are still stored.
 func (j fencedJournal) confirm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, j.lease.duration)
 	defer cancel()

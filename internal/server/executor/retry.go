@@ -42,17 +42,17 @@ type retryDecision struct {
 func (d retryDecision) log(ctx context.Context, log *slog.Logger, args ...any) {
 	switch {
 	case d.status == statusDone:
-		log.InfoContext(ctx, "decision carried out", args...)
+		log.InfoContext(ctx, "decision executed", args...)
 	case d.status == statusLost:
-		log.InfoContext(ctx, "decision left to another server", args...)
+		log.InfoContext(ctx, "decision leased by another server", args...)
 	case d.status == statusFailed, d.status == statusExhausted:
-		log.WarnContext(ctx, "decision not carried out; its task failed", args...)
+		log.WarnContext(ctx, "executing a decision failed; its task failed", args...)
 	case d.status == statusRetry:
-		log.WarnContext(ctx, "attempt to carry out a decision failed; it is retried", args...)
+		log.WarnContext(ctx, "executing a decision failed; it will be retried", args...)
 	case d.failed: // during an outage, which has its own warning
-		log.InfoContext(ctx, "attempt to carry out a decision failed; it is retried", args...)
+		log.InfoContext(ctx, "executing a decision failed; it will be retried", args...)
 	default:
-		log.InfoContext(ctx, "decision released; it is retried", args...)
+		log.InfoContext(ctx, "decision released; it will be retried", args...)
 	}
 }
 
@@ -82,7 +82,7 @@ func makeRetryDecision(err error, tries, maxTries int, random func() float64) re
 	case permanent(err):
 		d.status = statusFailed
 	case tries+1 >= maxTries:
-		d.status, d.reason = statusExhausted, fmt.Sprintf("given up after %d tries: %s", tries+1, d.reason)
+		d.status, d.reason = statusExhausted, fmt.Sprintf("failed after %d tries: %s", tries+1, d.reason)
 	default:
 		d.status, d.wait = statusRetry, jitter(wait.Backoff(2*tries, time.Second, maxBackoff), random)
 	}
@@ -112,7 +112,7 @@ func (e *permanentError) Unwrap() error { return e.err }
 type rateError struct{ wait time.Duration }
 
 func (e *rateError) Error() string {
-	return fmt.Sprintf("the rate of writes is used up for %s", e.wait.Round(time.Second))
+	return fmt.Sprintf("the rate limit of writes is reached; the next write is possible in %s", e.wait.Round(time.Second))
 }
 
 // An outageError is the error of an attempt during an outage of GitHub.

@@ -105,5 +105,5 @@ func (h health) leases() string {
 		return ""
 	}
 	last := slices.MaxFunc(list, func(a, b queue.ActiveLease) int { return cmp.Compare(a.Left, b.Left) })
-	return fmt.Sprintf("%d of the decisions are held by a server that does not renew its leases; the last lease ends in %s", len(list), last.Left.Round(time.Second))
+	return fmt.Sprintf("leases that their server does not renew: %d; their decisions continue when the leases end, the last one in %s", len(list), last.Left.Round(time.Second))
 }

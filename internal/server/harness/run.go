@@ -25,7 +25,7 @@ func runAll(ctx context.Context, log *slog.Logger, parts []part) error {
 		wg.Go(func() {
 			err := p.run(ctx)
 			if err == nil && ctx.Err() == nil {
-				err = errors.New("it returned although it was not asked to stop")
+				err = errors.New("stopped unexpectedly")
 			}
 			if err != nil && (ctx.Err() == nil || !errors.Is(err, context.Canceled)) {
 				errs[i] = fmt.Errorf("%s: %w", p.name, err)

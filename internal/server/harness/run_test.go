@@ -16,7 +16,7 @@ func TestRunAll(t *testing.T) {
 		run  func(context.Context) error
 		want string
 	}{
-		{"ends by itself", func(context.Context) error { return nil }, "the part: it returned although it was not asked to stop"},
+		{"ends by itself", func(context.Context) error { return nil }, "the part: stopped unexpectedly"},
 		{"fails", func(context.Context) error { return errors.New("no disk") }, "the part: no disk"},
 	}
 	for _, tt := range tests {

@@ -123,7 +123,7 @@ func (h *Webhook) Handle(w http.ResponseWriter, r *http.Request) error {
 		return h.enqueue(w, r, body, digest.dedupKey())
 	}
 	accepted := strings.Join(triage.EventNames(triage.SubjectIssue), " and ")
-	response.JSON(w, r, http.StatusAccepted, webhookAnswer{Result: "ignored", Reason: "only the events " + accepted + " are taken"})
+	response.JSON(w, r, http.StatusAccepted, webhookAnswer{Result: "ignored", Reason: "only the events " + accepted + " are accepted"})
 	return nil
 }
 

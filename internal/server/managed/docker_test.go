@@ -177,7 +177,7 @@ func TestDocker(t *testing.T) {
 	}
 	get(t, agent.URL+"/exit")
 	want(managed.Unhealthy, "it ended with exit code 3: I was asked to end; my key is ***")
-	want(managed.Starting, "it is started again")
+	want(managed.Starting, "restarting")
 	want(managed.Healthy, "")
 	get(t, agent.URL+"/exit")
 	want(managed.Unhealthy, "exit code 3")

@@ -86,7 +86,7 @@ func (e *engine) Remove(ctx context.Context, id string) error {
 // States with their reasons, as in the log.
 const (
 	ended = "unhealthy: it ended with exit code 3: bye, ***"
-	again = "starting: it ended with exit code 3: bye, ***; it is started again"
+	again = "starting: it ended with exit code 3: bye, ***; restarting"
 	lost  = "waiting: it ended while the engine did not answer, or another program removed it"
 )
 
@@ -131,21 +131,21 @@ func TestSupervisor(t *testing.T) {
 	}{
 		{"runs", &engine{lives: []time.Duration{forever}}, well, time.Hour, []string{"healthy"}, managed.Healthy, 1},
 		{"restarted once after the engine was", &engine{lives: []time.Duration{time.Minute, time.Minute, forever}, downAt: 2}, well, time.Hour,
-			[]string{"healthy", ended, "waiting: the engine does not answer: no socket", "starting: the engine runs it now", "healthy", ended, again, "healthy"}, managed.Healthy, 3},
+			[]string{"healthy", ended, "waiting: the engine does not answer: no socket", "starting: the engine started it", "healthy", ended, again, "healthy"}, managed.Healthy, 3},
 		{"restarted once", &engine{lives: []time.Duration{time.Minute, forever}}, well, time.Hour,
 			[]string{"healthy", ended, again, "healthy"}, managed.Healthy, 2},
 		{"failed the second time", &engine{lives: []time.Duration{time.Minute, time.Minute}}, well, time.Hour,
 			[]string{"healthy", ended, again, "healthy", ended, "failed" + strings.TrimPrefix(ended, "unhealthy")}, managed.Failed, 2},
 		{"the image comes later", &engine{fail: 9}, well, time.Hour,
-			[]string{"waiting: no such image", "starting: the engine runs it now", "healthy"}, managed.Healthy, 1},
+			[]string{"waiting: no such image", "starting: the engine started it", "healthy"}, managed.Healthy, 1},
 		{"the image never comes", &engine{fail: -1}, well, 10 * time.Hour, []string{"waiting: no such image"}, managed.Waiting, 0},
 		{"the engine comes later", &engine{down: 3}, well, time.Hour,
-			[]string{"waiting: the containers of an earlier run cannot be removed: no socket", "starting: the engine runs it now", "healthy"}, managed.Healthy, 1},
+			[]string{"waiting: the containers of an earlier run cannot be removed: no socket", "starting: the engine started it", "healthy"}, managed.Healthy, 1},
 		{"the engine lost it, and it runs", &engine{loses: []error{errDown, errDown}}, well, time.Hour, []string{"healthy"}, managed.Healthy, 1},
 		{"it ended with the engine", &engine{loses: []error{errDown}, lives: []time.Duration{0}}, well, time.Hour,
-			[]string{"healthy", lost, "starting: the engine runs it now", "healthy"}, managed.Healthy, 2},
+			[]string{"healthy", lost, "starting: the engine started it", "healthy"}, managed.Healthy, 2},
 		{"it is gone", &engine{loses: []error{errDown, managed.ErrNotFound}}, well, time.Hour,
-			[]string{"healthy", lost, "starting: the engine runs it now", "healthy"}, managed.Healthy, 2},
+			[]string{"healthy", lost, "starting: the engine started it", "healthy"}, managed.Healthy, 2},
 		{"slow to start", &engine{}, after(29 * time.Second), time.Hour, []string{"healthy"}, managed.Healthy, 1},
 		{"too slow to start", &engine{}, after(10 * time.Minute), time.Hour, []string{"unhealthy: not well", "healthy"}, managed.Healthy, 1},
 		{"still starting", &engine{}, after(forever), 10 * time.Second, nil, managed.Starting, 1},

@@ -104,7 +104,7 @@ func (s *supervised) run(ctx context.Context) {
 		s.mu.Lock()
 		s.restarts++
 		s.mu.Unlock()
-		s.set(Starting, reason+"; it is started again")
+		s.set(Starting, reason+"; restarting")
 	}
 }
 
@@ -126,7 +126,7 @@ func (s *supervised) runContainer(ctx context.Context) (reason string, err error
 		return "", err
 	}
 	if s.status().State == Waiting {
-		s.set(Starting, "the engine runs it now")
+		s.set(Starting, "the engine started it")
 	}
 	checks, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup

@@ -47,7 +47,7 @@ func (c Cause) advice(named bool) string {
 	case c == Unavailable:
 		return "check githubstatus.com, the network, the proxy and identity.api_url; decisions wait, and are carried out when GitHub answers"
 	case named:
-		return "the App was suspended or removed there, or lost its access to the repository: install it again with its permissions; decisions there wait, and go on by themselves"
+		return "the App was suspended or removed there, or lost its access to the repository: install it again with its permissions; decisions there wait, and then continue by themselves"
 	}
 	return "the credentials expired, were revoked or lost their access: replace them under identity in the configuration, and restart the server; decisions wait until then"
 }

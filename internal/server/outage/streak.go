@@ -32,7 +32,7 @@ func (s *streak) fail(begin time.Time, err string) bool {
 		s.since = begin
 	}
 	s.failures++
-	s.err = text.Clip(err, maxError)
+	s.err = text.Shorten(err, maxError)
 	if s.outage || s.failures < leastFailures || s.last.Sub(s.since) < confirm {
 		return false
 	}

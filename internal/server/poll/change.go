@@ -29,7 +29,7 @@ func (f filter) skip(i triage.Issue) string {
 	case i.State == "closed":
 		return "it is closed"
 	case f.own(i.Author):
-		return "its author does not count"
+		return "changes by its author are ignored"
 	case !f.maintainers && triage.IsMaintainer(i.Association):
 		return "its author is a maintainer"
 	}

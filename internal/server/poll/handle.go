@@ -117,7 +117,7 @@ func (h *handler) retryLater(ctx context.Context, c *cursor, issue int, p postpo
 }
 
 // errTooManyPostponed reports that an issue cannot be postponed.
-var errTooManyPostponed = fmt.Errorf("%d issues wait already", maxPostponed)
+var errTooManyPostponed = fmt.Errorf("%d issues are postponed, which is the limit", maxPostponed)
 
 // concernsOneIssue reports whether an error concerns only one issue, so that a poll can continue
 // with other issues.

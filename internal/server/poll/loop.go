@@ -150,16 +150,16 @@ func advice(err error) string {
 		return "GitHub's name cannot be resolved; check the network, the proxy and identity.api_url"
 	}
 	if errors.Is(err, triage.ErrLimited) {
-		return "the limit of calls is spent; it goes on when GitHub gives more"
+		return "the limit of calls is reached; polling continues when GitHub permits more"
 	}
 	if need, ok := errors.AsType[*triage.PermissionError](err); ok {
 		return "the token may not read issues; give it " + need.Need
 	}
 	switch status := rest.StatusOf(err); {
 	case status == http.StatusUnauthorized:
-		return "GitHub refuses the token; it may have run out or been revoked: check identity"
+		return "GitHub refuses the token; it may have expired or been revoked: check identity"
 	case status == http.StatusForbidden:
-		return "GitHub refuses it; check what the token may do, and whether it is authorised for the organisation"
+		return "GitHub refuses the request; check the token's permissions, and whether it is authorised for the organisation"
 	case status >= http.StatusInternalServerError:
 		return "GitHub is unavailable; the poll is retried"
 	case errors.Is(err, triage.ErrNotFound):

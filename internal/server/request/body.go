@@ -57,7 +57,7 @@ func bodyError(err error, limit int64) error {
 		return TooLarge(limit)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return &response.Error{Status: http.StatusRequestTimeout, Detail: "the body did not come in time"}
+		return &response.Error{Status: http.StatusRequestTimeout, Detail: "the body did not arrive in time"}
 	}
 	return &response.Error{Status: http.StatusBadRequest, Detail: "the body ended too early"}
 }

@@ -135,7 +135,7 @@ func (d disk) Write(p []byte) (int, error) {
 	d.body.size += int64(len(p))
 	n, err := d.body.file.Write(p)
 	if err != nil {
-		err = unavailable(fmt.Errorf("keep a long body: %w", err))
+		err = unavailable(fmt.Errorf("store a long body: %w", err))
 	}
 	return n, err
 }
@@ -143,7 +143,7 @@ func (d disk) Write(p []byte) (int, error) {
 // unavailable returns the answer for a body that cannot be stored for a reason on the server.
 func unavailable(err error) error {
 	return &response.Error{
-		Status: http.StatusServiceUnavailable, Detail: "the body cannot be kept now; try again",
+		Status: http.StatusServiceUnavailable, Detail: "the body cannot be stored now; try again",
 		Header: http.Header{"Retry-After": {"5"}}, Warning: response.NoSpool, Cause: err,
 	}
 }

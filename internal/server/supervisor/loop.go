@@ -76,7 +76,7 @@ func (l *Loop) Run(ctx context.Context, pass func(context.Context) error) {
 		if err != nil {
 			l.o.Observe.Report(observe.Observation{Event: observe.LoopFailed, Status: l.o.Name, N: 1})
 			pause := wait.Backoff(failures-1, time.Second, maxErrorPause)
-			l.o.Log.ErrorContext(ctx, "loop failed; it is restarted", "loop", l.o.Name, "error", err, "in", pause)
+			l.o.Log.ErrorContext(ctx, "loop failed; restarting", "loop", l.o.Name, "error", err, "in", pause)
 			_ = wait.For(ctx, pause) // the loop's condition checks ctx, also for the waits below
 			continue
 		}
@@ -152,7 +152,7 @@ func (l *Loop) Health() Health {
 		h.Reason = "it is not running"
 	case l.failures >= unhealthyAfter:
 		line, _, _ := strings.Cut(l.err.Error(), "\n")
-		h.Reason = fmt.Sprintf("it failed %d times in a row: %s", l.failures, text.Clip(line, maxReason))
+		h.Reason = fmt.Sprintf("it failed %d times in a row: %s", l.failures, text.Shorten(line, maxReason))
 	case !l.o.Blocks && silence-l.o.Interval > maxLate:
 		h.Reason = fmt.Sprintf("it made no progress for %s", silence.Round(time.Second))
 	default:

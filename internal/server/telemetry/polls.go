@@ -22,8 +22,8 @@ type pollCollector struct {
 func newPollCollector(list func() []Poll) *pollCollector {
 	return &pollCollector{
 		list:     list,
-		success:  prometheus.NewDesc("foreman_poll_last_success_timestamp_seconds", "When polling a repository went well last; 0: never.", []string{"repo"}, nil),
-		failures: prometheus.NewDesc("foreman_poll_failures", "Polls of a repository that failed since then.", []string{"repo"}, nil),
+		success:  prometheus.NewDesc("foreman_poll_last_success_timestamp_seconds", "Time of the last successful poll of a repository; 0: none yet.", []string{"repo"}, nil),
+		failures: prometheus.NewDesc("foreman_poll_failures", "Failed polls of a repository since the last success.", []string{"repo"}, nil),
 	}
 }
 

@@ -120,7 +120,7 @@ func (t *Telemetry) Queue(q queue.Queue) (queue.Queue, error) {
 		return q, nil
 	}
 	if err := t.registry.Register(newStatsCollector(q, t.o, t.metrics.labels)); err != nil {
-		return nil, fmt.Errorf("telemetry: a queue is measured already: %w", err)
+		return nil, fmt.Errorf("telemetry: Queue was called before: %w", err)
 	}
 	return newMeasuredQueue(q, t.metrics, t.tracer, t.o.Now), nil
 }

@@ -120,7 +120,7 @@ func (c compiler) checkRequired(f *yamlfile.File, a Action) {
 		}
 	}
 	if a.Has("veto") && !a.Has("after") {
-		f.Problemf(a.Node, "%s: veto is for a closing that is given time; add after, such as after: 72h", a.spec.Name)
+		f.Problemf(a.Node, "%s: veto needs after, the time until the close, such as after: 72h", a.spec.Name)
 	}
 }
 
@@ -224,12 +224,12 @@ func (c compiler) listParam(f *yamlfile.File, spec protocol.ActionSpec, n *yaml.
 		return
 	}
 	if login, mention := strings.CutPrefix(s, "@"); mention {
-		f.Problemf(n, "%s takes a list, and a login is written without @: [%s]", spec.Name, login)
+		f.Problemf(n, "%s takes a list, and logins have no @: write [%s]", spec.Name, login)
 		return
 	}
 	root, _, _ := strings.Cut(s, ".")
 	if bareName.MatchString(s) && !slices.Contains(expression.RootNames(), root) {
-		f.Problemf(n, "%s takes a list, and a bare text is an expression that yields one; a fixed name is written [%s]", spec.Name, s)
+		f.Problemf(n, "%s takes a list, and a plain text is an expression that returns one; write a fixed name as [%s]", spec.Name, s)
 		return
 	}
 	out.list = c.expressions.Compile(expression.Source{File: f, Node: n, Text: s}, expression.Texts)

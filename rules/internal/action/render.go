@@ -99,7 +99,7 @@ func (p param) renderList(v *expression.Evaluation) (any, bool, error) {
 	}
 	items, ok := expression.Flat(value, MaxList+1)
 	if !ok {
-		return nil, false, p.list.Problem("want a list of strings, got something else in the list")
+		return nil, false, p.list.Problem("want a list of strings, but an item is not a string")
 	}
 	if len(items) > MaxList {
 		return nil, false, p.list.Problem(fmt.Sprintf("the list has more than %d items", MaxList))

@@ -11,10 +11,10 @@ type entry struct{ name, doc string }
 
 func ruleKeyDocs() []entry {
 	return []entry{
-		{"id", "its name in reports and tests; needed"},
+		{"id", "its name in reports and tests; required"},
 		{"on", "the events that it listens to; see [Events](#events)"},
 		{"when", "its condition; without one it always fires; see [Conditions](#conditions)"},
-		{"then", "the list of its actions; needed; see [Actions](#actions)"},
+		{"then", "the list of its actions; required; see [Actions](#actions)"},
 		{"stop", "`true`: when it fires, later rules are not evaluated, and the agent is not asked"},
 		{"override_humans", "`true`: it may repeat changes that people undid; see [Human overrides](#human-overrides)"},
 		{"else_undo", "`true`: its earlier actions are reverted when its condition is false"},
@@ -24,7 +24,7 @@ func ruleKeyDocs() []entry {
 
 func fileKeyDocs() []entry {
 	return []entry{
-		{"version", "`1`; needed"},
+		{"version", "`1`; required"},
 		{"extends", "the file of an organisation, whose policy can only be tightened; see [extends.md](extends.md)"},
 		{"disable", "the ids of inherited rules that are switched off"},
 		{"mode", "`apply`, or `shadow`: decide and report, write nothing"},
@@ -49,13 +49,13 @@ func testKeyDocs() []entry {
 		{"now", "the time of the run"},
 		{"repo", "the repository, as `owner/name`"},
 		{"issue", "fields of the issue, as conditions name them: `{title: Crash, labels: [bug]}`"},
-		{"actor", "who caused the event; else who wrote the comment, or the issue; `permission` is admin for an OWNER, write for a MEMBER or COLLABORATOR, else read"},
+		{"actor", "who caused the event; by default the author of the comment, or else of the issue; `permission` is admin for an OWNER, write for a MEMBER or COLLABORATOR, else read"},
 		{"comment", "the comment of the event: `{body: /foreman triage, author: octocat}`"},
 		{"label", "the label that the event is about"},
-		{"assignee", "who the event is about"},
+		{"assignee", "the assignee that the event is about"},
 		{"milestone", "the milestone that the event is about"},
 		{"pr", "fields of the pull request; `files` lists the paths that it changes, `commit_messages`, `approved_by` and `changes_requested_by` are look-ups"},
-		{"author", "how much the author opened before: `{issues: 2, pulls: 1}`"},
+		{"author", "how many issues and pull requests the author opened before: `{issues: 2, pulls: 1}`"},
 		{"contrib", "how the issue suits contributors: `{score: 80, duplicate_evidence: high, security_sensitive: false}`"},
 		{"memory", "the record of earlier actions: `{labels: [needs-info], by: {needs-info: ask-version}}`; `by` names the rule that added a label, for `else_undo`; by default every rule that names the label added it, and the label is reverted only when all of them revert"},
 		{"past", "the timeline, the oldest event first: `{event: labeled, label: bug, at: 2025-12-24, by: hubot, as: human}`; `as` is human, bot or us"},
@@ -71,10 +71,10 @@ func expectKeyDocs() []entry {
 		{"closed", "whether the issue is closed, at once or later, or the reason"},
 		{"escalated", "whether it is escalated, or a part of the reason"},
 		{"decision", "`label_and_respond`, `close`, `escalate` or `skip`"},
-		{"undone", "the ids of the rules with a reverted action: a label that the memory lists, or a scheduled closing"},
+		{"undone", "the ids of the rules with a reverted action: a label that the memory lists, or a scheduled close"},
 		{"retriage", "whether the issue is decided on again"},
 		{"actions", "all actions, as in `then`, without `{{ }}`"},
-		{"error", "a part of the message of a condition that fails; stands alone"},
+		{"error", "a part of the message of a condition that fails; no other key is allowed beside it"},
 	}
 }
 
@@ -120,26 +120,26 @@ func docTraps() []trap {
 		{`when: any(issue.labels, # == "bug")`, "` #` begins a YAML comment, which cuts the condition short", `" #" starts a comment`, `when: 'any(issue.labels, # == "bug")'`},
 		{`when: label("a") and label("b") # or label("c")`, "the same, and the rest is a valid condition", `" #" starts a comment`, "when: label(\"a\") and label(\"b\") or label(\"c\")"},
 		{`when: issue.body matches "\bcrash\b"`, "in quotes `\\b` is a backspace: it would never match", "backspace", "when: issue.body matches `\\bcrash\\b`"},
-		{`when: issue.body matches "v\d"`, "in quotes `\\d` is no character", "backticks", "when: issue.body matches `v\\d`"},
+		{`when: issue.body matches "v\d"`, "in quotes `\\d` is not a valid escape", "backticks", "when: issue.body matches `v\\d`"},
 		{`when: !label("x")`, "`!` begins a YAML tag", "write not", `when: not label("x")`},
-		{`when: "x" in issue.labels`, "YAML ends the value behind the second quote", "quote", `when: '"x" in issue.labels'`},
+		{`when: "x" in issue.labels`, "YAML ends the value after the second quote", "quote", `when: '"x" in issue.labels'`},
 		{`when: ["a"] == issue.labels`, "a bracket begins a YAML list", "", `when: issue.labels == ["a"]`},
 		{"when: `x` == issue.title", "YAML has no values that begin with a backtick", "", "when: issue.title == `x`"},
-		{`when: issue.locked ? false : true`, "`: ` within a value is a key to YAML", "", `when: 'issue.locked ? false : true'`},
+		{`when: issue.locked ? false : true`, "YAML reads the text before `: ` as a key", "", `when: 'issue.locked ? false : true'`},
 		{`when: issue.title contains "a: b"`, "the same", "", `when: 'issue.title contains "a: b"'`},
 		{"when: issue.body matches `(?<=v)2`", "look-behind and look-ahead are not there", "look-behind is not supported", "when: issue.body matches `v2`"},
 		{`when: isue.title == "x"`, "a misspelt name", "did you mean issue", `when: issue.title == "x"`},
 		{`when: issue.milestone == nil`, "no field is nil", `compare it with ""`, `when: issue.milestone == ""`},
-		{`when: issue.labels contains "bug"`, "contains is for texts", "asked with in", `when: label("bug")`},
+		{`when: issue.labels contains "bug"`, "`contains` is for texts", "use in", `when: label("bug")`},
 		{`when: form.version < "2.0.0"`, "as texts 10.0.0 comes before 2.0.0", "semver(", `when: semver(form.version, "< 2.0.0")`},
-		{`when: issue.created_at > "2026-01-02"`, "a time is no text", "date(", `when: issue.created_at > date("2026-01-02")`},
-		{`when: now() > issue.created_at`, "now is no function", "without ()", `when: now > issue.created_at`},
-		{`when: command("/foreman triage")`, "a command is asked for by its name", `command("triage")`, `when: command("triage")`},
+		{`when: issue.created_at > "2026-01-02"`, "a time is not a text", "date(", `when: issue.created_at > date("2026-01-02")`},
+		{`when: now() > issue.created_at`, "`now` is not a function", "without ()", `when: now > issue.created_at`},
+		{`when: command("/foreman triage")`, "`command` takes the name without /foreman", `command("triage")`, `when: command("triage")`},
 		{`when: issue.title == "a" or "b"`, "each side of or is a condition", "mismatched types", `when: issue.title in ["a", "b"]`},
-		{`when: any_file("*.{js,ts}")`, "braces are letters in a glob", "braces are letters", `when: any_file("*.js", "*.ts")`},
-		{`when: any_file("src/**", "!src/docs/**")`, "a glob takes nothing away", "nothing is taken away", `when: any_file("src/**") and not any_file("src/docs/**")`},
+		{`when: any_file("*.{js,ts}")`, "braces have no special meaning in a glob", "braces have no special meaning", `when: any_file("*.js", "*.ts")`},
+		{`when: any_file("src/**", "!src/docs/**")`, "`!` does not exclude files", "! does not exclude files", `when: any_file("src/**") and not any_file("src/docs/**")`},
 		{`when: issue.title.contains("a")`, "values have no methods", "no methods", `when: issue.title contains "a"`},
-		{`when: not issue.state == "open"`, "not takes the next word alone", "mismatched type", `when: issue.state != "open"`},
+		{`when: not issue.state == "open"`, "`not` applies only to the next value", "mismatched type", `when: issue.state != "open"`},
 	}
 }
 
@@ -148,17 +148,17 @@ type surprise struct{ written, why, instead string }
 
 func docSurprises() []surprise {
 	return []surprise{
-		{`event.label == "bug"`, "false for Bug: == minds case", `lower(event.label) == "bug"`},
+		{`event.label == "bug"`, "false for Bug: `==` is case-sensitive", `lower(event.label) == "bug"`},
 		{`issue.author == "@octocat"`, "a login has no @", `issue.author == "octocat"`},
-		{`label("kind/*")`, "label takes a name, and no glob", `any_label("kind/*")`},
+		{`label("kind/*")`, "`label` takes a name, not a glob", `any_label("kind/*")`},
 		{`any_file("src/*")`, "one star stays within a folder", `any_file("src/**")`},
-		{`any_file("app/[id]/**")`, "brackets are a set of letters", "any_file(`app/\\[id]/**`)"},
-		{`any_file("src/**") and any_file("**/*.go")`, "these may be two files", `any(pr.files, matches_glob(#, "src/**") and matches_glob(#, "**/*.go"))`},
-		{"issue.body matches `^OS: Linux$`", "^ and $ stand for the whole text; lines may end with a carriage return", "issue.body matches `(?m)^OS: Linux\\r?$`"},
-		{"issue.title matches `(?i)\\bсбой\\b`", "\\b knows the letters of ASCII only", "issue.title matches `(?i)(^|\\PL)сбой(\\PL|$)`"},
+		{`any_file("app/[id]/**")`, "brackets match one of the characters in them", "any_file(`app/\\[id]/**`)"},
+		{`any_file("src/**") and any_file("**/*.go")`, "the two globs may match different files", `any(pr.files, matches_glob(#, "src/**") and matches_glob(#, "**/*.go"))`},
+		{"issue.body matches `^OS: Linux$`", "`^` and `$` match only the start and the end of the whole text; lines may end with a carriage return", "issue.body matches `(?m)^OS: Linux\\r?$`"},
+		{"issue.title matches `(?i)\\bсбой\\b`", "`\\b` recognizes only ASCII letters", "issue.title matches `(?i)(^|\\PL)сбой(\\PL|$)`"},
 		{`issue.body == ""`, "false for a body of spaces, or of a template's hints", "trim(issue.body) == \"\" or issue.body matches `^(\\s*<!--[^>]*-->)*\\s*$`"},
 		{`similar(issue.title, "how do I install this") > 60`, "it is a number from 0 to 1", `similar(issue.title, "how do I install this") > 0.6`},
 		{`issue.labels[0] == "bug"`, "fails the run for an issue without labels", `first(issue.labels) == "bug"`},
-		{`int(issue.title) > 3`, "fails the run for a title that is no number, and anybody may write one", "issue.title matches `^[4-9]$`"},
+		{`int(issue.title) > 3`, "fails the run for a title that is not a number; anybody can write such a title", "issue.title matches `^[4-9]$`"},
 	}
 }

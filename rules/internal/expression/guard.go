@@ -75,7 +75,7 @@ func (g guard) refuse(n ast.Node, loops int) error {
 			return refuse(n, "unknown name %s", n.Value)
 		}
 		if n.Value == formName || n.Value == tablesName {
-			return refuse(n, "%s is asked for a name: %s.name", n.Value, n.Value)
+			return refuse(n, "%s needs a name: %s.name", n.Value, n.Value)
 		}
 	case *ast.VariableDeclaratorNode:
 		if n.Name == formName || n.Name == tablesName || n.Name == nowName || asked(n.Name) {
@@ -100,10 +100,10 @@ func (g guard) refuse(n ast.Node, loops int) error {
 			return refuse(n, "only functions can be called; values have no methods")
 		}
 		if callee.Value == nowName {
-			return refuse(n, "now is a time and no function; write it without ()")
+			return refuse(n, "now is a time, not a function; write it without ()")
 		}
 		if field := map[string]string{memoryName: "tasks", authorName: "issues", contribName: "score"}[callee.Value]; field != "" {
-			return refuse(n, "%s is no function; one of its fields is meant, such as %s.%s", callee.Value, callee.Value, field)
+			return refuse(n, "%s is not a function; use one of its fields, such as %s.%s", callee.Value, callee.Value, field)
 		}
 	case *ast.BinaryNode:
 		if n.Operator == ".." {
@@ -117,7 +117,7 @@ func checkRange(n *ast.BinaryNode) error {
 	from, ok1 := syntax.ConstantInt(n.Left)
 	to, ok2 := syntax.ConstantInt(n.Right)
 	if !ok1 || !ok2 {
-		return refuse(n, "the bounds of a range must be whole numbers as they stand")
+		return refuse(n, "the bounds of a range must be literal whole numbers")
 	}
 	if to-from >= MaxRange || from < -maxBound || to > maxBound {
 		return refuse(n, "a range has at most %d elements", MaxRange)
@@ -183,7 +183,7 @@ func (g guard) patch(place *ast.Node) error {
 		}
 		text, ok := syntax.ConstantText(n.Right)
 		if !ok {
-			return refuse(n.Right, "the right side of matches must be a text as it stands, best in backticks")
+			return refuse(n.Right, "the right side of matches must be a literal text, best in backticks")
 		}
 		p, err := g.pattern(text)
 		if err != nil {

@@ -65,7 +65,7 @@ func checkNil(n *ast.BinaryNode) error {
 		return nil
 	}
 	if table := tableType(field); table != nil {
-		return refuse(n, "a table never gives nil: for a key that it does not hold it gives %s; ask with in", rowDefault(table))
+		return refuse(n, "a table never returns nil; for a missing key it returns %s; test for the key with in", rowDefault(table))
 	}
 	if !isField(field) {
 		return nil
@@ -151,6 +151,8 @@ func rowDefault(table reflect.Type) string {
 		return `""`
 	case reflect.Bool:
 		return "false"
+	case reflect.Slice:
+		return "an empty list"
 	}
 	return "0"
 }
@@ -279,11 +281,11 @@ func (l linter) checkEvent(field, value string, n ast.Node) error {
 			return nil
 		}
 		if l.on == nil {
-			hint += " (a type of repository_dispatch is asked with event.key)"
+			hint += " (test for the type of a repository_dispatch with event.key)"
 		}
 	}
 	if hint == "" {
-		hint = `; its names are those that "on" takes`
+		hint = `; its values are the events that "on" accepts`
 	}
 	return refuse(n, "%s is never %q%s", field, text.Shorten(value, text.Quoted), hint)
 }

@@ -245,7 +245,7 @@ func idle(args ...any) (any, error) {
 
 // cannotCount returns the error for any other argument of idle.
 func cannotCount(who string) error {
-	return fmt.Errorf("idle takes nothing, or %q when programs count as well; got %q", withBots, text.Shorten(who, text.Quoted))
+	return fmt.Errorf("idle takes no argument, or %q to include programs; got %q", withBots, text.Shorten(who, text.Quoted))
 }
 
 // A Person is the author of a change on an issue.

@@ -40,7 +40,7 @@ func resolve(v *symbols.Table, place *ast.Node) (ok bool, err error) {
 	}
 	name, ok := m.Property.(*ast.StringNode)
 	if !ok {
-		return true, refuse(m.Property, "the name after %s is written as it stands: %s.name", root.Value, root.Value)
+		return true, refuse(m.Property, "the name after %s must be literal: %s.name", root.Value, root.Value)
 	}
 	if root.Value == tablesName {
 		table := v.Tables[name.Value]
@@ -144,11 +144,11 @@ func checkVersions(n *ast.BinaryNode, vars map[string]*forms.Field) error {
 		switch {
 		case !constant || v.String() == written:
 		case written == "":
-			return refuse(other, "whether %s was filled in is asked with nil", name)
+			return refuse(other, "compare %s with nil to test whether it was filled in", name)
 		case ok:
-			return refuse(other, "%s is a version in full: write %q", name, v)
+			return refuse(other, "%s always has three numbers: write %q", name, v)
 		default:
-			return refuse(other, "%s is a version in full, such as \"1.4.0\", or nil; it is never %q", name, text.Shorten(written, text.Quoted))
+			return refuse(other, "%s is a version with three numbers, such as \"1.4.0\", or nil; it is never %q", name, text.Shorten(written, text.Quoted))
 		}
 	}
 	return nil

@@ -95,13 +95,13 @@ func PathGlobMistake(glob string) string {
 	case glob == "":
 		return `all files are "**"`
 	case strings.HasPrefix(glob, "!"):
-		return "nothing is taken away by !; write not any_file(...)"
+		return "! does not exclude files; write not any_file(...)"
 	case strings.HasPrefix(glob, "/") || strings.HasPrefix(glob, "./"):
-		return fmt.Sprintf("paths begin in the top folder without a slash, %q", root)
+		return fmt.Sprintf("paths start at the repository's root, without a slash: %q", root)
 	case globBraces.MatchString(glob):
-		return `braces are letters; write several globs, "*.js", "*.ts"`
+		return `braces have no special meaning; write several globs, "*.js", "*.ts"`
 	case err != nil:
-		return "a bracket is not closed, or a backslash stands last"
+		return "a bracket is not closed, or the last character is a backslash"
 	}
 	for folder := range strings.SplitSeq(glob, "/") {
 		if folder != anyFolders && strings.Contains(folder, anyFolders) {

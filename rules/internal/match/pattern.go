@@ -26,7 +26,7 @@ const maxStates = 2000 // of a pattern with its repetitions expanded
 // NewPattern parses s. Its prefilter and its engine are built when they are first needed.
 func NewPattern(s string) (*Pattern, error) {
 	if r, ok := control(s); ok {
-		return nil, fmt.Errorf("the pattern holds the control character %U: in quotes \\b is a backspace; write the pattern in backticks", r)
+		return nil, fmt.Errorf("the pattern contains the control character %U: in quotes \\b is a backspace; write the pattern in backticks", r)
 	}
 	tree, err := syntax.Parse(s, syntax.Perl)
 	if err != nil {
@@ -34,7 +34,7 @@ func NewPattern(s string) (*Pattern, error) {
 	}
 	n := states(tree)
 	if n > maxStates {
-		return nil, fmt.Errorf("the pattern is too large: its repetitions written out, it has more than %d parts", maxStates)
+		return nil, fmt.Errorf("the pattern is too large: with its repetitions expanded it has more than %d parts", maxStates)
 	}
 	c, err := costOf(tree)
 	if err != nil {

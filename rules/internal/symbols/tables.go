@@ -77,7 +77,7 @@ func tableOf(f *yamlfile.File, n *yaml.Node) any {
 		case kind == "":
 			kind = c.kind
 		case kind != c.kind:
-			f.Problemf(value, "%s: want %s as in the rows above, got %s; text that looks like something else is quoted", text.Shorten(key.Value, text.Quoted), kind, c.kind)
+			f.Problemf(value, "%s: want %s as in the rows above, got %s; quote a text that looks like another type", text.Shorten(key.Value, text.Quoted), kind, c.kind)
 			continue
 		}
 		_, isFloat := c.value.(float64)
@@ -140,7 +140,7 @@ func listCell(f *yamlfile.File, n *yaml.Node) (cell, bool) {
 	for _, item := range n.Content {
 		switch {
 		case item.Kind != yaml.ScalarNode || item.ShortTag() != "!!str":
-			f.Problemf(item, "want a text in the list, got %s; text that looks like something else is quoted", yamlfile.Kind(item))
+			f.Problemf(item, "want a text in the list, got %s; quote a text that looks like another type", yamlfile.Kind(item))
 		case utf8.RuneCountInString(item.Value) > MaxCell:
 			f.Problemf(item, "a text of more than %d characters", MaxCell)
 		default:

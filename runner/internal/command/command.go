@@ -80,7 +80,7 @@ func (c Commands) Permit(author, permission string) Commands {
 		c.List, c.Mute = nil, false
 	case c.unknown != "":
 		c.Refused = c.unknown
-		c.Reason = fmt.Sprintf("/foreman %s is no command; there are why, triage and undo, and those that rules ask for", c.unknown)
+		c.Reason = fmt.Sprintf("unknown command /foreman %s; available: why, triage, undo, and the commands of rules", c.unknown)
 	default:
 		names := make([]string, len(c.List))
 		for i, cmd := range c.List {
@@ -89,7 +89,7 @@ func (c Commands) Permit(author, permission string) Commands {
 		c.Reason = fmt.Sprintf("%s asked for %s", who, strings.Join(names, ", "))
 		if c.more {
 			c.Refused = Undo
-			c.Reason += "; the first /foreman undo of a comment counts alone"
+			c.Reason += "; only the first /foreman undo of a comment is carried out"
 		}
 	}
 	return c

@@ -40,18 +40,18 @@ func TestCommands(t *testing.T) {
 		{"several", "/foreman triage\n/foreman why\n/foreman triage", "admin", "triage, why", "", "mona asked for triage, why", false, true},
 		{"undo of a task", "/foreman undo abcd", "write", "undo abcd", "", "mona asked for undo", false, true},
 		{"the same undo twice", "/foreman undo abcd\n/foreman undo abcd", "write", "undo abcd", "", "mona asked for undo", false, true},
-		{"two undos", "/foreman undo\n/foreman undo abcd", "write", "undo", "undo", "mona asked for undo; the first /foreman undo of a comment counts alone", false, true},
-		{"two undos and more", "/foreman undo a\n/foreman why\n/foreman undo b", "write", "undo a, why", "undo", "mona asked for undo, why; the first", false, true},
+		{"two undos", "/foreman undo\n/foreman undo abcd", "write", "undo", "undo", "mona asked for undo; only the first /foreman undo of a comment is carried out", false, true},
+		{"two undos and more", "/foreman undo a\n/foreman why\n/foreman undo b", "write", "undo a, why", "undo", "mona asked for undo, why; only the first", false, true},
 		{"a command of rules", "/foreman deploy", "write", "", "", "mona asked for ", true, false},
 		{"a command of rules beside ours", "/foreman deploy\n/foreman why", "write", "why", "", "mona asked for why", false, true},
-		{"unknown", "/foreman coffee", "write", "", "coffee", "/foreman coffee is no command", false, false},
-		{"unknown beside ours", "/foreman why\n/foreman coffee\n/foreman tea", "write", "why", "coffee", "/foreman coffee is no command", false, true},
+		{"unknown", "/foreman coffee", "write", "", "coffee", "unknown command /foreman coffee", false, false},
+		{"unknown beside ours", "/foreman why\n/foreman coffee\n/foreman tea", "write", "why", "coffee", "unknown command /foreman coffee", false, true},
 		{"quoted", "> /foreman why", "write", "", "", "mona asked for ", true, false},
 		{"triage permission", "/foreman why", "triage", "", "why", "/foreman why is refused: mona has the permission triage, and commands need write", false, true},
 		{"reader", "/foreman undo\n/foreman undo x", "read", "", "undo", "/foreman undo is refused", false, true},
 		{"unknown of a reader", "/foreman coffee", "read", "", "", "", false, false},
 		{"unknown beside ours of a reader", "/foreman coffee\n/foreman why", "none", "", "why", "/foreman why is refused", false, true},
-		{"strange permission", "/foreman why", strings.Repeat("x", 99), "", "why", "has the permission " + strings.Repeat("x", 40) + "…,", false, true},
+		{"strange permission", "/foreman why", strings.Repeat("x", 99), "", "why", "has the permission " + strings.Repeat("x", 39) + "…,", false, true},
 		{"no permission", "/foreman why", "", "", "why", "is refused", false, true},
 	}
 	for _, tt := range tests {
@@ -132,7 +132,7 @@ func TestFindTask(t *testing.T) {
 		{"of none", all, "9999", "has an id that begins with `9999`"},
 		{"too short", all, "aaa", "has an id that begins with `aaa`"},
 		{"no id", all, "please!", "has an id that begins with `please!`"},
-		{"a long one", all, strings.Repeat("z", 99), "`" + strings.Repeat("z", 40) + "…`"},
+		{"a long one", all, strings.Repeat("z", 99), "`" + strings.Repeat("z", 39) + "…`"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestUndoAnswer(t *testing.T) {
 			"everything", done, history.Reversal{Made: []history.Made{made("a"), made("b")}, Left: []string{"the rest stays"}},
 			[]plan.Step{step(triage.Do, ""), step(triage.Refuse, "policy says no")},
 			"Undo of task `aaaa0000` (`issues.opened`, 2026-04-10 08:01 UTC):\n\n" +
-				"- the label `a` is taken off\n- the label `b` stays as it is: policy says no\n- the rest stays\n- cannot be taken back: `comment`, `lock`\n",
+				"- the label `a` is removed\n- the label `b` stays as it is: policy says no\n- the rest stays\n- cannot be undone: `comment`, `lock`\n",
 		},
 		{
 			"nothing left", task("aaaa0000", 1, "a", "r"), history.Reversal{}, nil,
@@ -213,10 +213,10 @@ func TestExplain(t *testing.T) {
 				"- cut  does not fire: an earlier rule stops\n", "- late  was not reached: an earlier rule fails\n",
 				"! broken  fails, so no rule acts: no such name\n", "Not listening to newly opened issues: 1.",
 			},
-			[]string{"deaf", "no room"},
+			[]string{"deaf", "not listed"},
 		},
-		{"no room", []rules.RuleWhy{rule("a", rules.Matched, nil, ""), rule("b", rules.Matched, nil, "")}, 30, []string{"2 of 2", "+ a", "There was no room for 1 more"}, []string{"+ b"}},
-		{"no room at all", []rules.RuleWhy{rule("a", rules.Matched, nil, "")}, 0, []string{"1 of 1", "no room for 1 more"}, []string{"<details>"}},
+		{"no room", []rules.RuleWhy{rule("a", rules.Matched, nil, ""), rule("b", rules.Matched, nil, "")}, 30, []string{"2 of 2", "+ a", "not listed here: 1;"}, []string{"+ b"}},
+		{"no room at all", []rules.RuleWhy{rule("a", rules.Matched, nil, "")}, 0, []string{"1 of 1", "not listed here: 1;"}, []string{"<details>"}},
 		{"a long line", []rules.RuleWhy{rule("a", rules.False, &rules.Why{Text: strings.Repeat("é", 300), Value: "v"}, "")}, 10_000, []string{strings.Repeat("é", 200) + "…"}, []string{strings.Repeat("é", 201)}},
 	}
 	for _, tt := range tests {

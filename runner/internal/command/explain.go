@@ -46,7 +46,7 @@ func Explain(list []rules.RuleWhy, room int) string {
 		fmt.Fprintf(&head, "\nNot listening to newly opened issues: %d.\n", unlistening)
 	}
 	if cut > 0 {
-		fmt.Fprintf(&head, "\nThere was no room for %d more; `foreman rules explain` shows them.\n", cut)
+		fmt.Fprintf(&head, "\nRules not listed here: %d; `foreman rules explain` shows them.\n", cut)
 	}
 	return head.String()
 }

@@ -46,11 +46,11 @@ func FindTask(r memory.Record, later func(memory.Task) bool, rest string) (task 
 	}
 	switch len(found) {
 	case 0:
-		return task, "no task of ours on this issue has an id that begins with " + sanitize.Code(text.Quote(name)) + "; the job summary and our comments tell it"
+		return task, "no task of ours on this issue has an id that begins with " + sanitize.Code(text.Quote(name)) + "; the job summary and our comments contain the id"
 	case 1:
 		return found[0], ""
 	}
-	return task, fmt.Sprintf("the ids of %d tasks begin with %s; give more of it", len(found), sanitize.Code(text.Quote(name)))
+	return task, fmt.Sprintf("the ids of %d tasks begin with %s; write more characters of the id", len(found), sanitize.Code(text.Quote(name)))
 }
 
 // UndoAnswer renders the result of undoing a task. steps belong to the items of the reversal, in
@@ -80,7 +80,7 @@ func UndoAnswer(task memory.Task, t history.Reversal, steps []plan.Step) string 
 		}
 	}
 	if len(stays) > 0 {
-		fmt.Fprintf(&b, "- cannot be taken back: %s\n", strings.Join(stays, ", "))
+		fmt.Fprintf(&b, "- cannot be undone: %s\n", strings.Join(stays, ", "))
 	}
 	if len(t.Made)+len(t.Left)+len(stays) == 0 {
 		b.WriteString("- everything that it did was changed since by other tasks\n")

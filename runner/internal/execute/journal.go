@@ -43,7 +43,7 @@ func (j *Journal) mark(ctx context.Context, r triage.ActionResult) {
 	// A write is recorded even if the run was asked to stop.
 	if err := j.Journal.Mark(context.WithoutCancel(ctx), j.Key, e); err != nil {
 		j.failed = true
-		j.Warn("journal: %v; a later attempt will look the writes up", err)
+		j.Warn("journal: %v; a later attempt looks up which writes took effect", err)
 	}
 }
 

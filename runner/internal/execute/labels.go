@@ -119,17 +119,25 @@ func (x *execution) advance(ctx context.Context, steps []plan.Step) bool {
 		return false
 	}
 	// GitHub may have refused the labels because of one of them, or because there were several. So
-	// each label is tried separately.
+	// each label is tried separately. Steps that were written are settled first, so that a failure
+	// of another step does not hide them.
 	for _, s := range joined {
-		if err != nil && slices.Contains(left, s) {
+		switch {
+		case err == nil: // settled below, in the order of all steps
+		case slices.Contains(left, s):
 			*x.result(s) = untried(s)
+		default:
+			x.settle(ctx, s, nil)
 		}
 	}
 	for i := range steps {
 		s := &steps[i]
-		if slices.Contains(joined, s) && (err == nil || !slices.Contains(left, s)) {
+		together := slices.Contains(joined, s)
+		switch {
+		case together && err == nil:
 			x.settle(ctx, s, nil)
-		} else if !x.step(ctx, s) {
+		case together && !slices.Contains(left, s): // settled above
+		case !x.step(ctx, s):
 			return false
 		}
 	}

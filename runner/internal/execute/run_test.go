@@ -174,7 +174,7 @@ func TestJournalOrder(t *testing.T) {
 		`mark 4 failed [] UnknownActionError: action 5 has the unknown type "make_coffee"`,
 	)
 	if got, want := states(out), "done; skipped: already there; done; noted: to be closed after 72h; "+
-		`failed: UnknownActionError: action 5 has the unknown type "make_coffee"; skipped: it stands behind an unknown action`; got != want {
+		`failed: UnknownActionError: action 5 has the unknown type "make_coffee"; skipped: it follows an unknown action`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if _, ok := errors.AsType[*triage.UnknownActionError](out.Err); !ok || out.Executed() != 3 {
@@ -261,7 +261,7 @@ func TestJournalFails(t *testing.T) {
 	f.host.mark = func(memory.Entry) error { return errors.New("the disk is full") }
 	out := f.run(t.Context(), f.made)
 	f.wantLog(t, `mark 0 trying []`, `write add_labels`, `write lock`)
-	if diff := cmp.Diff([]string{"journal: the disk is full; a later attempt will look the writes up"}, f.warned); diff != "" || out.Err != nil {
+	if diff := cmp.Diff([]string{"journal: the disk is full; a later attempt looks up which writes took effect"}, f.warned); diff != "" || out.Err != nil {
 		t.Errorf("%v, warnings (-want +got):\n%s", out.Err, diff)
 	}
 }
@@ -705,6 +705,28 @@ func TestRemovalsOutcomeUnknown(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, *wrote); diff != "" || out.Err != nil {
 		t.Errorf("%v, wrote (-want +got):\n%s", out.Err, diff)
+	}
+}
+
+// TestLabelWrittenBeforeFailure checks that a label which an uncertain write added counts as added,
+// even if an earlier label is refused when the write is repeated.
+func TestLabelWrittenBeforeFailure(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, addBug, addDocs, lockIt)
+	tries := 0
+	f.host.write = func(ctx context.Context, e effect.Effect) error {
+		if tries++; tries == 1 {
+			return holding(f, triage.ErrUncertain, "docs")(ctx, e)
+		}
+		return errors.New("422")
+	}
+	out := f.run(t.Context(), f.made)
+	f.wantLog(t,
+		`mark 0 trying []`, `mark 1 trying []`, `write add_labels`, `issue`, `write add_labels`, `mark 1 done ["docs"]`,
+		`mark 0 trying []`, `write add_labels`, `mark 0 failed [] 422`,
+	)
+	if got := states(out); got != "failed: 422; done; not_run" || out.Executed() != 1 {
+		t.Errorf("got %s, %d carried out", got, out.Executed())
 	}
 }
 

@@ -65,7 +65,7 @@ func TestRemovedBefore(t *testing.T) {
 		{"unassigned", "2 mona assigned mona; 3 mona unassigned MONA", login, "mona removed it"},
 		{"another one unassigned", "3 mona unassigned hubot", login, ""},
 		{"a label of that name", "3 mona unlabeled mona", login, ""},
-		{"a long login", "3 " + strings.Repeat("m", 60) + " unlabeled bug", labelThere, strings.Repeat("m", 40) + "… removed it"},
+		{"a long login", "3 " + strings.Repeat("m", 60) + " unlabeled bug", labelThere, strings.Repeat("m", 39) + "… removed it"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -347,7 +347,7 @@ func TestRevert(t *testing.T) {
 			"label", "t1 2 r add_label bug", "2 github-actions[bot] labeled bug", triage.Issue{Labels: []string{"Bug"}},
 			[]string{`{"type":"remove_label","label":"bug"}`}, nil,
 		},
-		{"not there", "t1 2 r add_label bug", "2 github-actions[bot] labeled bug", triage.Issue{}, nil, []string{"the label `bug` is not as it was left"}},
+		{"not there", "t1 2 r add_label bug", "2 github-actions[bot] labeled bug", triage.Issue{}, nil, []string{"the label `bug` was changed since"}},
 		{
 			"touched", "t1 2 r add_label bug", "2 github-actions[bot] labeled bug; 3 mona unlabeled bug; 4 mona labeled bug", triage.Issue{Labels: []string{"bug"}},
 			nil, []string{"the label `bug` stays as it is: `mona` changed it on 2026-04-10"},
@@ -374,13 +374,13 @@ func TestRevert(t *testing.T) {
 		},
 		{"closed, then the reason", "t1 2 r close_issue", "2 github-actions[bot] closed completed; 9 github-actions[bot] closed not_planned", triage.Issue{State: "closed"}, []string{`{"type":"reopen_issue"}`}, nil},
 		{"duplicate", "t1 2 r mark_duplicate 3", "", triage.Issue{State: "closed"}, []string{`{"type":"reopen_issue"}`}, nil},
-		{"opened", "t1 2 r reopen_issue", "", triage.Issue{State: "open"}, nil, []string{"the issue stays open: closing is for rules and people"}},
+		{"opened", "t1 2 r reopen_issue", "", triage.Issue{State: "open"}, nil, []string{"the issue stays open: an undo never closes an issue"}},
 		{"canceled by itself", "t1 2 r add_label bug; t1 2 r remove_label bug", "", triage.Issue{}, nil, nil},
 		{
 			"notes", "t1 2 r +close_issue; t1 2 r +never_again bug", "4 mona labeled bug", triage.Issue{},
 			[]string{`{"type":"keep_open","rule":"r"}`, `{"type":"allow_again","label":"bug"}`}, nil,
 		},
-		{"notes that are gone", "t9 2 r +close_issue; t9 2 r +never_again docs", "", triage.Issue{}, nil, []string{"the closing to come is not as it was left", "the record of the label `docs` is not as it was left"}},
+		{"notes that are gone", "t9 2 r +close_issue; t9 2 r +never_again docs", "", triage.Issue{}, nil, []string{"the scheduled close was changed since", "the record of the label `docs` was changed since"}},
 		{"an agent's close", "t2 2 - +close_issue", "", triage.Issue{}, []string{`{"type":"keep_open"}`}, nil},
 		{"notes that were canceled", "t1 2 r +keep_open r; t1 2 r +allow_again bug", "", triage.Issue{}, nil, nil},
 		{"hostile name", "t1 2 r add_label `x`\u202e", "", triage.Issue{Labels: []string{"`x`\u202e"}}, []string{"remove_label"}, nil},
@@ -426,13 +426,13 @@ func TestRevertWords(t *testing.T) {
 		there             bool
 		subject, reverted string
 	}{
-		{effect.Label, true, "the label `x`", "the label `x` is taken off"},
-		{effect.Label, false, "the label `x`", "the label `x` is put back"},
+		{effect.Label, true, "the label `x`", "the label `x` is removed"},
+		{effect.Label, false, "the label `x`", "the label `x` is added again"},
 		{effect.Assignee, true, "the assignee `x`", "`x` is unassigned"},
 		{effect.Assignee, false, "the assignee `x`", "`x` is assigned again"},
 		{effect.Openness, false, "the state of the issue", "the issue is opened again"},
 		{effect.Forbidden, true, "the record of the label `x`", "the label `x` may be added again"},
-		{effect.Scheduled, true, "the closing to come", "the closing to come is called off"},
+		{effect.Scheduled, true, "the scheduled close", "the scheduled close is canceled"},
 	}
 	for _, tt := range tests {
 		m := Made{Outcome: effect.Outcome{Thing: tt.thing, Name: "x", There: tt.there}}

@@ -101,9 +101,9 @@ func (h History) Revert(r memory.Record, list []Made) (Reversal, error) {
 		switch why := h.touched(m); {
 		case m.Canceled, m.RecordOnly() && !ok:
 		case !ok:
-			out.Left = append(out.Left, "the issue stays open: closing is for rules and people")
+			out.Left = append(out.Left, "the issue stays open: an undo never closes an issue")
 		case m.RecordOnly() && !m.kept(r), !m.RecordOnly() && !m.Holds(now):
-			out.Left = append(out.Left, m.Subject()+" is not as it was left")
+			out.Left = append(out.Left, m.Subject()+" was changed since")
 		case why != "":
 			out.Left = append(out.Left, m.Subject()+" stays as it is: "+why)
 		default:
@@ -157,7 +157,7 @@ func code(name string) string { return sanitize.Code(sanitize.Name(text.Quote(na
 func (m Made) Subject() string {
 	switch m.Thing {
 	case effect.Scheduled:
-		return "the closing to come"
+		return "the scheduled close"
 	case effect.Openness:
 		return "the state of the issue"
 	case effect.Forbidden:
@@ -171,9 +171,9 @@ func (m Made) Subject() string {
 func (m Made) Reverted() string {
 	switch {
 	case m.Thing == effect.Label && m.There:
-		return "the label " + code(m.Name) + " is taken off"
+		return "the label " + code(m.Name) + " is removed"
 	case m.Thing == effect.Label:
-		return "the label " + code(m.Name) + " is put back"
+		return "the label " + code(m.Name) + " is added again"
 	case m.Thing == effect.Assignee && m.There:
 		return code(m.Name) + " is unassigned"
 	case m.Thing == effect.Assignee:
@@ -181,7 +181,7 @@ func (m Made) Reverted() string {
 	case m.Thing == effect.Forbidden:
 		return "the label " + code(m.Name) + " may be added again"
 	case m.Thing == effect.Scheduled:
-		return "the closing to come is called off"
+		return "the scheduled close is canceled"
 	}
 	return "the issue is opened again"
 }

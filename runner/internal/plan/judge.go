@@ -288,11 +288,11 @@ func (m *Maker) judgeBody(s *Step, e effect.Comment) effect.Comment {
 	n := utf8.RuneCountInString(e.Body)
 	switch {
 	case strings.TrimSpace(e.Body) == "":
-		s.set(triage.Refuse, "nothing of the body is left once it is made harmless")
+		s.set(triage.Refuse, "the body is empty after sanitizing")
 	case n > longest:
 		s.set(triage.Refuse, fmt.Sprintf("the body has %d characters, policy.comment_length is %d", n, longest))
 	case !m.mayComment && !s.Answers() && (!m.agentMay || !s.Source.IsAgent()):
-		s.set(triage.Skip, "edits, label events and comments are answered only where a rule names that event")
+		s.set(triage.Skip, "edits, label events and comments are answered only if a rule names that event")
 	}
 	return e
 }

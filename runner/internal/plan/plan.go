@@ -157,7 +157,7 @@ func Make(in Input) Plan {
 		case !in.Decision.Message.Decision.Writes() && s.Source.Command == "":
 			s.set(triage.Skip, fmt.Sprintf("the decision %s writes nothing", in.Decision.Message.Decision))
 		case ended:
-			s.set(triage.Skip, "it stands behind an unknown action")
+			s.set(triage.Skip, "it follows an unknown action")
 		default:
 			m.Judge(&s)
 			ended = s.Unknown
@@ -170,7 +170,7 @@ func Make(in Input) Plan {
 		switch {
 		case s.Verdict != triage.Do:
 		case ended && in.Policy.RejectUnknown:
-			s.set(triage.Refuse, "the plan holds an unknown action and policy.unknown_action is reject")
+			s.set(triage.Refuse, "the plan contains an unknown action, and policy.unknown_action is reject")
 		case in.NoNotes != "" && s.RecordOnly():
 			s.set(triage.Refuse, in.NoNotes)
 		case in.NoSchedule != "" && closes && c.After > 0:

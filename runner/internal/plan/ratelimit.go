@@ -71,7 +71,7 @@ func (p *rateLimiter) check(s *Step) {
 		return
 	case !fresh || p.begun && !s.Answers():
 	case !s.Answers() && p.Interval > 0 && p.last.IsZero() && p.unsureInterval:
-		s.set(triage.Skip, "too much happens on the issue to tell whether we commented: policy.comment_interval")
+		s.set(triage.Skip, "the issue's timeline is too long to find our last comment: policy.comment_interval")
 		return
 	case !s.Answers() && p.Interval > 0 && !p.last.IsZero() && p.now.Sub(p.last) < p.Interval:
 		s.set(triage.Skip, fmt.Sprintf("we commented at %s: policy.comment_interval is %s", p.last.UTC().Format(time.RFC3339), short(p.Interval)))

@@ -270,7 +270,7 @@ func (r *reviewer) ends() bool {
 		if len(r.h.Events) > 0 {
 			back = ", back to " + r.h.Events[0].At.UTC().Format(time.DateOnly) + ","
 		}
-		r.warn(fmt.Sprintf("%s has %s; the newest %d%s do not show all that the actions depend on: those that may contradict an earlier event are skipped",
+		r.warn(fmt.Sprintf("%s has %s; only the newest %d%s were read, and actions that may contradict an earlier event are skipped",
 			r.a.Ref, size, len(r.h.Events), back))
 	}
 	return true
@@ -378,7 +378,7 @@ func (r *reviewer) undone(s *Step, o effect.Outcome) (why string, ok bool) {
 	if !ok || !r.h.UndoneByCommand(o, e, rec) {
 		return "", ok
 	}
-	return fmt.Sprintf("taken back by /foreman undo on %s; Foreman does not override people (override_humans)", e.At.UTC().Format(time.DateOnly)), true
+	return fmt.Sprintf("undone by /foreman undo on %s; Foreman does not override people (override_humans)", e.At.UTC().Format(time.DateOnly)), true
 }
 
 // stayOpen skips a close in two cases. A person reopened the issue after the same source had closed
@@ -447,7 +447,7 @@ func (r *reviewer) repeats(s *Step) {
 		return ok && r.a.Repeats(m, e.Body, c.Body)
 	})
 	if found {
-		skipBecause(s, fmt.Sprintf("an earlier decision on this event said the same on %s", e.At.UTC().Format(time.DateOnly)))
+		skipBecause(s, fmt.Sprintf("an earlier decision on this event posted the same comment on %s", e.At.UTC().Format(time.DateOnly)))
 	}
 }
 
@@ -459,7 +459,7 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 		return ok && m.Once != "" && effect.SameOnce(m.Once, key) && m.Task != r.a.Task
 	})
 	if found {
-		skipBecause(s, fmt.Sprintf("it was said on %s (once: %s)", e.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
+		skipBecause(s, fmt.Sprintf("it was posted on %s (once: %s)", e.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
 		return true
 	}
 	rec, ok := r.record()
@@ -470,7 +470,7 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 	for _, t := range rec.Tasks {
 		for _, a := range t.Actions {
 			if t.ID != r.a.Task && a.Type == protocol.ActionComment && a.Result == triage.Done && slices.ContainsFunc(a.Values, same) {
-				skipBecause(s, fmt.Sprintf("it was said on %s, and deleted since (once: %s)", t.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
+				skipBecause(s, fmt.Sprintf("it was posted on %s, and deleted since (once: %s)", t.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
 				return true
 			}
 		}
@@ -479,7 +479,7 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 		return false
 	}
 	if !r.h.Complete {
-		skipBecause(s, "the timeline of the issue is too long to decide whether it was said before (once: "+effect.BareKey(key)+")")
+		skipBecause(s, "the timeline of the issue is too long to find out whether it was posted before (once: "+effect.BareKey(key)+")")
 	}
 	return true
 }
@@ -497,7 +497,7 @@ func (r *reviewer) notes() bool {
 				continue
 			}
 			if r.unannounced(s) {
-				s.set(triage.Skip, "its comment has to wait, and issues are not closed without a warning")
+				s.set(triage.Skip, "its notice is deferred by the comment limits, so the close is deferred too")
 				s.Deferred = true
 				continue
 			}
@@ -554,7 +554,7 @@ func (r *reviewer) forbidden(s *Step, e effect.AddLabels) bool {
 		if allowed(name) || !rec.Forbids(name) {
 			return ""
 		}
-		return about(name, "never again, as was decided before (never_again)")
+		return about(name, "an earlier decision forbids the label (never_again)")
 	})}
 	return true
 }
@@ -569,9 +569,9 @@ func reviewNever(rec memory.Record, s *Step, e effect.NeverAgain) {
 	s.Effect = e
 	switch {
 	case len(e.Labels) == 0:
-		s.set(triage.Skip, "it is kept in mind already")
+		s.set(triage.Skip, "already recorded")
 	case len(rec.Never)+len(e.Labels) > memory.MaxNever:
-		s.set(triage.Skip, fmt.Sprintf("the memory keeps at most %d such labels of an issue", memory.MaxNever))
+		s.set(triage.Skip, fmt.Sprintf("the memory keeps at most %d labels of never_again for an issue", memory.MaxNever))
 	}
 }
 
@@ -592,7 +592,7 @@ func (r *reviewer) reviewSchedule(rec memory.Record, s *Step) {
 	case planned:
 		s.set(triage.Skip, "it is to be closed on "+c.Due.UTC().Format(time.RFC3339)+" already")
 	case len(rec.Closings) >= memory.MaxClosings:
-		s.set(triage.Skip, fmt.Sprintf("the memory keeps at most %d closings of an issue", memory.MaxClosings))
+		s.set(triage.Skip, fmt.Sprintf("the memory keeps at most %d scheduled closes for an issue", memory.MaxClosings))
 	}
 }
 
@@ -621,7 +621,7 @@ func canceled(rec memory.Record, s *Step) string {
 		default: // the others are not deferred
 		}
 		if same && !m.There && m.ByUndo() {
-			return "taken back by /foreman undo on " + m.At.UTC().Format(time.DateOnly) + "; Foreman does not override people (override_humans)"
+			return "undone by /foreman undo on " + m.At.UTC().Format(time.DateOnly) + "; Foreman does not override people (override_humans)"
 		}
 	}
 	return ""

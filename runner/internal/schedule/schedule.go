@@ -83,7 +83,7 @@ func Close(task, by string, from triage.Source, c memory.ScheduledClose) (plan.D
 	}
 	return plan.Decision{By: by, Sources: []triage.Source{from}, Message: protocol.DecisionMessage{
 		TaskID: task, Decision: protocol.Close, Actions: []protocol.ActionItem{item},
-		Rationale: "it was decided on " + c.At.UTC().Format(time.DateOnly) + ", and not vetoed",
+		Rationale: "the close was scheduled on " + c.At.UTC().Format(time.DateOnly) + " and not vetoed",
 	}}, nil
 }
 
@@ -110,7 +110,7 @@ type Reactions func(ctx context.Context, comment int64) ([]triage.Reaction, erro
 // Vetoed returns a description of a person's veto against a close; empty: there is no veto.
 func Vetoed(ctx context.Context, h history.History, c memory.ScheduledClose, read Reactions) (string, error) {
 	if !h.Complete && (len(h.Events) == 0 || !h.Events[0].At.Before(c.At)) {
-		return "the timeline of the issue is too long to decide whether people stand against it", nil
+		return "the timeline of the issue is too long to decide whether a person vetoed it", nil
 	}
 	counts := func(e triage.TimelineEvent) bool { return !command.OnlyWhy(e.Body) }
 	for _, veto := range c.Veto {

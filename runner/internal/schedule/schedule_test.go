@@ -238,7 +238,7 @@ func TestClose(t *testing.T) {
 			t.Errorf("got %v", d.Message.Actions)
 		}
 		if d.Message.TaskID != "task" || d.Message.Decision != protocol.Close || d.By != "rules" || d.Source(0).Rule != "r" ||
-			d.Message.Rationale != "it was decided on 2026-04-10, and not vetoed" {
+			d.Message.Rationale != "the close was scheduled on 2026-04-10 and not vetoed" {
 			t.Errorf("got %+v", d)
 		}
 	}

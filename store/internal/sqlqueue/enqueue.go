@@ -120,7 +120,7 @@ func (q *enqueuing) enqueueOne(ctx context.Context, e sqlstore.Engine, t queue.T
 			})
 		}
 		if err == nil && out.Outcome == "" && tries == maxTries {
-			err = fmt.Errorf("%w: tasks with its id or key are added and deleted meanwhile", queue.ErrUnavailable)
+			err = fmt.Errorf("%w: gave up after %d tries, because tasks with the same id or key are added and purged concurrently", queue.ErrUnavailable, maxTries+1)
 		}
 	}
 	if err != nil {

@@ -98,7 +98,7 @@ func (q *Queue) ClaimNext(ctx context.Context, agent string, o queue.ClaimOption
 		}
 		ended, err := q.verbs.claim.quarantine(ctx, q.engine, w.Claim)
 		if err != nil {
-			return queue.Claim{}, sqlstore.Wrap("set an unreadable task aside", err)
+			return queue.Claim{}, sqlstore.Wrap("quarantine a task with an invalid message", err)
 		}
 		q.after(ctx, ended)
 	}
@@ -278,10 +278,10 @@ func (q *Queue) Stats(ctx context.Context) (queue.Stats, error) {
 // Backlog implements queue.Queue.
 func (q *Queue) Backlog(ctx context.Context, n int) ([]queue.Backlog, error) {
 	if _, err := q.promote(ctx); err != nil {
-		return nil, sqlstore.Wrap("look for waiting tasks", err)
+		return nil, sqlstore.Wrap("list waiting tasks", err)
 	}
 	list, err := q.verbs.count.waiting(ctx, q.engine, n)
-	return list, sqlstore.Wrap("look for waiting tasks", err)
+	return list, sqlstore.Wrap("list waiting tasks", err)
 }
 
 // List implements queue.Queue.
@@ -296,11 +296,11 @@ func (q *Queue) List(ctx context.Context, f queue.Filter) ([]queue.Info, error) 
 // Inspect implements queue.Queue.
 func (q *Queue) Inspect(ctx context.Context, id string) (queue.Details, error) {
 	if !queue.IsText(id) {
-		return queue.Details{}, sqlstore.Wrap("look at a task", queue.ErrNotFound)
+		return queue.Details{}, sqlstore.Wrap("inspect a task", queue.ErrNotFound)
 	}
 	out, err := sqlstore.Value(ctx, q.engine.Read, func(tx sqlstore.Tx) (queue.Details, error) { return q.verbs.read.details(tx, id) })
 	if err != nil {
-		return queue.Details{}, sqlstore.Wrap("look at task "+id, err)
+		return queue.Details{}, sqlstore.Wrap("inspect task "+id, err)
 	}
 	return out, nil
 }

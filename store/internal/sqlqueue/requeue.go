@@ -50,7 +50,7 @@ func newRequeuing(d sqlstore.Dialect) requeuing {
 // transaction may change. It leaves tasks that other transactions have locked for the next call.
 func (s *requeuing) some(ctx context.Context, e sqlstore.Engine, l queue.Limits) (requeued, error) {
 	return sqlstore.Value(ctx, e.Write, func(tx sqlstore.Tx) (r requeued, err error) {
-		claims := fmt.Sprintf("given up: handed out %d times, and no decision came", l.Claims)
+		claims := fmt.Sprintf("claimed %d times without a decision", l.Claims)
 		for _, step := range []failStep{
 			{s.exhaustPending, claims, l.Claims},
 			{s.exhaustClaimed, claims, l.Claims},
@@ -70,7 +70,7 @@ func (s *requeuing) some(ctx context.Context, e sqlstore.Engine, l queue.Limits)
 
 // drainsReason returns the reason why a task failed that could not be carried out in limit tries.
 func drainsReason(limit int) string {
-	return fmt.Sprintf("given up: could not be carried out in %d tries: ", limit)
+	return fmt.Sprintf("not carried out in %d tries: ", limit)
 }
 
 // leases ends expired leases, and adds them to the result.
@@ -163,7 +163,7 @@ type requeueStep struct {
 
 // requeue runs a step, and logs it with each task.
 func (s *requeuing) requeue(tx sqlstore.Tx, all *requeued, step requeueStep) error {
-	what, format := "requeued", "claim %d ran out"
+	what, format := "requeued", "claim %d expired"
 	if step.state == queue.Completed {
 		what, format = "lease ran out", "lease %d"
 	}
@@ -172,7 +172,7 @@ func (s *requeuing) requeue(tx sqlstore.Tx, all *requeued, step requeueStep) err
 		var count int64
 		err := r.Scan(&t.seq, &t.ID, &t.Agent, &t.who, &count)
 		if t.text = fmt.Sprintf(format, count); all.ended[t.seq] {
-			t.text += ": the server that had it has ended"
+			t.text += ": its server has ended"
 		}
 		return t, err
 	}, tx.Now(), int64(max(0, step.limit)))

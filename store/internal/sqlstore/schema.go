@@ -29,7 +29,7 @@ func Migrate(tx Tx, d Dialect) (had int, err error) {
 		return 0, fmt.Errorf("read the version of the schema: %w", err)
 	}
 	if had > len(steps) {
-		return had, fmt.Errorf("%w: its schema has version %d, and this program knows %d", queue.ErrNewer, had, len(steps))
+		return had, fmt.Errorf("%w: its schema has version %d, and this program reads up to %d", queue.ErrNewer, had, len(steps))
 	}
 	for i, name := range steps[had:] {
 		if err := step(tx, d, name); err != nil {

@@ -96,7 +96,7 @@ type runRef struct {
 // of reports whether a call is about the run of the job that makes the call.
 func (f runRef) of(j Job) bool { return f.Run == j.run && f.Job != "" }
 
-func foreign() answer { return problem("the ids are not those of the token") }
+func foreign() answer { return problem("the ids differ from those of the token") }
 
 type artifactRef struct {
 	runRef

@@ -69,7 +69,7 @@ func (s *storage) answer(r request) answer {
 	case err != nil || !ok:
 		return azure(http.StatusNotFound, "BlobNotFound", "there is no such blob")
 	case r.Header.Get("Authorization") != "":
-		return problem("a token came to the storage")
+		return problem("the request to the storage has a token")
 	case q.Get("sig") != signature(id, q.Get("sp")):
 		return azure(http.StatusForbidden, "AuthenticationFailed", "the signature "+q.Get("sig")+" is wrong")
 	case r.Method == http.MethodGet && q.Get("sp") == "r":
@@ -80,7 +80,7 @@ func (s *storage) answer(r request) answer {
 	case r.Method == http.MethodPut && q.Get("sp") == "w":
 		return b.put(r, q.Get("comp"), q.Get("blockid"))
 	}
-	return problem("not what the address is for")
+	return problem("the address does not permit this request")
 }
 
 func (b *blob) put(r request, comp, id string) answer {

@@ -62,7 +62,7 @@ func Command(env process.Env) *cobra.Command {
 				dash = len(args)
 			}
 			if dash != 1 {
-				return command.Usagef("want one URL, and a command behind --; got %d arguments before it", dash)
+				return command.Usagef("want one URL, and an optional command behind --; got %d arguments before the command", dash)
 			}
 			o.Check.Agent, o.Command = args[0], args[1:]
 			return Run(c.Context(), o)
@@ -86,7 +86,7 @@ func Run(ctx context.Context, o Options) error {
 		kit.Start = startAgent(env, kit.Agent, o.Command)
 	} else {
 		kit.Listening = func(harness string) {
-			fmt.Fprintf(env.Stderr, "foreman: waiting for the agent; one of the queue is started with FOREMAN_HARNESS_URL=%s AGENT_URL=%s\n", harness, sanitize.Line(kit.Agent))
+			fmt.Fprintf(env.Stderr, "foreman: waiting for the agent; start an agent of the queue with FOREMAN_HARNESS_URL=%s AGENT_URL=%s\n", harness, sanitize.Line(kit.Agent))
 		}
 	}
 	if !o.JSON {
@@ -195,7 +195,7 @@ func (o *onceError) do(f func() error) error {
 func end(ctx context.Context, cmd *exec.Cmd, ended <-chan error) error {
 	select {
 	case err := <-ended:
-		return fmt.Errorf("it had ended before: %w", errors.Join(err, errors.New(cmd.ProcessState.String())))
+		return fmt.Errorf("the agent ended before it was stopped: %w", errors.Join(err, errors.New(cmd.ProcessState.String())))
 	default:
 	}
 	if err := terminate(cmd.Process); err != nil {
@@ -206,10 +206,10 @@ func end(ctx context.Context, cmd *exec.Cmd, ended <-chan error) error {
 	select {
 	case err := <-ended:
 		if err != nil && !terminated(cmd.ProcessState) {
-			return fmt.Errorf("it was asked to end, and failed: %w", err)
+			return fmt.Errorf("stop the agent: it failed after SIGTERM: %w", err)
 		}
 		return nil
 	case <-ctx.Done():
-		return errors.Join(errors.New("it was asked to end by SIGTERM, and had to be killed"), cmd.Process.Kill(), <-ended)
+		return errors.Join(errors.New("stop the agent: it did not end after SIGTERM, and was killed"), cmd.Process.Kill(), <-ended)
 	}
 }

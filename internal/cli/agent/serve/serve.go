@@ -139,7 +139,7 @@ func limited(n int, decide agent.DecideFunc) agent.DecideFunc {
 func newWorker(env process.Env, harness string, wait time.Duration, o agent.WorkerOptions) (*agent.Worker, error) {
 	self := env.Getenv("AGENT_URL")
 	if self == "" {
-		return nil, errors.New("FOREMAN_HARNESS_URL is set, and AGENT_URL is not: the harness must know this agent by an address")
+		return nil, errors.New("FOREMAN_HARNESS_URL is set, but AGENT_URL is not: set it to the address of this agent in the harness's configuration")
 	}
 	client, err := agent.NewClient(agent.ClientOptions{
 		URL: harness, AgentURL: self, Token: env.Getenv("FOREMAN_HARNESS_TOKEN"), Wait: wait, UserAgent: env.UserAgent(),

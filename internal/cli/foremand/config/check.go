@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
+	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/server/harness"
 )
@@ -54,7 +55,8 @@ func runCheck(ctx context.Context, o checkOptions) error {
 // describe prints the effect of a configuration, without secrets.
 func describe(w io.Writer, s *serverconfig.Config) {
 	fmt.Fprintf(w, "%s\n", writes(s))
-	fmt.Fprintf(w, "listens on %s:%d, with %d credentials of agents and %d operators\n", s.Server.Host, s.Server.Port, len(s.Server.Credentials), len(s.Server.Operators))
+	fmt.Fprintf(w, "listens on %s:%d, with %s and %s\n", s.Server.Host, s.Server.Port,
+		format.Count(len(s.Server.Credentials), "agent credential"), format.Count(len(s.Server.Operators), "operator"))
 	events := "polls every " + s.Polling.Interval.Duration().String()
 	if !s.Polling.Enabled {
 		events = "does not poll"
@@ -62,7 +64,7 @@ func describe(w io.Writer, s *serverconfig.Config) {
 	if len(s.Server.WebhookSecrets) > 0 {
 		events += ", takes webhooks"
 	}
-	fmt.Fprintf(w, "%s; %d rules of its own\n", events, s.Runner.Rules.Len())
+	fmt.Fprintf(w, "%s; %s of its own\n", events, format.Count(s.Runner.Rules.Len(), "rule"))
 	for _, r := range s.Repos {
 		fmt.Fprintf(w, "%s\n", r.Full())
 		for _, a := range r.Agents {

@@ -24,10 +24,10 @@ func retryCommand(shared *sharedOptions) *cobra.Command {
 	var asks bool
 	var reason string
 	o := changeOptions{sharedOptions: shared}
-	c := changeCommand(&o, "retry TASK…", "Retry failed tasks, or release held ones; with --ask-again let the agent decide anew")
+	c := changeCommand(&o, "retry TASK…", "Retry failed tasks, or release held ones; with --ask-again, ask the agent again")
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if reason != "" && !asks {
-			return errors.New("--reason is for --ask-again")
+			return errors.New("--reason needs --ask-again")
 		}
 		o.Done, o.Change = "is retried", func(ctx context.Context, q queue.Queue, id, by string) error {
 			_, err := q.Retry(ctx, id, by)

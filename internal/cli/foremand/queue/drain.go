@@ -7,11 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/queue"
 )
 
-const drainHelp = `Reports whether tasks are pending, claimed or completed; with --wait it waits
-until none is. The exit code is 1 if some are left. A server must run meanwhile.`
+const drainHelp = `Fails if tasks are unfinished: pending, claimed, or completed but not carried out. With
+--wait it first waits until all have ended, which needs a running server.
+
+Exit codes: 0 all tasks have ended, 1 some are unfinished, 2 a mistake in the arguments.`
 
 // drainOptions are all that the command drain depends on.
 type drainOptions struct {
@@ -24,14 +27,14 @@ func drainCommand(shared *sharedOptions) *cobra.Command {
 	o := drainOptions{sharedOptions: shared}
 	c := &cobra.Command{
 		Use:   "drain",
-		Short: "Wait until every task has ended",
+		Short: "Report unfinished tasks; with --wait, wait until all have ended",
 		Long:  drainHelp,
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return runDrain(c.Context(), o) },
 	}
 	fl := c.Flags()
-	fl.BoolVar(&o.Wait, "wait", false, "wait until every task has ended")
-	fl.DurationVar(&o.Timeout, "timeout", 0, "how `long` to wait; 0: for ever")
+	fl.BoolVar(&o.Wait, "wait", false, "wait until all tasks have ended")
+	fl.DurationVar(&o.Timeout, "timeout", 0, "with --wait, the maximum `duration`; 0: no limit")
 	return c
 }
 
@@ -41,7 +44,7 @@ func runDrain(ctx context.Context, o drainOptions) error {
 	wait := ctx
 	if o.Timeout > 0 {
 		var cancel context.CancelFunc
-		wait, cancel = context.WithTimeout(ctx, o.Timeout)
+		wait, cancel = context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("waited for %s", o.Timeout))
 		defer cancel()
 	}
 	return o.with(ctx, func(q queue.Queue) error {
@@ -53,12 +56,13 @@ func runDrain(ctx context.Context, o drainOptions) error {
 			if err != nil || left == 0 {
 				return err
 			}
+			unfinished := fmt.Errorf("%s not done yet", format.Count(left, "task"))
 			if !o.Wait {
-				return fmt.Errorf("%d tasks are not done yet", left)
+				return unfinished
 			}
 			select {
 			case <-wait.Done():
-				return fmt.Errorf("%d tasks are not done yet: %w", left, context.Cause(wait))
+				return fmt.Errorf("%w: %w", unfinished, context.Cause(wait))
 			case <-tick.C:
 			}
 		}

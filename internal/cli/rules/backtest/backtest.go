@@ -239,7 +239,7 @@ func oldRules(ctx context.Context, env process.Env, r replay.Options, old string
 	}
 	for _, name := range names {
 		if filepath.IsAbs(name) {
-			return nil, command.Usagef("--old: %s is a ref of the repository, so the files must be named as they stand there: %s", old, name)
+			return nil, command.Usagef("--old: %s is a ref of the repository; name the files by their paths in the repository, not %s", old, name)
 		}
 	}
 	tree := r.Tree

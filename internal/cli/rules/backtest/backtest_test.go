@@ -126,7 +126,7 @@ func TestBacktestInterrupted(t *testing.T) {
 	}()
 	code, out, errs := backtest(ctx)
 	if code != command.ExitFailed || !strings.HasPrefix(out, "octo-org/widgets: 2 issues replayed") ||
-		!strings.Contains(errs, "stopped after 2 of about 3 issues: interrupted; run it again to go on") {
+		!strings.Contains(errs, "stopped after 2 of about 3 issues: interrupted; run it again to continue") {
 		t.Fatalf("code %d\n%s\n%s", code, out, errs)
 	}
 	gh.ClearFaults()

@@ -78,11 +78,11 @@ func Command(env process.Env) *cobra.Command {
 func Run(o Options) error {
 	switch {
 	case !slices.Contains(importer.Tools(), o.Tool):
-		return command.Usagef("unknown tool %q%s; there are %s", o.Tool, yamlfile.DidYouMean(o.Tool, importer.Tools()), strings.Join(importer.Tools(), ", "))
+		return command.Usagef("unknown tool %q%s; want one of %s", o.Tool, yamlfile.DidYouMean(o.Tool, importer.Tools()), strings.Join(importer.Tools(), ", "))
 	case o.Workflow != "" && o.Tool == "stale":
 		return command.Usagef("--workflow: for stale the workflow is FILE itself")
 	case o.Force && o.Output == "":
-		return command.Usagef("--force goes with -o")
+		return command.Usagef("--force needs -o FILE")
 	}
 	dir, err := o.Env.WorkDir()
 	if err != nil {

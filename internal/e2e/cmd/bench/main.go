@@ -77,7 +77,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.event, "event", "testdata/events/issues/opened.payload.json", "the payload")
 	flags.IntVar(&o.n, "n", 31, "measured runs of each scenario")
 	flags.StringVar(&o.originals, "originals", "", "directory of the published actions to time beside, as TOOL/VERSION")
-	flags.StringVar(&o.out, "out", "", "file that gets the table too")
+	flags.StringVar(&o.out, "out", "", "file that the table is also written to")
 	flags.BoolVar(&o.check, "check", false, "fail when a target is missed")
 	if err := flags.Parse(args); err != nil {
 		return o, err

@@ -51,7 +51,7 @@ func main() {
 	flag.IntVar(&o.sample, "sample", 0, "how many mutants to run, chosen by -seed; 0: all")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the sample")
 	flag.StringVar(&o.match, "match", "", "only the mutants whose line contains this text")
-	flag.BoolVar(&o.list, "list", false, "list the mutants, and run nothing")
+	flag.BoolVar(&o.list, "list", false, "list the mutants without running them")
 	flag.Parse()
 	if err := run(ctx, o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -84,7 +84,7 @@ func run(ctx context.Context, o options, w io.Writer) error {
 	}
 	all = slices.DeleteFunc(all, func(m mutant) bool { return !strings.Contains(m.String(), o.match) })
 	if len(all) == 0 {
-		return fmt.Errorf("-match: the line of no mutant contains %q; -list lists them", o.match)
+		return fmt.Errorf("-match: no mutant's line contains %q; -list lists the mutants", o.match)
 	}
 	if o.sample > 0 && o.sample < len(all) {
 		r := rand.New(rand.NewPCG(o.seed, o.seed))

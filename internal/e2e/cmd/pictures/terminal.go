@@ -27,7 +27,7 @@ func renderTerminal(text []byte) ([]byte, error) {
 			code, rest, found := strings.Cut(strings.TrimPrefix(part, "["), "m")
 			switch {
 			case !found || !strings.HasPrefix(part, "[") || code != "0" && classes[code] == "":
-				return nil, fmt.Errorf("render the terminal: the code %.10q is none of a colour that the picture has", part)
+				return nil, fmt.Errorf("render the terminal: unsupported escape code %.10q", part)
 			case code == "0":
 				body.WriteString(strings.Repeat("</span>", open))
 				open = 0

@@ -36,7 +36,7 @@ func run(args []string, getenv func(string) string, stdout io.Writer) error {
 	out := fl.String("out", "", "`DIR` to write the site to")
 	repository := fl.String("repository", getenv("GITHUB_REPOSITORY"), "`OWNER/NAME` of the repository that links to files lead to; empty: such links are text")
 	commit := fl.String("commit", getenv("GITHUB_SHA"), "`COMMIT` that links to files lead to; empty: that of the checkout")
-	serve := fl.String("serve", "", "loopback `ADDRESS` to serve the site on; empty: it is only built")
+	serve := fl.String("serve", "", "loopback `ADDRESS` to serve the site on; empty: only build it")
 	if err := fl.Parse(args); err != nil {
 		return err
 	}

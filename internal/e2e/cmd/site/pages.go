@@ -94,7 +94,7 @@ func (s *site) checkPages() error {
 	for _, name := range slices.Sorted(maps.Keys(s.pages)) {
 		page := s.pages[name]
 		if len(page.Headings) == 0 || page.Headings[0].Level != 1 {
-			problems = append(problems, fmt.Errorf("%s:1: the first heading is no title: begin with # and the title", name))
+			problems = append(problems, fmt.Errorf("%s:1: the page does not begin with a title: write # and the title first", name))
 		}
 		for _, tag := range tags(page) {
 			problems = append(problems, fmt.Errorf("%s:%d: the site does not show HTML: write it in Markdown", name, tag))

@@ -234,7 +234,7 @@ func TestMistakes(t *testing.T) {
 		{"no such heading", "docs/a.md", "# A\n\n[x](README.md#x)\n", "docs/a.md:3: README.md#x: no such heading"},
 		{"no such picture", "README.md", "# Home\n\n![x](docs/x.png)\n", "README.md:3: docs/x.png: no such file"},
 		{"not in the index", "docs/b.md", "# B\n", "docs/README.md has no link to docs/b.md"},
-		{"no title", "docs/a.md", "text\n\n## Part\n", "docs/a.md:1: the first heading is no title: begin with # and the title"},
+		{"no title", "docs/a.md", "text\n\n## Part\n", "docs/a.md:1: the page does not begin with a title: write # and the title first"},
 		{"a tag", "docs/a.md", "# A\n\n<!-- fine -->\n\ntext\n\n<details>\n", "docs/a.md:7: the site does not show HTML: write it in Markdown"},
 		{"a tag in a line", "docs/a.md", "# A\n\ntext\n<b>x</b>\n", "docs/a.md:4: the site does not show HTML: write it in Markdown\ndocs/a.md:4: the site does not show HTML: write it in Markdown"},
 	}

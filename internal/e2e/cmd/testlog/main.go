@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	verbose := flag.Bool("v", false, "print everything, as it comes")
+	verbose := flag.Bool("v", false, "print the whole log as it is produced")
 	skips := flag.String("skips", "", "append the skipped tests to this `file`")
 	flag.Parse()
 	l := newTestLog(os.Stdout, *verbose)

@@ -62,7 +62,7 @@ var (
 // when msg is about something else.
 func OperatorHint(msg string) string {
 	if m := operatorCall.FindStringSubmatch(msg); m != nil {
-		return "; " + m[1] + " stands between two texts: write a " + m[1] + " b"
+		return "; " + m[1] + " goes between two texts: write a " + m[1] + " b"
 	}
 	if m := operatorCase.FindStringSubmatch(msg); m != nil {
 		for _, op := range []string{"and", "or", "not", "in", "contains", "startsWith", "endsWith", "matches"} {
@@ -78,9 +78,9 @@ func OperatorHint(msg string) string {
 	op, left, right := m[1], m[2], m[3]
 	switch {
 	case left == "[]string" && right == "string" && (op == "contains" || op == "==" || op == "!="):
-		return `; whether a list holds a text is asked with in: "bug" in issue.labels`
+		return `; to test whether a list contains a text, use in: "bug" in issue.labels`
 	case left == "time.Time" && right == "string" || left == "string" && right == "time.Time":
-		return `; a time is compared with another: date("2024-01-31")`
+		return `; compare a time with a time, such as date("2024-01-31")`
 	}
 	return ""
 }

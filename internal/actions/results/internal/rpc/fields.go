@@ -32,7 +32,7 @@ func (f Fields) parse(data []byte) (Fields, error) {
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
 		key := fold(name)
 		if _, twice := f.values[key]; twice {
-			return Fields{}, f.error(errors.New("the answer holds a field twice"))
+			return Fields{}, f.error(errors.New("the answer contains a field twice"))
 		}
 		f.values[key] = raw[name]
 	}
@@ -50,7 +50,7 @@ func (f Fields) read(name string, v any) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
-		return f.error(fmt.Errorf("the answer's %s has another type", name))
+		return f.error(fmt.Errorf("the answer's %s has the wrong type", name))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -118,7 +119,28 @@ func newStage(t testing.TB, o setting) *stage {
 		s.start(serverName(i))
 	}
 	s.start("agent")
+	s.listening()
 	return s
+}
+
+// listening waits until all servers listen. A server that starts while another one is suspended in
+// a write ends after 10 s, and only a supervisor would start it again.
+func (s *stage) listening() {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	for _, port := range s.ports {
+		for {
+			c, err := new(net.Dialer).DialContext(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+			if err == nil {
+				_ = c.Close()
+				break
+			}
+			if !wait(ctx, 10*time.Millisecond) {
+				s.t.Fatalf("a server does not listen: %v\n%s", err, s.logs())
+			}
+		}
+	}
 }
 
 // delayed returns a handler that answers after d.

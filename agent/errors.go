@@ -7,8 +7,7 @@ type Reason string
 
 // The reasons.
 const (
-	// No Authorization header was available; nothing was sent.
-	ReasonAuth        Reason = "auth"
+	ReasonAuth        Reason = "auth"        // no Authorization header was available; nothing was sent
 	ReasonUnreachable Reason = "unreachable" // no connection, a broken one, or something that is not HTTP
 	ReasonTimeout     Reason = "timeout"     // the answer was not complete in time
 	ReasonCanceled    Reason = "canceled"    // the caller's context was canceled

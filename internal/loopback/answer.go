@@ -9,6 +9,7 @@ import (
 // A Cut is the point at which the server closes the connection of an answer.
 type Cut int
 
+// The points.
 const (
 	NoCut         Cut = iota // the whole answer is sent
 	BeforeHeaders            // the client gets no byte of the answer

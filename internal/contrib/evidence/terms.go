@@ -37,8 +37,8 @@ func HasPhrase(s, phrase string) bool {
 }
 
 // HasLabel reports whether one of the labels matches one of the names. A label may have a prefix
-// or suffix: "Type: good-first-issue" matches "good first issue". Negated labels, such as "not a
-// bug", do not match.
+// or suffix: "Type: good-first-issue" matches "good first issue". Negated labels do not match, such
+// as "not a bug".
 func HasLabel(labels []string, names ...string) bool {
 	for _, l := range labels {
 		w := words(l)

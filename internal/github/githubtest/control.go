@@ -8,8 +8,8 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// Repo returns the repository "owner/name". The first call creates it: public, with the issue types
-// Bug, Feature and Task, and otherwise empty.
+// Repo returns the repository "owner/name". The first call creates it: public, and empty except for
+// the issue types Bug, Feature and Task.
 func (s *Server) Repo(fullName string) *Repo {
 	s.mu.Lock()
 	defer s.mu.Unlock()

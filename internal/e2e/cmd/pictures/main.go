@@ -126,5 +126,5 @@ func findBrowser() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("Chromium is not installed: apt-get install chromium fonts-noto-color-emoji")
+	return "", errors.New("no Chromium is installed: apt-get install chromium fonts-noto-color-emoji")
 }

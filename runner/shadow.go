@@ -45,7 +45,8 @@ func (a scorer) scores(ctx context.Context, predicted []memory.Prediction, at ti
 		r = memory.Record{}
 	case err != nil:
 		return nil, err
-	case a.o.Memory.ReadOnly:
+	}
+	if a.o.Memory.ReadOnly {
 		return r.Scores, nil
 	}
 	settled := a.settle(ctx, r.Scores, at.Add(-a.c.Policy.Grace()))

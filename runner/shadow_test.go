@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -81,6 +82,14 @@ func TestScoresReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	keepIn(&o, store)
+	o.Memory.ReadOnly = true
+	if rep, err := run(t, o, e); err != nil || len(rep.Warnings) != 0 || rep.Scores != nil {
+		t.Errorf("without a record: got %+v, %v, %v", rep.Scores, rep.Warnings, err)
+	}
+	if _, err := store.Load(t.Context(), repo, memory.Repository); !errors.Is(err, memory.ErrNotFound) {
+		t.Errorf("a read-only run left a record: %v", err)
+	}
+	o.Memory.ReadOnly, o.Task.ID = false, "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c01"
 	first, err := run(t, o, e)
 	if err != nil || len(first.Scores.Open) != 1 {
 		t.Fatalf("got %+v, %v, want one prediction", first.Scores, err)

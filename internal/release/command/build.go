@@ -107,8 +107,14 @@ func prepare(folder string) error {
 			return fmt.Errorf("-out: no build made %s: it has no file %s; remove the folder, or name another one", folder, marker)
 		}
 	}
-	if err := os.RemoveAll(folder); err != nil {
-		return err
+	// The marker stays until the end, so that the next build recognises what is left of this one.
+	for _, e := range list {
+		if e.Name() == marker {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(folder, e.Name())); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err

@@ -70,8 +70,10 @@ chown) ;;
 esac`,
 	"cosign": `echo "$1" >> "$STATE/cosign.log"
 if [ "$1" = sign-blob ]; then echo signature > checksums.txt.sigstore.json; fi`,
-	"gh": `[ -n "$GITHUB_TOKEN" ] && [ -n "$GH_REPO" ] && [ "$1" = release ] && [ "$3" = v1.2.3 ] || exit 1
+	"gh": `[ -n "$GITHUB_TOKEN" ] && [ -n "$GH_REPO" ] && [ "$1" = release ] && [ "$3" = v1.2.3 ] || [ "$2 $6 $7 $8" = "list tagName --jq .[] | select(.tagName == env.TAG) | .tagName" ] || exit 1
 case $2 in
+list) [ ! -f "$STATE/unreachable" ] || exit 1
+	if [ -f "$STATE/release" ]; then echo "$TAG"; fi;;
 create) mkdir "$STATE/assets" && echo draft > "$STATE/release"
 	git ls-remote --exit-code origin refs/tags/v1.2.3 > /dev/null || exit 1
 	for each; do if [ -f "$each" ] && [ "${each%/notes.md}" = "$each" ]; then cp "$each" "$STATE/assets/"; fi; done
@@ -299,6 +301,7 @@ func TestWorkflowFails(t *testing.T) {
 			r.git("push", "-q", "origin", r.git("commit-tree", "main^{tree}", "-p", "main", "-m", "later")+":refs/heads/main")
 		}, "draft", "Make the commit of the tag", false},
 		{"a draft of an earlier run", []string{"build"}, func(r *runner) { r.write(r.state, "release", "draft\n") }, "draft", "Refuse a draft that an earlier run left", false},
+		{"GitHub does not list the releases", []string{"build"}, func(r *runner) { r.write(r.state, "unreachable", "") }, "draft", "Refuse a draft that an earlier run left", false},
 		{"again after the tag", []string{"build", "draft"}, func(*runner) {}, "draft", "Make the commit of the tag", true},
 		{"a file of the draft changed", []string{"build", "draft", "sign"}, func(r *runner) { r.write(r.state, "assets/commit", "other") }, "publish", "Publish the draft, unless it is public", true},
 		{"no release", []string{"build", "draft", "sign"}, func(r *runner) { _ = os.Remove(filepath.Join(r.state, "release")) }, "publish", "Publish the draft, unless it is public", true},

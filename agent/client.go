@@ -186,7 +186,7 @@ func orEmpty(list []protocol.ActionItem) []protocol.ActionItem {
 }
 
 // Heartbeat renews the lease of the claim, for the duration in task.Claim. ErrLost means the same
-// as for CompleteTask.
+// as in CompleteTask.
 func (c *Client) Heartbeat(ctx context.Context, task *protocol.TaskMessage) error {
 	body := map[string]any{"task_id": task.TaskID}
 	addAttempt(body, task)

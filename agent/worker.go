@@ -155,7 +155,7 @@ func (w *Worker) claim(ctx context.Context, start func(*protocol.TaskMessage)) e
 			}
 			failures++
 			pause := w.backoff(failures)
-			w.o.Log.Warn("claiming a task failed; retrying", "error", err, "again_in", pause)
+			w.o.Log.Warn("cannot claim a task; retrying", "error", err, "again_in", pause)
 			w.pause(ctx, pause)
 			continue
 		}

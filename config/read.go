@@ -105,7 +105,7 @@ func (r *reader) file(ctx context.Context, name string) error {
 	}
 	root := f.Root()
 	if split := r.split; split != nil {
-		r.split = nil // included files have no such sections
+		r.split = nil // only the first file is split
 		root = split(f, root)
 	}
 	d := decode(f, root)

@@ -14,8 +14,9 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// TestSummary reads testdata/summary. Each archive has a "record" and its "summary", "null" for
-// none. If the archive has a time in "now", the record is faded at this time first.
+// TestSummary reads testdata/summary. Each archive has a "record" and its "summary", which is
+// "null" if the record has none. If there is a time in "now", the record is first faded to that
+// time.
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	archives(t, "testdata/summary", func(t *testing.T, in map[string]string) map[string]string {

@@ -22,7 +22,7 @@ type Labels struct {
 // Allows reports whether a label may be added or removed.
 func (l Labels) Allows(label string) bool { return l.Refuses(label) == "" }
 
-// Refuses returns the reason why a label may not be added or removed; empty: it may.
+// Refuses returns the reason why a label may not be added or removed, or "" if it may.
 func (l Labels) Refuses(name string) string {
 	if glob, ok := l.denied(name); ok {
 		return "policy.labels.deny has " + glob

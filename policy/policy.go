@@ -131,7 +131,7 @@ func (p Policy) EffectiveLimits() map[string]int {
 	return limits
 }
 
-// Forbids returns the reason why a source may not request actions of that type; empty: it may.
+// Forbids returns the reason why a source may not request actions of that type, or "" if it may.
 func (p Policy) Forbids(action string, s triage.Source) string {
 	switch {
 	case p.Actions != nil && !slices.Contains(p.Actions, action):

@@ -69,7 +69,7 @@ func (a ActionItem) Text(name string) (s string, ok bool, err error) {
 }
 
 // Texts returns a parameter that is a list of strings; a single string counts as
-// a list of one. ok and err are as for [ActionItem.Text].
+// a list of one. ok and err are as in [ActionItem.Text].
 func (a ActionItem) Texts(name string) (list []string, ok bool, err error) {
 	raw, ok := a.present(name)
 	if !ok {

@@ -99,9 +99,9 @@ type Queue interface {
 	// the task is not claimed, or if ref names another attempt than the current one.
 	Heartbeat(ctx context.Context, ref Ref, lease time.Duration) error
 	// ReleaseClaim ends a claim without a decision. The task is pending again after wait, and the
-	// claim does not count towards Limits.Claims. Errors: as for Heartbeat.
+	// claim does not count towards Limits.Claims. Errors: as in Heartbeat.
 	ReleaseClaim(ctx context.Context, ref Ref, wait time.Duration) error
-	// FailClaim ends a claim and fails its task with the reason. Errors: as for Heartbeat.
+	// FailClaim ends a claim and fails its task with the reason. Errors: as in Heartbeat.
 	FailClaim(ctx context.Context, ref Ref, reason string) error
 	// Complete stores the decision on a pending or claimed task. A rejected decision is recorded in
 	// the task's log, with the beginning of its text. Errors: ErrLost if ref names an attempt and

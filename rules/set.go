@@ -75,7 +75,7 @@ func Compile(sources ...Source) (*Set, error) {
 	first := map[string]*rule{}
 	for _, src := range sources {
 		if src.File == nil {
-			return nil, errors.New("compile rules: a source without a file")
+			return nil, errors.New("compile rules: a source has no file")
 		}
 		files = append(files, src.File)
 		for _, n := range items(src) {

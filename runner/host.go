@@ -74,7 +74,7 @@ type Issues interface {
 }
 
 // Repository reads the data that the issues of a repository share. Implementations are safe for
-// concurrent use; errors are as for [Issues].
+// concurrent use; errors are as in [Issues].
 type Repository interface {
 	// Label returns the name of a label in the repository's spelling. Names match without regard to
 	// case. ErrNotFound: the repository has no such label.
@@ -92,7 +92,7 @@ type Repository interface {
 }
 
 // Pulls reads the data that only pull requests have. Implementations are safe for concurrent
-// use; errors are as for [Issues].
+// use; errors are as in [Issues].
 type Pulls interface {
 	// Pull returns the fields that only pull requests have. ErrNotFound: ref is an issue.
 	Pull(ctx context.Context, ref triage.Ref) (triage.PullRequest, error)
@@ -108,7 +108,7 @@ type Pulls interface {
 }
 
 // Search finds the issues of scheduled runs. Implementations are safe for concurrent use;
-// errors are as for [Issues].
+// errors are as in [Issues].
 type Search interface {
 	// Find returns the issues of ref's repository that match a query in GitHub's search syntax. The
 	// number of results is limited to most. Issues that were unchanged for the longest time come

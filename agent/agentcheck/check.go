@@ -18,7 +18,7 @@ type check struct {
 type outcome struct {
 	result Result
 	got    string // the agent's behaviour
-	stop   string // why the following checks are skipped; empty: they are made
+	stop   string // why the following checks are skipped; empty if they are made
 }
 
 func good(format string, args ...any) outcome {

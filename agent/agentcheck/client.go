@@ -65,7 +65,7 @@ func (c *client) request(ctx context.Context, method, path string, body []byte) 
 	return resp.StatusCode, err
 }
 
-// health returns why the agent is unhealthy; empty: it is healthy.
+// health returns why the agent is unhealthy, or "" if it is healthy.
 func (c *client) health(ctx context.Context) string {
 	status, err := c.request(ctx, http.MethodGet, "/health", nil)
 	if err != nil {

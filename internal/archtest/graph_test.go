@@ -47,8 +47,8 @@ func (g graph) circles() [][]string {
 	return circles
 }
 
-// visit calls leave for each node that is reached for the first time, after the nodes that the
-// node uses.
+// visit visits a node and all that it uses, each once. It calls leave(n) after the nodes that n
+// uses have been visited.
 func (g graph) visit(node string, seen map[string]bool, leave func(string)) {
 	if seen[node] {
 		return

@@ -38,8 +38,11 @@ import (
 // usable report.
 func Run(ctx context.Context, src Source, o Options) (Report, error) {
 	owner, name, ok := protocol.SplitRepo(o.Repo)
-	if !ok || o.Config == nil {
-		return Report{}, fmt.Errorf("replay the rules: want a repository and a configuration, got %q", o.Repo)
+	switch {
+	case !ok:
+		return Report{}, fmt.Errorf("replay the rules: %q is not OWNER/REPO", o.Repo)
+	case o.Config == nil:
+		return Report{}, errors.New("replay the rules: no configuration")
 	}
 	if o.Links == 0 {
 		o.Links = 10

@@ -72,7 +72,7 @@ type Rule struct {
 	// State is "added" for a rule that only the new configuration has, "removed" for a rule that
 	// only the old one has, else empty.
 	State string `json:"state"`
-	// NotReplayed is the reason why the rule was not replayed; empty: it was.
+	// NotReplayed is the reason why the rule was not replayed; empty if it was replayed.
 	NotReplayed string `json:"not_replayed"`
 	// OtherEvents are the events that the rule listens to, except the replayed one.
 	OtherEvents []string `json:"other_events"`

@@ -125,7 +125,9 @@ func (c *ruleCount) add(h history, d decision, links int) {
 type counts struct {
 	replayed, pulls, ours, timelines int
 
-	carried map[string]int    // issues that have a label as people left it, by label in lower case
+	// carried is, by label in lower case, the number of issues that have the label, where people
+	// added it or did not remove it.
+	carried map[string]int
 	months  map[string]*Month // by month, such as "2026-11"
 	engines []*ruleCount      // for the new rules, and for the old ones
 }

@@ -48,7 +48,8 @@ cd "$volume"
 exec "$@"
 `
 
-// contain writes the script engine, and returns its folder and a function that makes a run use it.
+// contain writes the script in engine as the program docker. It returns the folder of the program,
+// and a function that sets it in the options of a run.
 func contain(t *testing.T) (string, func(*build.Options)) {
 	t.Helper()
 	dir := t.TempDir()

@@ -25,7 +25,7 @@ import (
 // Set by the linker of a release.
 var (
 	buildVersion    string
-	buildRepository = "org/foreman-action" // that releases, and that workflows name
+	buildRepository = "org/foreman-action" // repository that releases, and that workflows name
 )
 
 // Main runs the command that args name, without the program's name, and returns the exit code.
@@ -65,7 +65,8 @@ func Main(ctx context.Context, env process.Env, args []string) int {
 	return command.ExitCode(err)
 }
 
-// Commands returns the command table for its documentation. Its commands must not run.
+// Commands returns the command table for generating the manual. The caller must not run the
+// commands.
 func Commands() *cobra.Command { return commands(process.Env{}.Complete()) }
 
 // commands returns the command table.

@@ -82,7 +82,7 @@ func (b *tab) screen(width int64, scheme string) {
 }
 
 // answered waits for the n-th answer of the engine since the page was loaded. On a busy machine,
-// the watchdog may stop the engine. Then the function asks again, as the page recommends.
+// the watchdog may stop the engine. In that case the function asks again, as the page recommends.
 func (b *tab) answered(n int) {
 	b.t.Helper()
 	b.until(fmt.Sprintf(`(() => {

@@ -109,9 +109,9 @@ func TestSoak(t *testing.T) {
 // A sample is the memory of the processes in kB after a number of finished events.
 type sample struct{ finished, server, agent int }
 
-// samplesDue returns how many samples are due after the number of finished events grew from
-// before to finished. The soakSamples samples are spread evenly over all events, so several may
-// be due at once.
+// samplesDue returns how many samples to take when the number of finished events has grown from the
+// value before to the value finished. The soakSamples samples are spread evenly over all events, so
+// several may be due at once.
 func samplesDue(before, finished, events int) int {
 	return finished*soakSamples/events - before*soakSamples/events
 }

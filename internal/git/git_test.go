@@ -271,7 +271,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestEmpty is a repository without a commit.
+// TestEmpty uses a repository without a commit.
 func TestEmpty(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

@@ -189,9 +189,9 @@ func commonTerms(rules []rule) []term {
 	return common
 }
 
-// maxWork limits the globs in one list, so that a pull request of 3,000 files does not exceed the
-// cost limit of an expression. GitHub lists at most 3,000 files. For each file a call costs about
-// two steps, and half a step for each glob.
+// maxWork limits the steps per file of one list, so that a pull request of 3,000 files, GitHub's
+// maximum, does not exceed the cost limit of an expression. For each file, a call such as any_file
+// costs about two steps, and each of its globs half a step.
 const maxWork = 28
 
 // work estimates how many steps the condition costs for each file.

@@ -201,7 +201,7 @@ func (in *inputs) sooner(kind string) {
 	}
 }
 
-// stays returns the input that keeps the label in spite of changes; nil: the label is removed.
+// stays returns the input that keeps the label in spite of changes, or nil if the label is removed.
 func stays(in *inputs, kind string) *yaml.Node {
 	text, n := in.get("remove-"+kind+"-stale-when-updated", "remove-stale-when-updated")
 	if text != "false" {

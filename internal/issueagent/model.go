@@ -98,7 +98,7 @@ func (a *Agent) answer(task protocol.TaskMessage, i issue, text string) protocol
 	return d
 }
 
-// refuses returns the reason why an action is left out; empty: it is kept.
+// refuses returns the reason why an action is left out, or "" if it is kept.
 func (a *Agent) refuses(item protocol.ActionItem, i issue, d protocol.DecisionType) string {
 	known := []string{protocol.ActionAddLabel, protocol.ActionComment, protocol.ActionCloseIssue}
 	if !slices.Contains(known, item.Type) {

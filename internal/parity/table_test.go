@@ -18,9 +18,9 @@ type row struct {
 
 	theirs int           // calls of the original
 	calls  int           // Foreman's calls on the events that the original's workflow gets
-	more   int           // events on which Foreman makes more calls
+	more   int           // events on which Foreman makes more calls than the original
 	beside int           // Foreman's calls on other events
-	causes map[cause]int // causes of these, with their numbers
+	causes map[cause]int // by cause of the additional calls: number of events
 }
 
 // count counts the calls of both sides.

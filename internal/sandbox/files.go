@@ -122,7 +122,7 @@ func tooLarge(name string, size, limit int64) error {
 // A tree is a directory that is read without following links.
 type tree struct {
 	root    *os.Root
-	folders map[string]bool // those that are known to be folders
+	folders map[string]bool // paths that are known to be folders
 }
 
 func openTree(dir string) (*tree, error) {

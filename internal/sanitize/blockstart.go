@@ -25,7 +25,7 @@ func containerStart(s string, inParagraph bool) (container, string, bool) {
 	return container{indent: width + spaces}, rest[spaces:], true
 }
 
-// listMark returns the width of the list mark at the start of s; 0: there is none.
+// listMark returns the width of the list mark at the start of s, or 0 if there is none.
 func listMark(s string) int {
 	n := 0
 	if !strings.ContainsRune("-+*", rune(s[0])) {

@@ -161,7 +161,7 @@ func replaceable(root *os.Root, name string) (fs.FileInfo, error) {
 	}
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		if _, err := root.Stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err // such as for a link that leads out of the directory
+			return nil, err // for example, a link leads out of the directory
 		}
 		return nil, fmt.Errorf("%w: it is a symbolic link", ErrNoFile)
 	}

@@ -21,8 +21,8 @@ const maxPending = 20_000
 
 var _ memory.Agenda = (*Store)(nil)
 
-// Pending implements [memory.Agenda]. It reads at most 20,000 records of the repository, the
-// newest issues first.
+// Pending implements [memory.Agenda]. It reads at most 20,000 records of the repository: those of
+// the newest issues.
 func (s *Store) Pending(ctx context.Context, repo string) (list []memory.Due, complete bool, err error) {
 	key, err := memory.Key(repo, 1)
 	if err != nil {

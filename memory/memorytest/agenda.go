@@ -14,7 +14,7 @@ import (
 )
 
 // RunAgenda runs the tests of the methods that memory.Agenda adds to memory.Store. open returns
-// an empty store, as for [Run].
+// an empty store, as in [Run].
 func RunAgenda(t *testing.T, open func(t *testing.T) memory.Agenda) {
 	t.Helper()
 	runSuite(t, open, []subtest[memory.Agenda]{

@@ -171,8 +171,8 @@ func fieldText(field reflect.Value, indent int) (text string, ok bool) {
 	return "{" + strings.Join(parts, ", ") + "}", true
 }
 
-// expectText returns the result of the rules as expectations. It lists the actions if there are any
-// other than labels, comments and closing.
+// expectText returns the result of the rules as expectations. If there is an action other than
+// labels, comments and closing, it lists all actions.
 func expectText(a issueState) string {
 	var b strings.Builder
 	if a.err != nil {

@@ -15,7 +15,7 @@ import (
 // A Scan is the result of evaluating a search of scheduled runs on the issue of a test.
 type Scan struct {
 	Query string
-	// Missed is the first term that the issue does not meet; empty: the issue is found.
+	// Missed is the first term that the issue does not meet; empty if the issue is found.
 	Missed string
 	// Unevaluated are the terms that only GitHub can evaluate. The issue counts as meeting them.
 	Unevaluated []string

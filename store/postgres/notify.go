@@ -88,7 +88,7 @@ func (n *notifier) send(ctx context.Context, notify func(ctx context.Context, pa
 			err := notify(within, payload)
 			cancel()
 			if err != nil {
-				n.log.DebugContext(ctx, "notifying other processes of changes failed", "error", err)
+				n.log.DebugContext(ctx, "cannot notify other processes of changes", "error", err)
 				break // a lost notification does no harm, because other processes also poll
 			}
 		}

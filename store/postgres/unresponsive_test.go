@@ -122,7 +122,7 @@ func TestSilent(t *testing.T) {
 	direct := schema(t)
 	other := open(t, direct, postgres.Options{}) // creates the tables
 	m := newMute(t, direct)
-	// Longer than any answer takes, also on a slow machine.
+	// The timeout is longer than any answer takes, even on a slow machine.
 	s := open(t, m.url, postgres.Options{Timeout: 5 * time.Second})
 	changes, stop := s.Watch()
 	defer stop()

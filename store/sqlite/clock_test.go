@@ -117,8 +117,8 @@ func TestClockIsReal(t *testing.T) {
 	}
 }
 
-// TestHoldsAfterBoot turns a machine off while a task is held back, and sets the clock back
-// meanwhile. The task does not wait longer than before.
+// TestHoldsAfterBoot restarts the machine while tasks are held back; the clock was set back while
+// it was off. Each task waits only the rest of its time.
 func TestHoldsAfterBoot(t *testing.T) {
 	t.Parallel()
 	d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")

@@ -152,7 +152,7 @@ func (f *files) checkContent() error {
 	return nil
 }
 
-// err returns why the files are lost; nil: they were in place at the last check.
+// err returns why the files are lost, or nil if they were in place at the last check.
 func (f *files) err() error {
 	if err := f.lost.Load(); err != nil {
 		return *err

@@ -26,7 +26,7 @@ type Key struct {
 	Path string
 	Doc  string // its description, for documentation and editors
 	Rule Rule   // checks its values; the zero value permits all values of its type
-	// JSON replaces Rule.JSON in the JSON Schema; nil: it does not.
+	// JSON replaces Rule.JSON in the JSON Schema, unless it is nil.
 	JSON Object
 }
 

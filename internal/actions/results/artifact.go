@@ -67,7 +67,7 @@ type storedArtifact struct {
 	id       int64 // 0: there is none
 	revision int
 	due      time.Time // of its first closing; zero: it has none
-	err      error     // why the revision is unknown; nil: it is known
+	err      error     // why the revision is unknown; nil if it is known
 	text     []byte    // the JSON of the record; nil: not kept
 }
 

@@ -196,7 +196,8 @@ func TestHandshake(t *testing.T) {
 	}
 }
 
-// took returns how long a call takes whose context ends after limit. The call must fail.
+// took runs call with a context that ends after limit, and returns how long it takes. The call must
+// fail.
 func took(t *testing.T, limit time.Duration, call func(context.Context) error) time.Duration {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)

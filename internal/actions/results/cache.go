@@ -53,7 +53,7 @@ var _ memory.Store = (*Cache)(nil)
 type storedEntry struct {
 	number   int // of its key; 0: there is none
 	revision int
-	err      error // why the revision is unknown; nil: it is known
+	err      error // why the revision is unknown; nil if it is known
 }
 
 // A cacheService is one version of the cache service.

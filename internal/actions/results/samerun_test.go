@@ -158,7 +158,7 @@ func TestMakerReplaces(t *testing.T) {
 	if got := tasks(t, s); err != nil || !slices.Equal(got, []string{"base", "late"}) {
 		t.Errorf("got %v and the tasks %q, want base and late", err, got)
 	}
-	if !strings.Contains(log.String(), "deleted an artifact that was created at the same time") {
+	if !strings.Contains(log.String(), "deleted another artifact, which was created after the look-up") {
 		t.Errorf("got the log %q, want a warning", log.String())
 	}
 }

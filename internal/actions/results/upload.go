@@ -218,7 +218,7 @@ func (u *upload) remove(ctx context.Context, allowed func(id int64) bool) error 
 	}
 	gone, err := u.service.remove(ctx, maker, u.name)
 	if gone != 0 && gone != id {
-		u.log.Warn("deleted an artifact that was created at the same time", "name", u.name, "id", gone)
+		u.log.Warn("deleted another artifact, which was created after the look-up", "name", u.name, "id", gone)
 	}
 	return err
 }

@@ -218,7 +218,7 @@ func advice(err error) error {
 	case errors.Is(err, github.ErrPullsForbidden):
 		return fmt.Errorf("%w: enable \"Allow GitHub Actions to create and approve pull requests\" in the settings of the repository or the organisation, or use another token", err)
 	case denied:
-		return fmt.Errorf("%w: give the job that publishes %s", err, permission.Need)
+		return fmt.Errorf("%w: the job that publishes needs the permission %q", err, permission.Need)
 	case errors.Is(err, triage.ErrUncertain):
 		return fmt.Errorf("%w: the pull request may exist already; publish again, which never opens a second one", err)
 	case strings.Contains(strings.ToLower(err.Error()), "draft"):

@@ -283,7 +283,7 @@ func (w *world) pulls() []githubtest.Issue {
 	return all
 }
 
-// pushed returns the commit of the branch on the server; empty: there is none.
+// pushed returns the commit of the branch on the server, or "" if there is none.
 func (w *world) pushed() string {
 	return w.sh("git -C " + w.server + " for-each-ref --format='%(objectname)' refs/heads/foreman/t-1")
 }

@@ -188,7 +188,7 @@ func (p place) folder() (dir *os.Root, replaced bool, err error) {
 	if now, err := filepath.EvalSymlinks(above); err != nil {
 		return nil, false, err
 	} else if now != above {
-		return nil, false, fmt.Errorf("a link in the path of the worktrees, %s, now leads to %s: put the original folder back", above, now)
+		return nil, false, fmt.Errorf("the folder of the worktrees %s now leads to %s through a link: put the original folder back", above, now)
 	}
 	root, err := os.OpenRoot(above)
 	if err != nil {

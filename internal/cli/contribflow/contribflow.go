@@ -95,7 +95,8 @@ func (p *prose) Write(b []byte) (int, error) {
 	return p.to.Write(b)
 }
 
-// Commands returns the command table for its documentation. Its commands must not run.
+// Commands returns the command table for generating the manual. The caller must not run the
+// commands.
 func Commands() *cobra.Command { return commands(process.Env{}.Complete(), &flags{}) }
 
 // commands returns the command table.

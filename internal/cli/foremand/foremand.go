@@ -46,7 +46,8 @@ func Main(ctx context.Context, env process.Env, args []string) int {
 	return command.ExitCode(err)
 }
 
-// Commands returns the command table for its documentation. Its commands must not run.
+// Commands returns the command table for generating the manual. The caller must not run the
+// commands.
 func Commands() *cobra.Command { return commands(process.Env{}.Complete()) }
 
 // commands returns the command table.

@@ -29,7 +29,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Err returns the first error of a write; nil: there was none.
+// Err returns the first error of a write, or nil if there was none.
 func (o *Output) Err() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

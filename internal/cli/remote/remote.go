@@ -23,7 +23,7 @@ import (
 
 // An Access contains the settings of calls to GitHub.
 type Access struct {
-	Token     string // empty: there is none, and no call is made
+	Token     string // empty: no token, so no call is made
 	TokenName string // where people set it, such as GITHUB_TOKEN
 	APIURL    string // empty: GitHub's own
 	UserAgent string

@@ -44,7 +44,7 @@ type Options struct {
 	Changed Changed // by the pull request
 	Event   triage.Delivery
 	Load    config.Spec    // how the rules in force were loaded
-	InForce *config.Config // as loaded; nil: there are none
+	InForce *config.Config // as loaded; nil: no rules are in force
 	// Effective is InForce with the settings of the step applied. A review does not change it.
 	Effective *config.Config
 	Login     string // under which Foreman acts; empty: [runner.DefaultBot]

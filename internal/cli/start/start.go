@@ -37,10 +37,10 @@ The labels are those of --labels; else those of the repository on GitHub (GITHUB
 --repository, GITHUB_REPOSITORY or the remote origin of git); else those of .github/labels.yml;
 else those that the issue forms add. Without any label one rule that needs none is written.
 
-A rule that comments is written with --comments, or where one of those tools comments.
+Rules that comment are written only with --comments, or if one of the tools above comments.
 
-A file that exists stays as it is. Where the rules exist, or a file that is read has mistakes,
-nothing is written. A workflow that runs Foreman already is kept.
+A file that exists stays as it is. If .github/foreman.yml exists, or a file that is read has
+mistakes, nothing is written. A workflow that runs Foreman already is kept.
 
 With --agents it writes other files: those that opencode, Claude Code or Codex need to work
 as Builder and Inspector, in .foreman and in a folder for each agent. Existing files stay.

@@ -99,7 +99,7 @@ func fieldsOf(ctx context.Context, forms []lint.Form, labels labelIndex) ([]fiel
 // headingKey returns a heading in the form for comparisons: case and spaces do not matter.
 func headingKey(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// A labelIndex maps words, as core returns them, to the labels of a repository with these words.
+// A labelIndex maps the result of core to the labels that have this result.
 type labelIndex map[string][]string
 
 func indexOf(labels []string) labelIndex {

@@ -325,7 +325,7 @@ func fileOf(glob string) string {
 	return strings.ReplaceAll(s, "*", "file")
 }
 
-// sentence returns a short text that a pattern matches; empty: none was found.
+// sentence returns a short text that a pattern matches, or "" if none was found.
 func sentence(pattern string) string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

@@ -15,7 +15,7 @@ const (
 // Options are settings by the user.
 type Options struct {
 	Comments bool   // also propose a rule that comments
-	Action   string // that the workflow runs, as OWNER/NAME; empty: org/foreman-action
+	Action   string // action that the workflow runs, as OWNER/NAME; empty: org/foreman-action
 }
 
 // A proposed rule is a rule of ours (not imported), with an example that makes it fire.

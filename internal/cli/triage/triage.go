@@ -51,10 +51,10 @@ and no network, unless the configuration extends a file of another repository; m
 data, such as the timeline, is not looked up. The issue counts as newly opened unless the
 payload or --event-name names another event.
 
-The configuration is .github/foreman.yml below the working directory, when there is
-one; with --issue it is otherwise read from the repository. Files given with --rules
-are read instead, or after the file given with --config. An agent or a memory that a
-file names is not used: only the agent of --agent is asked.
+The configuration is .github/foreman.yml below the working directory. If there is none
+and the issue is one on GitHub, it is read from the repository. Files given with
+--rules replace it, or with --config are read after that file. An agent or a memory
+that a file names is not used: only the agent of --agent is asked.
 
 Environment: GITHUB_TOKEN (to read or write on GitHub), GITHUB_API_URL,
 FOREMAN_AGENT_TOKEN (sent to the agent as a bearer token).

@@ -30,8 +30,8 @@ const (
 
 // Options are the flags of the command.
 type Options struct {
-	// Languages, Topics and Types replace the values of the configuration; nil: they do not. Empty
-	// texts in a list are ignored, so [""] is an empty list.
+	// Languages, Topics and Types replace the values of the configuration, unless they are nil.
+	// Empty texts in a list are ignored, so [""] is an empty list.
 	Languages, Topics, Types []string
 	Limit                    int    // the most candidates to return
 	IncludeSuppressed        bool   // also return issues that would be left out

@@ -17,7 +17,7 @@ type Command struct {
 	// replace it.
 	Image, Ecosystem string
 	Env              []string // further variables, as NAME=value
-	Block            *Block   // of a setup; nil: it may run
+	Block            *Block   // why the setup may not run; nil if it may
 }
 
 // A Block is the reason why a setup must not run until a person has acted.

@@ -38,7 +38,7 @@ type Hub struct {
 	mu      sync.Mutex // guards the fields below
 	cache   *filecache.Cache
 	state   controller.State
-	stopped *BlockedError // why reads have ended; nil: they have not
+	stopped *BlockedError // why reads have ended; nil if they have not ended
 }
 
 // Open returns a hub for one run of a command. The token is that of the environment for the host,
@@ -103,8 +103,8 @@ type kept struct {
 	Body json.RawMessage
 }
 
-// get makes a read, or answers it from the cache, and decodes the answer. Last is the number
-// of the last page of a list; 0: this is it.
+// get makes a read, or answers it from the cache, and decodes the answer. last is the number of the
+// last page of a list; 0 if this is the last page.
 func (h *Hub) get(ctx context.Context, r read, out any) (last int, err error) {
 	if err := h.mayRead(r); err != nil {
 		return 0, err

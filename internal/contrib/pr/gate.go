@@ -40,7 +40,7 @@ type review struct {
 	submodules contract.Submodules
 	accepted   []string
 	commands   []publish.Command
-	refused    string // why there are no commands; empty: there are some
+	refused    string // why there are no commands; empty if there are commands
 	body       string
 	inspector  *inspection // nil: no Inspector's result
 	// invalid has the name of a check as key. The value is the reason why the document that this

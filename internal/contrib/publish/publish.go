@@ -192,7 +192,7 @@ func (p *publisher) redact(s string) string {
 
 // A finding describes whether an earlier attempt has completed a step.
 type finding struct {
-	reason string // why the step can be skipped; empty: it cannot
+	reason string // why the step can be skipped; empty if it must be carried out
 	url    string // of the pull request
 }
 

@@ -71,7 +71,7 @@ func (p *repository) keep(ctx context.Context, taken *snapshot.Snapshot) bool {
 	return err == nil && public == at
 }
 
-// remoteHead returns the commit of the branch on the fork; empty: there is none.
+// remoteHead returns the commit of the branch on the fork, or "" if there is none.
 func (p *repository) remoteHead(ctx context.Context) (string, error) {
 	out, err := p.network().Run(ctx, "ls-remote", "--heads", p.fork, "refs/heads/"+p.branch)
 	hash, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\t")

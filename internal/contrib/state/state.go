@@ -21,8 +21,8 @@ type Facts struct {
 	Changed  bool // the workspace has changes or commits beyond its base
 	// Digest is the digest of the current workspace. Documents with another digest are stale.
 	Digest string
-	// WorkspaceProblem is the reason why the workspace cannot be compared with its base; nil: it
-	// can be compared.
+	// WorkspaceProblem is the reason why the workspace cannot be compared with its base; nil
+	// if it can be compared.
 	WorkspaceProblem *contract.Problem
 
 	PatchDigest string // digest in the patch artifact; empty: no artifact

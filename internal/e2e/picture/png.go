@@ -36,7 +36,7 @@ func Digest(source []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// SourceOf returns the digest that WithSource put into a picture; empty: there is none.
+// SourceOf returns the digest that WithSource put into a picture, or "" if there is none.
 func SourceOf(picture []byte) string {
 	for at := len(signature); at+8 <= len(picture); {
 		size := int(binary.BigEndian.Uint32(picture[at:]))

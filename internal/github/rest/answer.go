@@ -173,7 +173,7 @@ func Clip(s string, n int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// StatusOf returns the HTTP status of the [AnswerError] in an error; 0: it has none.
+// StatusOf returns the HTTP status of the [AnswerError] in an error, or 0 if it has none.
 func StatusOf(err error) int {
 	if a, ok := errors.AsType[*AnswerError](err); ok {
 		return a.Status

@@ -28,8 +28,8 @@ func graphQLPath(root string) string {
 const limitedType = "RATE_LIMITED"
 
 // refuses reports whether an error of that type means that GitHub did not execute the query. GitHub
-// documents none of these types. After an error of another type, or without a type, a mutation may
-// have been executed in part.
+// documents none of these types. If an error has another type or no type, a mutation may have been
+// executed in part.
 func refuses(typ string) bool {
 	switch typ {
 	case limitedType, "NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPES", "UNPROCESSABLE":

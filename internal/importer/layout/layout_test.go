@@ -79,7 +79,8 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// joined undoes the split into lines and constant texts.
+// joined puts an expression together again that was split into lines, and its constant texts that
+// were split with "+".
 func joined(lines []string) string {
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])

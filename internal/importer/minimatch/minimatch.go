@@ -22,7 +22,8 @@ type Glob struct {
 	Any     []string // a file matches if one of them matches it
 }
 
-// Parse translates a glob. problem is why the glob cannot be translated; empty: it can.
+// Parse translates a glob. If the glob cannot be translated, problem says why; otherwise it is
+// empty.
 func Parse(s string) (g Glob, problem string) {
 	rest := s
 	for strings.HasPrefix(rest, "!") && !strings.HasPrefix(rest, "!(") {

@@ -288,7 +288,7 @@ func TestWorkflowFails(t *testing.T) {
 		before []string // jobs that pass
 		change func(*runner)
 		job    string
-		step   string // that fails
+		step   string // step that fails
 		pushed bool   // the tag
 	}{
 		{"another branch", nil, func(r *runner) { r.workflow.Env["BRANCH"] = "topic" }, "build", "Refuse a wrong branch, tag, tree or changelog", false},

@@ -18,7 +18,7 @@ import (
 
 // A Dist is the folder that goreleaser writes, as its artifacts.json describes it.
 type Dist struct {
-	files map[string]string // that are published: name to path
+	files map[string]string // published files: name to path
 	sums  map[string]string // from checksums.txt
 }
 

@@ -49,7 +49,7 @@ func (p Program) Flags(version, repository string) []string {
 // A Builder builds programs.
 type Builder struct {
 	Dir     string // the root of the module
-	Version string // that the programs print, such as v1.2.3
+	Version string // version that the programs print, such as v1.2.3
 	// Repository releases the programs, as OWNER/NAME. "foreman init" names it.
 	Repository string
 	Cache      string // for compiled packages; empty: the user's own

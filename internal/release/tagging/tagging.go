@@ -34,12 +34,13 @@ func (r Repository) repo() repo { return repo{dir: r.Dir, env: r.Env} }
 
 // Pins are the contents of a release that its commit names.
 type Pins struct {
-	Repository string            // that releases, as owner/name
+	Repository string            // repository that releases, as owner/name
 	Server     string            // where its releases are published, such as https://github.com
 	Registry   string            // of the image, such as ghcr.io
 	Digest     string            // of the action's image
 	Sums       map[string]string // of the released programs, by file
-	// Exists returns an error when an image cannot be pulled by its digest; nil: it may be missing.
+	// Exists returns an error when an image cannot be pulled by its digest; if Exists is nil, the
+	// image is not checked.
 	Exists func(ctx context.Context, image, digest string) error
 }
 

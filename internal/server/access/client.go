@@ -90,7 +90,7 @@ func (p Proxies) client(addr netip.Addr, chain []string) netip.Addr {
 	return addr
 }
 
-// forwardedFor returns the chain in X-Forwarded-For; nil: there is none.
+// forwardedFor returns the chain in X-Forwarded-For, or nil if there is none.
 func forwardedFor(h http.Header) []string {
 	lines := h.Values("X-Forwarded-For")
 	if len(lines) == 0 {

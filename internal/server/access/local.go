@@ -11,7 +11,7 @@ import (
 )
 
 // CheckBind returns an error unless a server with these credentials may listen on addr, which is
-// "host:port" as for net.Listen. With credentials for agents it may listen everywhere, else only on
+// "host:port" as in net.Listen. With credentials for agents it may listen everywhere, else only on
 // loopback addresses. Call it before listening.
 func CheckBind(addr string, c *Credentials) error {
 	host, _, err := net.SplitHostPort(addr)

@@ -81,7 +81,7 @@ func decisions() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// child returns the value at a key or an index of a JSON value; nil: there is none.
+// child returns the value at a key or an index of a JSON value, or nil if there is none.
 func child(data json.RawMessage, elem string) json.RawMessage {
 	var list []json.RawMessage
 	if n, err := strconv.Atoi(elem); err == nil && json.Unmarshal(data, &list) == nil && n < len(list) {

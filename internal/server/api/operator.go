@@ -23,7 +23,7 @@ type queueStatus struct {
 	// is none, they are null and 0.
 	Oldest    *time.Time    `json:"oldest_pending"`
 	OldestAge float64       `json:"oldest_pending_seconds"`
-	Agents    []agentStatus `json:"agents"` // those with pending or claimed tasks
+	Agents    []agentStatus `json:"agents"` // agents with pending or claimed tasks
 }
 
 // An agentStatus counts the tasks of an agent.

@@ -57,7 +57,7 @@ func listen(t *testing.T) net.Listener {
 	return l
 }
 
-// request sends a request and returns the status; 0: there was no answer.
+// request sends a request and returns the status, or 0 if there was no answer.
 func request(t *testing.T, method, url, body string) <-chan int {
 	t.Helper()
 	status := make(chan int, 1)

@@ -63,7 +63,7 @@ type Options struct {
 	// Dashboard answers every path that does not belong to the API, and checks access itself; nil:
 	// 404. The context of its requests ends when the server stops.
 	Dashboard http.Handler
-	// Middleware wraps the handler of Serve, such as for metrics; nil: none.
+	// Middleware wraps the handler of Serve, for example for metrics; nil: none.
 	Middleware func(http.Handler) http.Handler
 
 	Now func() time.Time // for ages; nil: time.Now
@@ -159,7 +159,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// handle calls the handler of a route; nil: there is none.
+// handle calls the handler of a route. If route is nil, it returns the error 404.
 func (s *Server) handle(w http.ResponseWriter, r *http.Request, route *route) error {
 	if route == nil {
 		return &response.Error{Status: http.StatusNotFound, Detail: "Not Found"}

@@ -22,7 +22,7 @@ type overview struct {
 	Form    filterForm
 	Rows    []row
 	Older   string // address of the tasks below; empty: there are none
-	Newest  string // address of the newest tasks; empty: they are shown
+	Newest  string // address of the newest tasks; empty if they are shown
 }
 
 // A tile is one count.

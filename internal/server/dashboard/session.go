@@ -54,7 +54,7 @@ func (s *sessions) begin(operator string) (string, error) {
 	return id, nil
 }
 
-// operator returns the operator of a session; empty: it is not known, or has expired.
+// operator returns the operator of a session, or "" if the session is not known or has expired.
 func (s *sessions) operator(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -77,7 +77,7 @@ func plural(n int, one string, many ...string) string {
 // links makes links to the configured GitHub.
 type links struct{ github *url.URL }
 
-// issue returns the address of an issue; empty: it has none.
+// issue returns the address of an issue, or "" if it has none.
 func (l links) issue(repo string, issue int) string {
 	owner, name, ok := protocol.SplitRepo(repo)
 	if !ok || issue < 1 || l.github.Scheme != "https" {

@@ -114,7 +114,7 @@ func findCopies(path, kind string) (copies []string) {
 }
 
 // Rescued returns an error that names a copy of a lost database. It considers copies that were
-// beside the databases when they were opened and still exist; nil: there is none.
+// beside the databases when they were opened and still exist. It is nil if there is none.
 func (s Stores) Rescued() error {
 	for _, c := range s.copies {
 		if _, err := os.Stat(c.path); err == nil {

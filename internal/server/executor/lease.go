@@ -23,7 +23,7 @@ type lease struct {
 
 	turn chan struct{} // semaphore for the fields below, so that renewals are sequential
 	from time.Time     // when the last renewal began
-	lost error         // why the lease was lost; nil: it was not
+	lost error         // why the lease was lost; nil if it was not lost
 }
 
 func newLease(q Queue, token queue.Lease, duration time.Duration, begun time.Time) *lease {
@@ -143,7 +143,7 @@ type fencedJournal struct {
 	lease *lease
 }
 
-// fence returns the journal of a decision; nil: there is none.
+// fence returns the journal of a decision, or nil if there is none.
 func fence(j memory.Journal, l *lease) memory.Journal {
 	if j == nil {
 		return nil

@@ -221,7 +221,7 @@ func (t *Intake) summary(ctx context.Context, e triage.Delivery) *string {
 	return t.summarize(ctx, record)
 }
 
-// summarize renders a record for agents; nil: there is nothing in it.
+// summarize renders a record for agents. It returns nil if there is nothing in it.
 func (t *Intake) summarize(ctx context.Context, r memory.Record) *string {
 	text, ok := t.o.Summarize(ctx, r.Faded(t.o.Now()))
 	if !ok {

@@ -104,7 +104,7 @@ func withSummary(message []byte, summary *string) ([]byte, error) {
 }
 
 // member returns where the value of a key in a JSON object begins and ends. If a key is repeated,
-// the last one counts, as for decoders.
+// the last one counts, as in decoders.
 func member(object []byte, key string) (from, to int, err error) {
 	d := json.NewDecoder(bytes.NewReader(object))
 	if _, err := d.Token(); err != nil {

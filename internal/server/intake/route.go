@@ -122,7 +122,7 @@ func (t *Intake) route(e triage.Delivery) (r Route, reason string) {
 	return Route{}, "neither an agent nor a rule takes the event " + e.Key()
 }
 
-// skipReason returns why an event is ignored; empty: it is not.
+// skipReason returns why an event is ignored, or "" if it is not ignored.
 func (t *Intake) skipReason(e triage.Delivery) string {
 	if e.Issue == nil {
 		return "the event contains no issue"

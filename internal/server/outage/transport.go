@@ -93,7 +93,7 @@ func (b *body) end(err error) {
 type answer struct {
 	begin time.Time // of the request
 	size  int64     // of the body
-	err   error     // why the body ended too early; nil: it did not
+	err   error     // why the body ended too early; nil if it is complete
 }
 
 // judge records an answer.

@@ -21,7 +21,7 @@ type filter struct {
 	maintainers bool     // include their issues
 }
 
-// skip returns why an issue is skipped; empty: it is not.
+// skip returns why an issue is skipped, or "" if it is not skipped.
 func (f filter) skip(i triage.Issue) string {
 	switch {
 	case i.PullRequest:

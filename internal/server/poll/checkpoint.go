@@ -11,7 +11,7 @@ import (
 
 // Cursors store a text under a name, which is that of a repository in lower case.
 type Cursors interface {
-	// Cursor returns the text that was saved last under the name; nil: there is none.
+	// Cursor returns the text that was saved last under the name, or nil if there is none.
 	Cursor(ctx context.Context, name string) ([]byte, error)
 	// SaveCursor replaces the text. When it returns nil, the text is durable.
 	SaveCursor(ctx context.Context, name string, data []byte) error

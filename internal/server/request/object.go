@@ -94,7 +94,8 @@ func (o Object) Text(key string) (string, error) {
 	return s, nil
 }
 
-// PositiveInt returns the integer of an optional key, at least 1; 0: the key is absent or null.
+// PositiveInt returns the integer of an optional key, at least 1. It returns 0 if the key is absent
+// or null.
 func (o Object) PositiveInt(key string) (int, error) {
 	value, ok := o.Fields[key]
 	if !ok || string(value) == "null" {

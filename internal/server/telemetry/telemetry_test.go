@@ -122,7 +122,7 @@ func (r *rig) live() {
 	_ = r.q.Fail(ctx, r.drain(), "no", nil)
 	_, _ = r.q.Retry(ctx, c.ID, "ada")
 	_ = r.q.Cancel(ctx, c.ID, "ada")
-	_, _ = r.q.Retry(ctx, id(1), "ada") // already done
+	_, _ = r.q.Retry(ctx, id(1), "ada") // refused, because task 1 is done
 
 	r.claim()
 	r.clock.Advance(2 * time.Minute)

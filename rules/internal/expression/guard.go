@@ -32,7 +32,7 @@ const (
 // errors refer to the original text.
 type guard struct {
 	pattern  func(string) (*match.Pattern, error)
-	builtins map[string]*builtin.Function // those that rules may use
+	builtins map[string]*builtin.Function // functions that rules may use
 	states   *int                         // visited by all patterns for long texts
 	names    *symbols.Table
 	fields   map[string]*forms.Field // variables whose value is a form field

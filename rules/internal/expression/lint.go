@@ -21,7 +21,7 @@ import (
 
 // A linter rejects expressions that compile but cannot have the effect that they suggest.
 type linter struct {
-	builtins map[string]*builtin.Function // those that rules may use
+	builtins map[string]*builtin.Function // functions that rules may use
 	on       []string                     // the events in the rule's "on"; nil: it has no "on"
 }
 

@@ -23,8 +23,8 @@ type Host interface {
 	// Issue returns the current issue.
 	Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error)
 	// Comments returns the issue's comments created or changed at or after since. It reads
-	// backwards from the newest one, and stops at a comment for which until returns true; nil: it
-	// reads all. See runner.Issues.
+	// backwards from the newest one, and stops at a comment for which until returns true; if
+	// until is nil, it reads all. See runner.Issues.
 	Comments(ctx context.Context, ref triage.Ref, since time.Time, until func(triage.Comment) bool) ([]triage.Comment, error)
 	// Comment returns one comment of the issue. ErrNotFound: the issue has no comment with that id.
 	Comment(ctx context.Context, ref triage.Ref, id int64) (triage.Comment, error)
@@ -147,7 +147,7 @@ func newExecution(p plan.Plan, t Target) *execution {
 // run ended before it.
 func untried(s *plan.Step) triage.ActionResult {
 	r := s.ActionResult
-	r.Values, r.URL = nil, "" // these are from an earlier attempt
+	r.Values, r.URL = nil, "" // the values and the URL are from an earlier attempt
 	switch s.Verdict {
 	case triage.Do:
 		r.State = triage.NotRun
@@ -330,7 +330,7 @@ func (x *execution) earlier(ctx context.Context, s *plan.Step, c effect.Comment)
 		if begun {
 			left = x.Settled.Sub(x.Journal.Now())
 			if x.comments != nil && x.comments.Err == nil {
-				x.comments = nil // these are outdated
+				x.comments = nil // the comments are outdated
 			}
 		}
 		posted, err := x.posted(ctx, s, c)
@@ -411,7 +411,7 @@ func (x *execution) post(ctx context.Context, s *plan.Step, c effect.Comment) er
 	}
 	c.Body = x.Identity.Marker(c, s.Source.Command).Mark(c.Body)
 	if x.comments != nil && x.comments.Err == nil {
-		x.comments = nil // these are outdated; if there are too many comments, that stays true
+		x.comments = nil // the comments are outdated; if there are too many, this stays so
 	}
 	w, err := x.Host.Write(ctx, x.Identity.Ref, c)
 	if c.ID != 0 && errors.Is(err, triage.ErrNotFound) { // the comment was deleted meanwhile

@@ -79,7 +79,7 @@ func sameText(a, b string) bool {
 	return plain(a) == plain(b)
 }
 
-// Latest returns the id of our newest comment with a key; 0: there is none.
+// Latest returns the id of our newest comment with a key, or 0 if there is none.
 func (id Identity) Latest(list []triage.Comment, key string) int64 {
 	var newest int64
 	for _, c := range list {

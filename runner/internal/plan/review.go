@@ -484,7 +484,8 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 	return true
 }
 
-// notes skips labels that the memory forbids, and deferred actions that the memory already has.
+// notes compares the steps with the memory. It skips labels that the memory forbids, and deferred
+// actions that the memory already has. It is false if the record must be read first.
 func (r *reviewer) notes() bool {
 	for i := range r.Steps {
 		s := &r.Steps[i]

@@ -107,7 +107,7 @@ func ClosedUnrecorded(h history.History, r memory.Record, due []memory.Scheduled
 // Reactions returns the thumbs down reactions to the comment with that id; 0: to the issue.
 type Reactions func(ctx context.Context, comment int64) ([]triage.Reaction, error)
 
-// Vetoed returns a description of a person's veto against a close; empty: there is no veto.
+// Vetoed returns a description of a person's veto against a close, or "" if there is none.
 func Vetoed(ctx context.Context, h history.History, c memory.ScheduledClose, read Reactions) (string, error) {
 	if !h.Complete && (len(h.Events) == 0 || !h.Events[0].At.Before(c.At)) {
 		return "the timeline of the issue is too long to decide whether a person vetoed it", nil

@@ -54,7 +54,7 @@ func (s *Ledgers) Ledger(ctx context.Context, key memory.LedgerKey) (memory.Ledg
 	return l, Wrap("read journal "+path, err)
 }
 
-// ledger reads a stored ledger; nil: there is none.
+// ledger reads a stored ledger. It returns nil if there is none.
 func ledger(tx Tx, query, path string) (data []byte, err error) {
 	_, err = One(tx, query, Into(&data), path)
 	return data, err

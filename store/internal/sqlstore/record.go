@@ -56,7 +56,7 @@ func (s *Records) Load(ctx context.Context, repo string, issue int) (memory.Reco
 	return r, Wrap(fmt.Sprintf("read memory of %s#%d", repo, issue), err)
 }
 
-// record reads a stored record; nil: there is none.
+// record reads a stored record. It returns nil if there is none.
 func record(tx Tx, query, repo string, issue int) (data []byte, err error) {
 	_, err = One(tx, query, Into(&data), strings.ToLower(repo), int64(issue))
 	return data, err

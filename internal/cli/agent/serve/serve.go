@@ -52,7 +52,7 @@ type Options struct {
 	Provider    string        // of the model; empty: that of Config
 	Model       string        // empty: that of Config
 	BaseURL     string        // of the model's service; empty: that of Config, or the provider's
-	Labels      []string      // that the model may add; empty: any
+	Labels      []string      // labels that the model may add; empty: any
 	Window      time.Duration // how long an issue is skipped after a reply; 0: never
 	Wait        time.Duration // how long the harness may wait for a task before it replies
 	Concurrency int

@@ -68,9 +68,10 @@ func Command(env process.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Watch a whole contribution on recorded data",
-		Long: `Plays a contribution to a small Go repository in a temporary folder, from discovery to the dry
-run of a draft pull request, and shows each JSON document. GitHub's answers are recorded and the
-edit is scripted; git and all else are real. It needs git, and neither a token nor the network.
+		Long: `Carries out a sample contribution to a small Go repository in a temporary folder, from discovery
+to the dry run of a draft pull request, and shows each JSON document. GitHub's answers are recorded
+and the edit is scripted; git and all else are real. It needs git, and neither a token nor the
+network.
 
 The validation is recorded too, unless --docker runs it: Docker then needs the image of the
 ecosystem, or the one that --image names.`,

@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// A writer renders the mistakes in files. The note names unchecked parts; empty: everything was
-// checked.
+// A writer renders the mistakes in files. The note names unchecked parts; it is empty if
+// everything was checked.
 type writer func(ps yamlfile.Problems, note string) string
 
 // formats returns the output formats for mistakes in files. SARIF also contains the program's

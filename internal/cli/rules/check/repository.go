@@ -25,8 +25,9 @@ import (
 // unlisted is the note for a check without the labels of the repository.
 const unlisted = "labels were not checked: name the repository with --repository OWNER/NAME (and GITHUB_TOKEN), or list its labels in .github/labels.yml"
 
-// compare compares a configuration with its repository on GitHub, or without a name, with the
-// folder of the files. The note names the parts that were not compared; empty: all were.
+// compare compares a configuration with the named repository on GitHub. If name is empty, it uses
+// the folder of the files. The note names the parts that were not compared; it is empty if all
+// were.
 func compare(ctx context.Context, env process.Env, name string, cfg *config.Config) (problems yamlfile.Problems, note string, err error) {
 	dir, err := env.WorkDir()
 	if err != nil {
@@ -55,8 +56,8 @@ func compare(ctx context.Context, env process.Env, name string, cfg *config.Conf
 	return lint.Check(cfg, parsed, repo), note, nil
 }
 
-// repository reads the labels, forms and workflows to compare rules with: from GitHub, or without a
-// name, from the folder of the files. It returns nil if there are none.
+// repository reads the labels, forms and workflows to compare rules with, from the named repository
+// on GitHub. If name is empty, it reads the folder of the files. It returns nil if there are none.
 func repository(ctx context.Context, env process.Env, name string, names []string) (*lint.Repository, error) {
 	if name != "" {
 		return remoteRepository(ctx, env, name)

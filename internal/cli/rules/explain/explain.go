@@ -23,8 +23,8 @@ import (
 const help = `Shows the condition of every rule part by part, each with its value, for one event:
 why the rule fires, or not. Parts in brackets were not evaluated. Nothing is written;
 OWNER/REPO#N and the look-ups of rules are read from GitHub (GITHUB_TOKEN). The issue
-counts as newly opened unless --event-name names another event. With --event there are
-no look-ups: conditions that need one fail.
+counts as newly opened unless --event-name names another event. With --event nothing is
+looked up, so a condition that needs a look-up fails.
 
 Exit codes: 0 done, 2 a mistake in arguments, event or files.`
 

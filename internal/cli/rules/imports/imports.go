@@ -23,8 +23,8 @@ import (
 
 const help = `Reads another tool's configuration and writes ours to standard output, or to a file
 with -o. Settings without a counterpart are listed on standard error with their place,
-and in a comment beside the rule in the file; a rule with another effect becomes a
-comment.
+and in a comment beside the rule in the file. A rule that would act differently from the
+original is written only as a comment.
 
   labeler        .github/labeler.yml of actions/labeler, before and since version 5
   issue-labeler  .github/labeler.yml of github/issue-labeler
@@ -45,7 +45,7 @@ type Options struct {
 	Env      process.Env
 	Tool     string
 	File     string // of the tool; "-": standard input
-	Workflow string // that runs the tool; empty: none
+	Workflow string // workflow that runs the tool; empty: none
 	Output   string // file to write; empty: standard output
 	Force    bool   // overwrite Output
 }

@@ -22,8 +22,8 @@ import (
 const help = `Runs the tests beside the rules, under tests:, and prints the differences: the expected
 and the actual result, and for a rule that fired or did not fire unexpectedly, its
 condition part by part. It reads only the files. Actions of the rules count as carried
-out, except labels that the policy refuses. The simple terms of scans of scheduled rules
-are evaluated; a note lists terms that count as met.
+out, except labels that the policy refuses. Of the scan of a scheduled rule, the simple
+terms are evaluated. The others count as met, and a note lists them.
 
 Exit codes: 0 all tests passed, 1 a test failed, 2 a mistake in arguments or files.`
 

@@ -123,7 +123,7 @@ func run(ctx context.Context, o options, w io.Writer) error {
 	}
 	fmt.Fprintf(w, "%d mutants, %d survived\n", len(results), survivors)
 	if survivors > 0 {
-		return fmt.Errorf("%d mutants survived: no test fails without these refusals", survivors)
+		return fmt.Errorf("%d mutants survived: for each, a test is missing that fails when the refusal is removed", survivors)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ type tester struct {
 type result struct {
 	mutant
 
-	by string // the package whose tests notice it; empty: it survived
+	by string // the package whose tests notice the mutant; empty if it survived
 }
 
 func (r result) String() string {

@@ -18,7 +18,7 @@ type Cursors interface {
 
 // A downtime measures how long an agent has failed. Its beginning is stored with the queue.
 type downtime struct {
-	cursors Cursors // nil: the beginning is not kept
+	cursors Cursors // nil: since is not stored
 	agent   string
 	log     *slog.Logger
 

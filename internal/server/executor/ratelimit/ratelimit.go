@@ -94,8 +94,8 @@ func (l *Limiter) Take(ctx context.Context, identity string, bound time.Duration
 	return l.answer(identity, at, ok)
 }
 
-// Ready reports whether Take would succeed, as far as this process knows. If not, wait is as
-// for Take.
+// Ready reports whether Take would succeed, as far as this process knows. If not, wait is the time
+// until the next try, as in Take.
 func (l *Limiter) Ready(identity string, bound time.Duration) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

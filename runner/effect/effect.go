@@ -4,8 +4,7 @@
 //
 // [Parse] converts an action to an effect. Packages below runner have a switch over all effects:
 // plan checks them against the policy and human overrides, and a host carries them out. A new
-// action needs a type here and a case in each of these switches. The compiler and the linter report
-// a missing case.
+// action needs a type here and a case in each of these switches. The linter reports a missing case.
 package effect
 
 import (

@@ -129,7 +129,12 @@ func call(t *testing.T, s *githubtest.Server, method, path, body string) (int, h
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	// The connections of the default transport may break: each httptest.Server that another test
+	// closes also closes the transport's idle connections.
+	client := http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport:     &http.Transport{DisableKeepAlives: true},
+	}
 	resp, err := client.Do(req)
 	if err != nil {
 		t.Fatal(err)

@@ -96,7 +96,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestLabelsFail checks that a failed call does not change what is known.
+// TestLabelsFail checks that a failed call leaves the known labels unchanged.
 func TestLabelsFail(t *testing.T) {
 	t.Parallel()
 	host := &labelHost{labels: []string{"a", "b"}, err: errors.New("no")}

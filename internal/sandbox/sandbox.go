@@ -217,7 +217,7 @@ func (s *Session) open(ctx context.Context) error {
 const closing = 2 * time.Minute
 
 // Close removes the session's containers and volumes, even if the context of its commands has
-// ended. If Close fails, a later [Open] removes what is left.
+// ended. If Close fails, a later [Open] removes the rest.
 func (s *Session) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closing)
 	defer cancel()

@@ -107,7 +107,7 @@ func prepare(folder string) error {
 			return fmt.Errorf("-out: no build made %s: it has no file %s; remove the folder, or name another one", folder, marker)
 		}
 	}
-	// The marker stays until the end, so that the next build recognises what is left of this one.
+	// The marker is kept. If this build is interrupted here, the next one still recognises the folder.
 	for _, e := range list {
 		if e.Name() == marker {
 			continue

@@ -105,18 +105,27 @@ func (f *files) checkEach() error {
 		if opened == nil {
 			continue
 		}
-		path := f.path + suffixes[i]
-		info, err := os.Stat(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return f.lose(path + " was removed")
-		case err != nil:
-			return fmt.Errorf("%w: check the files of the database: %w", queue.ErrUnavailable, err)
-		case !os.SameFile(opened, info):
-			return f.lose(path + " is another file now")
+		if _, err := f.stat(i); err != nil {
+			return err
 		}
 	}
 	return f.checkContent()
+}
+
+// stat returns the state of the i-th file, which was there when the database was opened. If the
+// file is no longer the opened one, the files are lost, and the error says so.
+func (f *files) stat(i int) (os.FileInfo, error) {
+	path := f.path + suffixes[i]
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, f.lose(path + " was removed")
+	case err != nil:
+		return nil, fmt.Errorf("%w: check the files of the database: %w", queue.ErrUnavailable, err)
+	case !os.SameFile(f.opened[i], info):
+		return nil, f.lose(path + " is another file now")
+	}
+	return info, nil
 }
 
 // A written is the state of the database file between two writes.
@@ -136,9 +145,9 @@ func (f *files) checkContent() error {
 	if !ok || before.running() {
 		return nil
 	}
-	info, err := os.Stat(f.path)
+	info, err := f.stat(0) // it may have been removed or replaced since the check before
 	if err != nil {
-		return fmt.Errorf("%w: check the files of the database: %w", queue.ErrUnavailable, err)
+		return err
 	}
 	if after, ok := f.index.read(); !ok || after != before {
 		return nil // a checkpoint has begun

@@ -240,6 +240,44 @@ func compare(t *testing.T, path string, accepted *sync.Map) {
 	}
 }
 
+// TestReplacedWithinCheck removes or replaces the file between the two halves of the check after a
+// write. The file can be rescued as if the first half had seen it.
+func TestReplacedWithinCheck(t *testing.T) {
+	t.Parallel()
+	for name, replace := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"replaced": func(path string) error {
+			return errors.Join(os.WriteFile(path+".new", []byte("another file"), 0o600), os.Rename(path+".new", path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "queue.db")
+			s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if _, err := s.Enqueue(t.Context(), newTask(1)); err != nil {
+				t.Fatal(err)
+			}
+			if err := replace(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := sqlite.CheckContent(s); !errors.Is(err, queue.ErrUnavailable) || !errors.Is(err, sqlite.ErrReplaced) {
+				t.Errorf("got %v, want it to be unavailable, and replaced", err)
+			}
+			rescued, err := s.Rescue(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var accepted sync.Map
+			accepted.Store(newTask(1).ID, true)
+			compare(t, rescued, &accepted)
+		})
+	}
+}
+
 // TestReplacedIdle checks that a removed file is detected even if nothing is written.
 func TestReplacedIdle(t *testing.T) {
 	t.Parallel()

@@ -23,6 +23,7 @@ type patient struct {
 	sick   func(task string) int // status of POST /task for a task; 0: a decision
 	busy   int                   // how many tasks it accepts at a time, others get 429; 0: any number
 	takes  time.Duration
+	fails  time.Duration  // how long a failure takes
 	now    int            // tasks in progress
 	asks   map[string]int // number of requests by task
 }
@@ -98,6 +99,7 @@ func (p *patient) serve(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"task_id":"11111111-2222-4333-8444-555555555555","decision":"skip","rationale":"so","actions":[]}`)
 		return
 	default:
+		time.Sleep(p.fails)
 		w.WriteHeader(status)
 		return
 	}
@@ -245,12 +247,14 @@ func TestPoison(t *testing.T) {
 		status int
 		most   int // maximum number of requests about the first task
 		within time.Duration
+		fails  time.Duration // how long a failure takes
 	}{
-		{"wrong for this task", 1, 400, 3, 5 * time.Minute},
-		{"the agent falls over", 1, 500, 15, time.Hour},
-		{"a page for this task", 1, page, 15, time.Hour},
-		{"a refusal for this task", 1, 403, 15, time.Hour},
-		{"three", 3, 500, 20, 4 * time.Hour},
+		{"wrong for this task", 1, 400, 3, 5 * time.Minute, 0},
+		{"the agent falls over", 1, 500, 15, time.Hour, 0},
+		{"a page for this task", 1, page, 15, time.Hour, 0},
+		{"a refusal for this task", 1, 403, 15, time.Hour, 0},
+		{"three", 3, 500, 20, 4 * time.Hour, 0},
+		{"three that fail after the others", 3, 500, 20, 4 * time.Hour, time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -261,6 +265,7 @@ func TestPoison(t *testing.T) {
 					poison[id(n)] = tt.status
 				}
 				p.is(200, func(task string) int { return poison[task] })
+				p.fails = tt.fails
 				r.enqueueTo(20)
 				r.start()
 				time.Sleep(10 * time.Minute)

@@ -27,7 +27,7 @@ func (d *Dispatcher) ask(ctx context.Context, p *peer, a Agent, n int) {
 		}
 	}
 	for range n {
-		claim, ok := d.claims.next(ctx, p.address)
+		claim, ok := d.claim(ctx, p, permit)
 		if !ok {
 			p.breaker.Release(permit)
 			continue
@@ -43,6 +43,39 @@ func (d *Dispatcher) ask(ctx context.Context, p *peer, a Agent, n int) {
 			d.request(ctx, p, a, permit, claim)
 		})
 	}
+}
+
+// maxSkipped is how many tasks a probe skips at most.
+const maxSkipped = 16
+
+// claim claims the next task of an agent. A probe gets the first task on which the agent has not
+// failed, because a bad task would keep the breaker open. If the agent has failed on all of the
+// first ones, the probe gets the oldest.
+func (d *Dispatcher) claim(ctx context.Context, p *peer, permit breaker.Permit) (claim queue.Claim, ok bool) {
+	if !permit.Probe {
+		return d.claims.next(ctx, p.address)
+	}
+	var skipped []queue.Claim
+	defer func() {
+		for _, c := range skipped {
+			d.claims.release(ctx, c, 0)
+		}
+	}()
+	for len(skipped) < maxSkipped {
+		claim, ok := d.claims.next(ctx, p.address)
+		if !ok {
+			break
+		}
+		if !p.breaker.Failed(claim.ID) {
+			return claim, true
+		}
+		skipped = append(skipped, claim)
+	}
+	if len(skipped) == 0 {
+		return claim, false
+	}
+	claim, skipped = skipped[0], skipped[1:]
+	return claim, true
 }
 
 // request sends an agent a task and records its decision. A task without a decision becomes

@@ -209,6 +209,13 @@ func (b *Breaker) failure(p Permit, id string, cause Cause) Verdict {
 // agent fails, because it starts the measurement if the agent did not fail before.
 func (b *Breaker) Expired(ctx context.Context) bool { return b.down.lasts(ctx) > GiveUpAfter }
 
+// Failed reports whether the agent has failed on a task, and has not handled it since.
+func (b *Breaker) Failed(task string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.tasks[task] != nil
+}
+
 // Forget discards the failures of a task that the agent will not receive again.
 func (b *Breaker) Forget(task string) {
 	b.mu.Lock()

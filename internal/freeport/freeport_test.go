@@ -2,14 +2,17 @@ package freeport_test
 
 import (
 	"net"
+	"net/netip"
 	"testing"
 
 	"github.com/org/foreman-action/internal/freeport"
 )
 
+// TestFind finds more ports than a block has.
 func TestFind(t *testing.T) {
 	t.Parallel()
-	for range 20 {
+	found := map[netip.AddrPort]bool{}
+	for range 250 {
 		at, err := freeport.Find(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -19,10 +22,14 @@ func TestFind(t *testing.T) {
 		if at.Port() < 1024 || at.Port() >= 32768 || !at.Addr().IsLoopback() {
 			t.Errorf("got %s", at)
 		}
+		if found[at] { // the test that got it first may not listen yet
+			t.Errorf("got %s twice", at)
+		}
+		found[at] = true
 		l, err := net.Listen("tcp", at.String())
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { l.Close() })
+		l.Close()
 	}
 }

@@ -29,7 +29,7 @@ type ports struct {
 	next, end int            // the rest of the present block
 }
 
-var shared ports //nolint:gochecknoglobals // all tests of a process share its block
+var shared = new(ports) //nolint:gochecknoglobals // all tests of a process share its block
 
 // Find returns a TCP address of 127.0.0.1 that was free a moment ago. No other call returns the
 // same address, not even one in another process, until this process ends. It is safe for concurrent

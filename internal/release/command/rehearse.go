@@ -112,7 +112,8 @@ func rehearse(ctx context.Context, env Env, o *options, _ string) error {
 	return errors.Join(mistakes...)
 }
 
-// pinAny pins the built programs and images, for a repository of any name.
+// pinAny pins the built programs and images, for a repository of any name. A snapshot is pinned
+// like the version it is named after, because a snapshot is never pinned in a release.
 func (o *options) pinAny(ctx context.Context, env Env) error {
 	digest, err := os.ReadFile(o.layout("foreman-action") + ".digest")
 	if err != nil {
@@ -120,7 +121,8 @@ func (o *options) pinAny(ctx context.Context, env Env) error {
 	}
 	some := *o
 	some.digest, some.repository = string(digest), o.anyRepository()
-	return pin(ctx, env, &some, o.version)
+	tag, _, _ := strings.Cut(o.version, "-")
+	return pin(ctx, env, &some, tag)
 }
 
 func (o *options) anyRepository() string { return cmp.Or(o.repository, entry.Default) }

@@ -43,7 +43,7 @@ func build(ctx context.Context, env Env, o *options, _ string) error {
 			}
 		}
 	}
-	repository, err := entry.ParseRepository(o.anyRepository())
+	repository, err := o.releaser()
 	if err != nil {
 		return err
 	}

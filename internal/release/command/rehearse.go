@@ -52,7 +52,7 @@ func files(ctx context.Context, env Env, o *options, tag string) error {
 
 // copyFiles copies the files below -dist, which are inspected.
 func (o *options) copyFiles() error {
-	owner, err := entry.ParseRepository(o.anyRepository())
+	owner, err := o.releaser()
 	if err != nil {
 		return err
 	}
@@ -126,6 +126,15 @@ func (o *options) pinAny(ctx context.Context, env Env) error {
 }
 
 func (o *options) anyRepository() string { return cmp.Or(o.repository, entry.Default) }
+
+// releaser returns the repository that releases. Only a snapshot needs none: it gets the default,
+// which the programs of a release must not name by accident.
+func (o *options) releaser() (entry.Repository, error) {
+	if _, err := version.Parse(o.version); err != nil {
+		return entry.ParseRepository(o.anyRepository())
+	}
+	return entry.ParseRepository(o.repository)
+}
 
 // agree compares the tags of versions with the sections of the changelog: each tag has one, and
 // each section but the newest has a tag.

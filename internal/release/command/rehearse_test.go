@@ -42,3 +42,19 @@ func TestPinAny(t *testing.T) {
 		}
 	}
 }
+
+// TestReleaser checks that only a snapshot may come from a repository without a name.
+func TestReleaser(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ version, repository, want string }{
+		{"v0.0.0-snapshot", "", entry.Default},
+		{"v0.0.0-snapshot", "octo/foreman", "octo/foreman"},
+		{"v1.2.3", "octo/foreman", "octo/foreman"},
+		{"v1.2.3", "", ""},
+	} {
+		o := options{version: tt.version, repository: tt.repository}
+		if got, err := o.releaser(); (err != nil) != (tt.want == "") || err == nil && got.String() != tt.want {
+			t.Errorf("%s of %q: got %s and the error %v", tt.version, tt.repository, got, err)
+		}
+	}
+}

@@ -35,7 +35,7 @@ var (
 func ParseRepository(text string) (Repository, error) {
 	parts := repositoryForm.FindStringSubmatch(text)
 	if len(parts) == 0 || strings.Trim(parts[2], ".") == "" {
-		return Repository{}, fmt.Errorf("repository %q: want owner/name, as GITHUB_REPOSITORY has it", text)
+		return Repository{}, fmt.Errorf("repository %q: want owner/name in GITHUB_REPOSITORY or -repository", text)
 	}
 	return Repository{parts[1], parts[2]}, nil
 }

@@ -1,6 +1,10 @@
 // The worker runs the rule engine, so that the page stays responsive whatever the text.
 importScripts("wasm_exec.js");
 
+// A browser optimises WebAssembly that has run for some time. So the worker repeats its last request
+// while it has nothing else to do, until the engine has worked for as many milliseconds.
+const warmUp = 500;
+
 // The first message is the compiled engine; each later one a request, answered in order.
 onmessage = async (start) => {
   try {
@@ -19,9 +23,18 @@ async function begin(compiled) {
   const since = performance.now();
   foremanAnswer(JSON.stringify({ rules: 'version: 1\nrules:\n  - {id: a, when: issue.title matches "(?i)a", then: [{add_label: a}]}\n' }));
   const first = performance.now() - since;
-  onmessage = (message) => {
-    const { id, request } = message.data;
+  let worked = 0, repetition = 0;
+  const answer = (request) => {
+    const since = performance.now();
     const response = foremanAnswer(request);
+    worked += performance.now() - since;
+    if (worked < warmUp) repetition = setTimeout(answer, 0, request);
+    return response;
+  };
+  onmessage = (message) => {
+    clearTimeout(repetition);
+    const { id, request } = message.data;
+    const response = answer(request);
     if (go.exited || typeof response !== "string") throw new Error("the rule engine failed");
     postMessage({ id, response });
   };

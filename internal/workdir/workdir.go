@@ -83,7 +83,7 @@ func (d Dir) replace(name string, data []byte, mode fs.FileMode) error {
 		if err := root.MkdirAll(folder, 0o777); err != nil {
 			return err
 		}
-		temp := filepath.Join(folder, ".foreman-"+rand.Text()+".tmp")
+		temp := tempName(folder)
 		if err := create(root, temp, data, mode); err != nil {
 			return err
 		}
@@ -101,15 +101,27 @@ func (d Dir) replace(name string, data []byte, mode fs.FileMode) error {
 }
 
 // Create writes a new file, and creates the folders above it. The error is [fs.ErrExist] if the
-// name exists, even as a dangling link.
+// name exists, even as a dangling link. Where the file system has hard links, the file appears with
+// all of its content.
 func (d Dir) Create(name string, data []byte) error {
 	return d.in(name, func(root *os.Root, name string) error {
-		if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		folder := filepath.Dir(name)
+		if err := root.MkdirAll(folder, 0o777); err != nil {
 			return err
 		}
-		return create(root, name, data, 0o666)
+		temp := tempName(folder)
+		if err := create(root, temp, data, 0o666); err != nil {
+			return err
+		}
+		err := root.Link(temp, name) // unlike a rename, it replaces no file
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			err = create(root, name, data, 0o666)
+		}
+		return errors.Join(err, root.Remove(temp))
 	})
 }
+
+func tempName(folder string) string { return filepath.Join(folder, ".foreman-"+rand.Text()+".tmp") }
 
 // Remove removes a file. For a link, it does not remove the target.
 func (d Dir) Remove(name string) error {

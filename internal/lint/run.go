@@ -28,8 +28,14 @@ type Run struct {
 	grants map[string]string
 }
 
-// ownAction is in the "uses" of every step that runs Foreman.
-const ownAction = "/foreman-action@"
+// ownAction is the end of the name of the repository in the "uses" of every step that runs Foreman.
+const ownAction = "/foreman-action"
+
+// own reports whether a step uses Foreman: the container or the slim entry, at any version.
+func own(uses string) bool {
+	name, _, versioned := strings.Cut(uses, "@")
+	return versioned && strings.HasSuffix(strings.TrimSuffix(name, "/slim"), ownAction)
+}
 
 // ParseRuns returns the steps of a workflow that run Foreman. The error is that of [ParseWorkflow].
 func ParseRuns(name string, src []byte) ([]Run, error) {
@@ -53,7 +59,7 @@ func ParseRuns(name string, src []byte) ([]Run, error) {
 			continue
 		}
 		for _, step := range steps.Content {
-			if !strings.Contains(scalar(yamlfile.Child(step, "uses")), ownAction) {
+			if !own(scalar(yamlfile.Child(step, "uses"))) {
 				continue
 			}
 			r := Run{File: name, Job: id.Value, inputs: map[string]string{}, events: events, called: called, grants: grantsOf(permissions)}

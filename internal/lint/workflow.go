@@ -3,7 +3,6 @@ package lint
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -48,7 +47,7 @@ func ParseWorkflow(name string, src []byte) (Workflow, error) {
 				if c := parseCondition(scalar(yamlfile.Child(step, "if"))); c != nil {
 					j.steps = append(j.steps, c)
 				}
-				w.own = w.own || strings.Contains(scalar(yamlfile.Child(step, "uses")), ownAction)
+				w.own = w.own || own(scalar(yamlfile.Child(step, "uses")))
 			}
 		}
 		w.jobs = append(w.jobs, j)

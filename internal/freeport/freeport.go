@@ -26,7 +26,7 @@ const (
 type ports struct {
 	mu        sync.Mutex
 	reserved  []net.Listener // on the first ports of the blocks so far
-	next, end int            // the rest of the present block
+	next, end int            // the rest of the current block
 }
 
 var shared = new(ports) //nolint:gochecknoglobals // all tests of a process share its block

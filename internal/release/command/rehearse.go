@@ -112,8 +112,8 @@ func rehearse(ctx context.Context, env Env, o *options, _ string) error {
 	return errors.Join(mistakes...)
 }
 
-// pinAny pins the built programs and images, for a repository of any name. A snapshot is pinned
-// like the version it is named after, because a snapshot is never pinned in a release.
+// pinAny pins the built programs and images, for a repository of any name. pin accepts only versions
+// without a suffix, so the suffix of a snapshot is left out.
 func (o *options) pinAny(ctx context.Context, env Env) error {
 	digest, err := os.ReadFile(o.layout("foreman-action") + ".digest")
 	if err != nil {
@@ -130,8 +130,11 @@ func (o *options) anyRepository() string { return cmp.Or(o.repository, entry.Def
 // releaser returns the repository that releases. Only a snapshot needs none: it gets the default,
 // which the programs of a release must not name by accident.
 func (o *options) releaser() (entry.Repository, error) {
-	if _, err := version.Parse(o.version); err != nil {
+	if strings.HasSuffix(o.version, "-snapshot") {
 		return entry.ParseRepository(o.anyRepository())
+	}
+	if _, err := version.Parse(o.version); err != nil {
+		return entry.Repository{}, err
 	}
 	return entry.ParseRepository(o.repository)
 }

@@ -43,7 +43,7 @@ func TestPinAny(t *testing.T) {
 	}
 }
 
-// TestReleaser checks that only a snapshot may come from a repository without a name.
+// TestReleaser checks that only a snapshot needs no repository, and that a wrong version is refused.
 func TestReleaser(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ version, repository, want string }{
@@ -51,6 +51,7 @@ func TestReleaser(t *testing.T) {
 		{"v0.0.0-snapshot", "octo/foreman", "octo/foreman"},
 		{"v1.2.3", "octo/foreman", "octo/foreman"},
 		{"v1.2.3", "", ""},
+		{"v1.2.3-rc1", "octo/foreman", ""},
 	} {
 		o := options{version: tt.version, repository: tt.repository}
 		if got, err := o.releaser(); (err != nil) != (tt.want == "") || err == nil && got.String() != tt.want {

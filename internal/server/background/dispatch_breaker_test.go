@@ -320,6 +320,29 @@ func TestManyPoison(t *testing.T) {
 	}
 }
 
+// TestFarBehindPoison checks that a task is decided behind as many failing tasks as a probe skips,
+// and that all skipped tasks are released.
+func TestFarBehindPoison(t *testing.T) {
+	t.Parallel()
+	onPatient(t, func(r *rig, p *patient) {
+		const bad = 16
+		poison := map[string]int{}
+		for n := 1; n <= bad; n++ {
+			poison[id(n)] = 500
+		}
+		p.is(200, func(task string) int { return poison[task] })
+		r.enqueueTo(bad + 1)
+		r.start()
+		time.Sleep(time.Hour)
+		r.is(bad+1, queue.Done)
+		for n := 1; n <= bad; n++ {
+			if task := r.task(n); task.State == queue.Claimed {
+				t.Errorf("issue %d is still claimed", n)
+			}
+		}
+	})
+}
+
 // TestAbsenceAhead checks that a task fails in the end although the clock was set back since
 // the agent's outage began.
 func TestAbsenceAhead(t *testing.T) {

@@ -86,7 +86,7 @@ func (d *Dispatcher) dispatch(ctx context.Context) error {
 			case !configured:
 				d.report(ctx, p, notConfigured)
 			case a.Sync:
-				d.ask(ctx, p, a, min(room, b.Pending))
+				d.ask(ctx, p, a, b.IDs, min(room, b.Pending))
 			default:
 				d.notify(ctx, p, a, b.IDs[:max(min(room, len(b.IDs)), 0)])
 			}

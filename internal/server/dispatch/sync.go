@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/org/foreman-action/internal/server/dispatch/breaker"
@@ -10,9 +11,9 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// ask sends at most n tasks to a synchronous agent, each in its own goroutine. If the agent's
+// ask sends at most n of the pending tasks to a synchronous agent, each in its own goroutine. If the agent's
 // breaker is half-open, it first checks the agent's health.
-func (d *Dispatcher) ask(ctx context.Context, p *peer, a Agent, n int) {
+func (d *Dispatcher) ask(ctx context.Context, p *peer, a Agent, pending []string, n int) {
 	permit, n := p.breaker.Allow(n)
 	if permit.Probe && n > 0 {
 		if status, healthy := d.client.health(ctx, a); !healthy {
@@ -27,7 +28,11 @@ func (d *Dispatcher) ask(ctx context.Context, p *peer, a Agent, n int) {
 		}
 	}
 	for range n {
-		claim, ok := d.claim(ctx, p, permit)
+		var skip int
+		if permit.Probe {
+			skip = d.skip(p, pending)
+		}
+		claim, ok := d.claim(ctx, p, skip)
 		if !ok {
 			p.breaker.Release(permit)
 			continue
@@ -45,37 +50,47 @@ func (d *Dispatcher) ask(ctx context.Context, p *peer, a Agent, n int) {
 	}
 }
 
-// maxSkipped is how many tasks a probe skips at most.
+// maxSkipped is how many tasks a probe skips at most. The log of a task contains each skip.
 const maxSkipped = 16
 
-// claim claims the next task of an agent. A probe gets the first task on which the agent has not
-// failed, because a bad task would keep the breaker open. If the agent has failed on all of the
-// first ones, the probe gets the oldest.
-func (d *Dispatcher) claim(ctx context.Context, p *peer, permit breaker.Permit) (claim queue.Claim, ok bool) {
-	if !permit.Probe {
-		return d.claims.next(ctx, p.address)
+// skip returns how many of the pending tasks a probe skips: those before the first task on which the
+// agent has not failed, because a bad task would keep the breaker open. It returns 0 if there is no
+// such task, or it is too far behind.
+func (d *Dispatcher) skip(p *peer, pending []string) int {
+	n := slices.IndexFunc(pending, func(id string) bool { return !p.breaker.Failed(id) })
+	if n > maxSkipped {
+		return 0
 	}
-	var skipped []queue.Claim
-	defer func() {
-		for _, c := range skipped {
-			d.claims.release(ctx, c, 0)
-		}
-	}()
-	for len(skipped) < maxSkipped {
-		claim, ok := d.claims.next(ctx, p.address)
+	return max(n, 0)
+}
+
+// claim claims the next task of an agent. It skips at most as many tasks on which the agent has
+// failed. If no other task follows, because another server has claimed it, it claims the first one.
+func (d *Dispatcher) claim(ctx context.Context, p *peer, skip int) (queue.Claim, bool) {
+	var list []queue.Claim
+	for range 1 + skip {
+		c, ok := d.claims.next(ctx, p.address)
 		if !ok {
 			break
 		}
-		if !p.breaker.Failed(claim.ID) {
-			return claim, true
+		list = append(list, c)
+		if !p.breaker.Failed(c.ID) {
+			break
 		}
-		skipped = append(skipped, claim)
 	}
-	if len(skipped) == 0 {
-		return claim, false
+	if len(list) == 0 {
+		return queue.Claim{}, false
 	}
-	claim, skipped = skipped[0], skipped[1:]
-	return claim, true
+	chosen := len(list) - 1
+	if p.breaker.Failed(list[chosen].ID) {
+		chosen = 0
+	}
+	for i, c := range list {
+		if i != chosen {
+			d.requests.Go(func() { d.claims.release(ctx, c, 0) })
+		}
+	}
+	return list[chosen], true
 }
 
 // request sends an agent a task and records its decision. A task without a decision becomes

@@ -30,6 +30,10 @@ type engine struct {
 // A reader contains a connection that reads; nil: it is not open yet.
 type reader struct{ conn *conn }
 
+// readerCache is the pragma for the page cache of a connection that reads, in units of 1,024 bytes. It is
+// smaller than SQLite's default of 2 MB, because each write to the database empties it.
+const readerCache = "cache_size = -500"
+
 // maxReaders is the largest number of connections that read.
 const maxReaders = 4
 
@@ -38,7 +42,7 @@ const maxReaders = 4
 func durable() []string {
 	return []string{
 		busyTimeout, vacuum, "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON",
-		"journal_size_limit = 67108864", fmt.Sprintf("wal_autocheckpoint = %d", maxLog), "temp_store = MEMORY", "cache_size = -8192",
+		"journal_size_limit = 67108864", fmt.Sprintf("wal_autocheckpoint = %d", maxLog), "temp_store = MEMORY",
 	}
 }
 
@@ -163,7 +167,7 @@ func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
 		if err := e.files.check(); err != nil { // opening would create a file
 			return err
 		}
-		if r.conn, err = open(e.driver, e.dsn, busyTimeout, "query_only = ON", "temp_store = MEMORY"); err != nil {
+		if r.conn, err = open(e.driver, e.dsn, busyTimeout, "query_only = ON", "temp_store = MEMORY", readerCache); err != nil {
 			return err
 		}
 		if err := e.files.check(); err != nil { // open may have opened another file

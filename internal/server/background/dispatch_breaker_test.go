@@ -3,6 +3,7 @@ package background_test
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -44,6 +45,13 @@ func (p *patient) asked() (n int) {
 		n += asks
 	}
 	return n
+}
+
+// requests returns the number of requests by task.
+func (p *patient) requests() map[string]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.asks)
 }
 
 // begin accepts a task, or returns the status with which it refuses it.
@@ -282,7 +290,7 @@ func TestPoison(t *testing.T) {
 				for n := 1; n <= tt.tasks; n++ {
 					r.is(n, queue.Failed)
 				}
-				if got := p.asks[id(1)]; got < 3 || got > tt.most {
+				if got := p.requests()[id(1)]; got < 3 || got > tt.most {
 					t.Errorf("asked %d times\n%s", got, r.log())
 				}
 			})
@@ -337,8 +345,8 @@ func TestFarBehindPoison(t *testing.T) {
 		r.enqueueTo(bad)
 		r.start()
 		time.Sleep(150 * time.Minute)
-		if len(p.asks) != bad {
-			t.Fatalf("the agent was asked about %d tasks, want %d", len(p.asks), bad)
+		if got := len(p.requests()); got != bad {
+			t.Fatalf("the agent was asked about %d tasks, want %d", got, bad)
 		}
 		r.enqueue(bad + 1)
 		list, err := r.q.Backlog(t.Context(), 2*bad)
@@ -347,6 +355,7 @@ func TestFarBehindPoison(t *testing.T) {
 		}
 		time.Sleep(breaker.MaxInterval + time.Second)
 		r.is(bad+1, queue.Done)
+		requests := p.requests()
 		for n := 1; n <= bad; n++ {
 			task, released := r.task(n), 0
 			for _, e := range task.Log {
@@ -354,7 +363,7 @@ func TestFarBehindPoison(t *testing.T) {
 					released++
 				}
 			}
-			if asks := p.asks[id(n)]; task.Attempt != asks || released > asks {
+			if asks := requests[id(n)]; task.Attempt != asks || released > asks {
 				t.Errorf("issue %d: claimed %d times and released %d times; the agent was asked %d times", n, task.Attempt, released, asks)
 			}
 		}
@@ -367,14 +376,15 @@ func TestProbeTaken(t *testing.T) {
 	t.Parallel()
 	onPatient(t, func(r *rig, p *patient) {
 		p.is(200, always(502))
-		taken := 0
+		var take sync.Once
 		r.host.set("agent:9001", func(w http.ResponseWriter, req *http.Request) {
-			if req.Method == http.MethodGet && taken == 0 {
-				o := queue.ClaimOptions{By: "another", Lease: time.Hour, Task: id(2)}
-				if _, err := r.q.ClaimNext(t.Context(), agentURL, o); err != nil {
-					t.Error(err)
-				}
-				taken++
+			if req.Method == http.MethodGet {
+				take.Do(func() {
+					o := queue.ClaimOptions{By: "another", Lease: time.Hour, Task: id(2)}
+					if _, err := r.q.ClaimNext(t.Context(), agentURL, o); err != nil {
+						t.Error(err)
+					}
+				})
 			}
 			p.serve(w, req)
 		})
@@ -386,8 +396,8 @@ func TestProbeTaken(t *testing.T) {
 		time.Sleep(5 * time.Second / 2) // less than the interval between two rounds
 		r.is(1, queue.Done)
 		r.is(2, queue.Claimed)
-		if taken != 1 || p.asks[id(1)] != 2 || p.asks[id(2)] != 0 {
-			t.Errorf("taken: %d; the agent was asked %v", taken, p.asks)
+		if got := p.requests(); got[id(1)] != 2 || got[id(2)] != 0 {
+			t.Errorf("the agent was asked %v", got)
 		}
 	})
 }

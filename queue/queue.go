@@ -94,6 +94,10 @@ type Queue interface {
 	// the oldest. ErrEmpty: there is none; a task added during concurrent claims may be missed
 	// until the next call. A task whose message is not Decodable fails, and the next one is handed
 	// out.
+	//
+	// If o.Task is set, only the task with this id can be handed out, whatever is before it.
+	// ErrEmpty: there is no such task, it is not pending, it is held back, or it belongs to another
+	// agent.
 	ClaimNext(ctx context.Context, agent string, o ClaimOptions) (Claim, error)
 	// Heartbeat extends the claim to lease from now. Errors: ErrNotFound; ErrNotYours; ErrLost if
 	// the task is not claimed, or if ref names another attempt than the current one.

@@ -92,6 +92,7 @@ const DefaultLease = 8 * time.Second
 type ClaimOptions struct {
 	By    string        // name of the credential; empty: credentials are not used
 	Lease time.Duration // how long the claim lasts without a heartbeat; must be more than 0
+	Task  string        // id of the only task that may be handed out; empty: any task of the agent
 }
 
 // A Claim is a task that was handed out to an agent.

@@ -2,6 +2,7 @@ package queuetest_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"testing"
@@ -26,6 +27,80 @@ func TestMutants(t *testing.T) {
 			detected(t, conformance.Cases(), func(*testing.T) conformance.Pair {
 				clock := queuetest.NewClock()
 				q := queuetest.NewMutant(clock, fault)
+				return conformance.Pair{A: q, B: q, Clock: clock}
+			})
+		})
+	}
+}
+
+// A claimFunc claims the task o.Task.
+type claimFunc func(ctx context.Context, q *queuetest.Queue, agent string, o queue.ClaimOptions) (queue.Claim, error)
+
+// claimMutant is a queue with a fault in claims by id.
+type claimMutant struct {
+	*queuetest.Queue
+
+	claim claimFunc
+}
+
+func (m claimMutant) ClaimNext(ctx context.Context, agent string, o queue.ClaimOptions) (queue.Claim, error) {
+	if o.Task == "" {
+		return m.Queue.ClaimNext(ctx, agent, o)
+	}
+	return m.claim(ctx, m.Queue, agent, o)
+}
+
+// TestClaimMutants checks that the conformance tests detect each fault of a claim by id.
+func TestClaimMutants(t *testing.T) {
+	t.Parallel()
+	for name, claim := range map[string]claimFunc{
+		"the next task": func(ctx context.Context, q *queuetest.Queue, agent string, o queue.ClaimOptions) (queue.Claim, error) {
+			o.Task = ""
+			return q.ClaimNext(ctx, agent, o)
+		},
+		"the next task if it is gone": func(ctx context.Context, q *queuetest.Queue, agent string, o queue.ClaimOptions) (queue.Claim, error) {
+			c, err := q.ClaimNext(ctx, agent, o)
+			if errors.Is(err, queue.ErrEmpty) {
+				o.Task = ""
+				c, err = q.ClaimNext(ctx, agent, o)
+			}
+			return c, err
+		},
+		"of any agent": func(ctx context.Context, q *queuetest.Queue, agent string, o queue.ClaimOptions) (queue.Claim, error) {
+			if d, err := q.Inspect(ctx, o.Task); err == nil {
+				agent = d.Agent
+			}
+			return q.ClaimNext(ctx, agent, o)
+		},
+		"though it is held back": func(ctx context.Context, q *queuetest.Queue, agent string, o queue.ClaimOptions) (queue.Claim, error) {
+			if d, err := q.Inspect(ctx, o.Task); err == nil && d.Held {
+				_, _ = q.Retry(ctx, o.Task, "")
+			}
+			return q.ClaimNext(ctx, agent, o)
+		},
+		"though it is claimed": func(ctx context.Context, q *queuetest.Queue, agent string, o queue.ClaimOptions) (queue.Claim, error) {
+			_ = q.ReleaseClaim(ctx, queue.Ref{ID: o.Task}, 0)
+			return q.ClaimNext(ctx, agent, o)
+		},
+		"though it has ended": func(ctx context.Context, q *queuetest.Queue, agent string, o queue.ClaimOptions) (queue.Claim, error) {
+			_, _ = q.AskAgain(ctx, o.Task, "", "")
+			return q.ClaimNext(ctx, agent, o)
+		},
+		"only if it is the next task": func(ctx context.Context, q *queuetest.Queue, agent string, o queue.ClaimOptions) (queue.Claim, error) {
+			list, err := q.Backlog(ctx, 1)
+			for _, b := range list {
+				if b.Agent == agent && b.IDs[0] == o.Task {
+					return q.ClaimNext(ctx, agent, o)
+				}
+			}
+			return queue.Claim{}, errors.Join(err, queue.ErrEmpty)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			detected(t, conformance.Cases(), func(*testing.T) conformance.Pair {
+				clock := queuetest.NewClock()
+				q := claimMutant{queuetest.New(queuetest.Options{Now: clock.Now}), claim}
 				return conformance.Pair{A: q, B: q, Clock: clock}
 			})
 		})

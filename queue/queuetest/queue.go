@@ -143,11 +143,11 @@ func (q *Queue) ClaimNext(ctx context.Context, agent string, o queue.ClaimOption
 		return queue.Claim{}, fmt.Errorf("claim a task: %w", err)
 	}
 	return locked(ctx, q, func(now time.Time) (queue.Claim, error) {
-		for list := q.tasks.claimable(agent, now); len(list) > 0; list = q.tasks.claimable(agent, now) {
-			if queue.Decodable(list[0].message) {
-				return list[0].claim(now, o), nil
+		for t := q.tasks.next(agent, o.Task, now); t != nil; t = q.tasks.next(agent, o.Task, now) {
+			if queue.Decodable(t.message) {
+				return t.claim(now, o), nil
 			}
-			q.end(list[0], now, queue.Failed, "its message is not a JSON object")
+			q.end(t, now, queue.Failed, "its message is not a JSON object")
 		}
 		return queue.Claim{}, queue.ErrEmpty
 	})

@@ -67,6 +67,12 @@ func (l tasks) claimable(agent string, now time.Time) tasks {
 	return list
 }
 
+// next returns the claimable task of an agent that a claim hands out: the one with the id, or the
+// first one if the id is empty. It returns nil if there is none.
+func (l tasks) next(agent, id string, now time.Time) *task {
+	return l.claimable(agent, now).find(func(t *task) bool { return id == "" || t.ID == id })
+}
+
 // sameIssue returns the matching other tasks that have the same issue and agent as t.
 func (l tasks) sameIssue(t *task, match func(*task) bool) tasks {
 	var list tasks

@@ -138,6 +138,10 @@ func record(t *testing.T, s *Store, rec *recorder) {
 		{"ClaimNext", func() error { _, err := s.ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Hour}); return err }},
 		{"Heartbeat", func() error { return s.Heartbeat(ctx, queue.Ref{ID: "1", Attempt: 1}, time.Hour) }},
 		{"ReleaseClaim", func() error { return s.ReleaseClaim(ctx, queue.Ref{ID: "1", Attempt: 1}, 0) }},
+		{"ClaimNext, of a task", func() error {
+			_, err := s.ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Hour, Task: "1"})
+			return err
+		}},
 		{"Complete", func() error { _, err := s.Complete(ctx, queue.Ref{ID: "1"}, []byte("{}")); return err }},
 		{"Complete, late", func() error { _, err := s.Complete(ctx, queue.Ref{ID: "1"}, []byte("{}")); return err }},
 		{"LeaseDecisions", func() error {

@@ -3,7 +3,9 @@ package background_test
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/org/foreman-action/agent"
 	"github.com/org/foreman-action/internal/server/dispatch"
+	"github.com/org/foreman-action/internal/server/dispatch/breaker"
 	"github.com/org/foreman-action/internal/server/observe"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
@@ -42,6 +45,13 @@ func (p *patient) asked() (n int) {
 		n += asks
 	}
 	return n
+}
+
+// requests returns the number of requests by task.
+func (p *patient) requests() map[string]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.asks)
 }
 
 // begin accepts a task, or returns the status with which it refuses it.
@@ -280,7 +290,7 @@ func TestPoison(t *testing.T) {
 				for n := 1; n <= tt.tasks; n++ {
 					r.is(n, queue.Failed)
 				}
-				if got := p.asks[id(1)]; got < 3 || got > tt.most {
+				if got := p.requests()[id(1)]; got < 3 || got > tt.most {
 					t.Errorf("asked %d times\n%s", got, r.log())
 				}
 			})
@@ -320,25 +330,74 @@ func TestManyPoison(t *testing.T) {
 	}
 }
 
-// TestFarBehindPoison checks that a task is decided behind as many failing tasks as a probe skips,
-// and that all skipped tasks are released.
+// TestFarBehindPoison checks that a probe uses a task on which the agent has not failed, even behind
+// many on which it has failed. A probe must not claim tasks that it does not send.
 func TestFarBehindPoison(t *testing.T) {
 	t.Parallel()
 	onPatient(t, func(r *rig, p *patient) {
-		const bad = 16
-		poison := map[string]int{}
-		for n := 1; n <= bad; n++ {
-			poison[id(n)] = 500
-		}
-		p.is(200, func(task string) int { return poison[task] })
-		r.enqueueTo(bad + 1)
-		r.start()
-		time.Sleep(time.Hour)
-		r.is(bad+1, queue.Done)
-		for n := 1; n <= bad; n++ {
-			if task := r.task(n); task.State == queue.Claimed {
-				t.Errorf("issue %d is still claimed", n)
+		const bad = 40
+		p.is(200, func(task string) int {
+			if task == id(bad+1) {
+				return 0
 			}
+			return 502
+		})
+		r.enqueueTo(bad)
+		r.start()
+		time.Sleep(150 * time.Minute)
+		if got := len(p.requests()); got != bad {
+			t.Fatalf("the agent was asked about %d tasks, want %d", got, bad)
+		}
+		r.enqueue(bad + 1)
+		list, err := r.q.Backlog(t.Context(), 2*bad)
+		if err != nil || slices.Index(list[0].IDs, id(bad+1)) < bad/2 {
+			t.Fatalf("got %+v, %v, want many tasks before the new one", list, err)
+		}
+		time.Sleep(breaker.MaxInterval + time.Second)
+		r.is(bad+1, queue.Done)
+		requests := p.requests()
+		for n := 1; n <= bad; n++ {
+			task, released := r.task(n), 0
+			for _, e := range task.Log {
+				if e.What == "released" {
+					released++
+				}
+			}
+			if asks := requests[id(n)]; task.Attempt != asks || released > asks {
+				t.Errorf("issue %d: claimed %d times and released %d times; the agent was asked %d times", n, task.Attempt, released, asks)
+			}
+		}
+	})
+}
+
+// TestProbeTaken checks that a probe uses the next task if another server claims the chosen one
+// during the health check.
+func TestProbeTaken(t *testing.T) {
+	t.Parallel()
+	onPatient(t, func(r *rig, p *patient) {
+		p.is(200, always(502))
+		var take sync.Once
+		r.host.set("agent:9001", func(w http.ResponseWriter, req *http.Request) {
+			if req.Method == http.MethodGet {
+				take.Do(func() {
+					o := queue.ClaimOptions{By: "another", Lease: time.Hour, Task: id(2)}
+					if _, err := r.q.ClaimNext(t.Context(), agentURL, o); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			p.serve(w, req)
+		})
+		r.enqueue(1)
+		r.start()
+		time.Sleep(time.Second / 2)
+		p.is(200, nil)
+		r.enqueue(2)
+		time.Sleep(5 * time.Second / 2) // less than the interval between two rounds
+		r.is(1, queue.Done)
+		r.is(2, queue.Claimed)
+		if got := p.requests(); got[id(1)] != 2 || got[id(2)] != 0 {
+			t.Errorf("the agent was asked %v", got)
 		}
 	})
 }

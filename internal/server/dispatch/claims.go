@@ -22,15 +22,21 @@ type claims struct {
 	log     *slog.Logger
 }
 
-// next claims a task of an agent.
-func (c claims) next(ctx context.Context, agent string) (claim queue.Claim, ok bool) {
+// next claims a task of an agent: the one with the id first, or the next one if first is empty or
+// cannot be claimed.
+func (c claims) next(ctx context.Context, agent, first string) (claim queue.Claim, ok bool) {
 	if ctx.Err() != nil {
 		return claim, false
 	}
 	// If the call were cancelled, it would be unknown whether the task was claimed.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), supervisor.CallTimeout)
 	defer cancel()
-	claim, err := c.queue.ClaimNext(bounded, agent, queue.ClaimOptions{By: c.owner, Lease: c.timeout})
+	o := queue.ClaimOptions{By: c.owner, Lease: c.timeout, Task: first}
+	claim, err := c.queue.ClaimNext(bounded, agent, o)
+	if first != "" && errors.Is(err, queue.ErrEmpty) { // another server has claimed it, or it has ended
+		o.Task = ""
+		claim, err = c.queue.ClaimNext(bounded, agent, o)
+	}
 	if err != nil && !errors.Is(err, queue.ErrEmpty) {
 		c.log.WarnContext(ctx, "claiming a task for an agent failed", "agent", agent, "error", err)
 	}

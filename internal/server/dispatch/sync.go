@@ -3,7 +3,6 @@ package dispatch
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/org/foreman-action/internal/server/dispatch/breaker"
@@ -27,12 +26,12 @@ func (d *Dispatcher) ask(ctx context.Context, p *peer, a Agent, pending []string
 			return
 		}
 	}
+	first := ""
+	if permit.Probe {
+		first = p.unfailed(pending)
+	}
 	for range n {
-		var skip int
-		if permit.Probe {
-			skip = d.skip(p, pending)
-		}
-		claim, ok := d.claim(ctx, p, skip)
+		claim, ok := d.claims.next(ctx, p.address, first)
 		if !ok {
 			p.breaker.Release(permit)
 			continue
@@ -50,47 +49,15 @@ func (d *Dispatcher) ask(ctx context.Context, p *peer, a Agent, pending []string
 	}
 }
 
-// maxSkipped is how many tasks a probe skips at most. The log of a task contains each skip.
-const maxSkipped = 16
-
-// skip returns how many of the pending tasks a probe skips: those before the first task on which the
-// agent has not failed, because a bad task would keep the breaker open. It returns 0 if there is no
-// such task, or it is too far behind.
-func (d *Dispatcher) skip(p *peer, pending []string) int {
-	n := slices.IndexFunc(pending, func(id string) bool { return !p.breaker.Failed(id) })
-	if n > maxSkipped {
-		return 0
-	}
-	return max(n, 0)
-}
-
-// claim claims the next task of an agent. It skips at most as many tasks on which the agent has
-// failed. If no other task follows, because another server has claimed it, it claims the first one.
-func (d *Dispatcher) claim(ctx context.Context, p *peer, skip int) (queue.Claim, bool) {
-	var list []queue.Claim
-	for range 1 + skip {
-		c, ok := d.claims.next(ctx, p.address)
-		if !ok {
-			break
-		}
-		list = append(list, c)
-		if !p.breaker.Failed(c.ID) {
-			break
+// unfailed returns the first of the pending tasks on which an agent has not failed. A probe uses it,
+// because a bad task would keep the breaker open. It returns "" if there is no such task.
+func (p *peer) unfailed(pending []string) string {
+	for _, id := range pending {
+		if !p.breaker.Failed(id) {
+			return id
 		}
 	}
-	if len(list) == 0 {
-		return queue.Claim{}, false
-	}
-	chosen := len(list) - 1
-	if p.breaker.Failed(list[chosen].ID) {
-		chosen = 0
-	}
-	for i, c := range list {
-		if i != chosen {
-			d.requests.Go(func() { d.claims.release(ctx, c, 0) })
-		}
-	}
-	return list[chosen], true
+	return ""
 }
 
 // request sends an agent a task and records its decision. A task without a decision becomes
@@ -154,7 +121,7 @@ func (d *Dispatcher) failExpired(ctx context.Context, p *peer, status string) {
 		if !p.breaker.Expired(ctx) {
 			return
 		}
-		claim, ok := d.claims.next(ctx, p.address)
+		claim, ok := d.claims.next(ctx, p.address, "")
 		if !ok {
 			return
 		}

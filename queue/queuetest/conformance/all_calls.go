@@ -68,6 +68,10 @@ func (a *allCalls) calls(q queue.Queue, n int) []func() error {
 			}
 			return err
 		},
+		func() error {
+			_, err := q.ClaimNext(ctx, script.Agent, queue.ClaimOptions{Lease: 5 * time.Second, Task: name(n * 3)})
+			return err
+		},
 		func() error { _, err := q.Complete(ctx, queue.Ref{ID: name(n * 7)}, []byte("{}")); return err },
 		func() error { return a.drain(q, n) },
 		func() error { _, err := q.RequeueStale(ctx, queue.Limits{Claims: 3, Drains: 2}); return err },

@@ -76,6 +76,8 @@ func hostileLookups(s *store) {
 		ref, lease := queue.Ref{ID: text}, queue.Lease{ID: text, Epoch: 1}
 		_, err := s.A.ClaimNext(ctx, text, queue.ClaimOptions{Lease: script.Lease})
 		s.fails("ClaimNext", err, queue.ErrEmpty)
+		_, err = s.A.ClaimNext(ctx, script.Agent, queue.ClaimOptions{Lease: script.Lease, Task: text})
+		s.fails("ClaimNext of a task", err, queue.ErrEmpty)
 		s.fails("Heartbeat", s.A.Heartbeat(ctx, ref, script.Lease), queue.ErrNotFound)
 		if got, err := s.A.Complete(ctx, ref, []byte("{}")); err != nil || got.Accepted || got.Reason == "" {
 			s.Errorf("Complete: got %+v, %v, want a reason", got, err)

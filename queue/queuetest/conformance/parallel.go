@@ -17,6 +17,7 @@ import (
 func parallelCases() []Case {
 	return []Case{
 		function("parallel: 50 claims of one task", parallelClaims),
+		function("parallel: 50 claims of one task by its id", parallelClaimsByID),
 		function("parallel: claims of many tasks", parallelMany),
 		function("parallel: enqueue of one id", func(s *store) {
 			s.enqueueTwenty(queue.Duplicate, func(i int) queue.Task { return script.Task(1, "") })
@@ -58,6 +59,28 @@ func parallelClaims(s *store) {
 			return fmt.Sprint(c.ID, c.Attempt), err
 		})
 		s.counted(got, map[string]int{fmt.Sprint(script.ID(round+1), 1): 1, fmt.Sprint("", 0): 49})
+	}
+}
+
+// parallelClaimsByID claims one of three tasks by its id, and the next task at the same time. Each
+// task must be handed out once.
+func parallelClaimsByID(s *store) {
+	for round := range 3 {
+		first := 3*round + 1
+		s.Play("enqueue %d..%d", first, first+2)
+		got := s.race(50, func(i int, q queue.Queue) (string, error) {
+			if i%5 == 0 { // both handles
+				c, err := s.tryClaim(q)
+				return c.ID, err
+			}
+			c, err := s.tryClaimOf(q, first+1)
+			if err == nil && c.ID != "" && c.ID != script.ID(first+1) {
+				err = fmt.Errorf("got task %s, want %s", c.ID, script.ID(first+1))
+			}
+			return c.ID, err
+		})
+		s.counted(got, map[string]int{script.ID(first): 1, script.ID(first + 1): 1, script.ID(first + 2): 1, "": 47})
+		s.Play("show %d..%d -> claimed attempt=1", first, first+2)
 	}
 }
 
@@ -107,7 +130,11 @@ func parallelJoin(s *store) {
 			}
 			for last := false; !last && message.Load() == nil; {
 				last = over.Load()
-				c, err := s.tryClaim(q)
+				claim := s.tryClaim
+				if i == 2 {
+					claim = func(q queue.Queue) (queue.Claim, error) { return s.tryClaimOf(q, n) }
+				}
+				c, err := claim(q)
 				if err != nil {
 					return "", err
 				}

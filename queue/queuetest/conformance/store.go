@@ -95,6 +95,12 @@ func (s *store) tryClaim(q queue.Queue) (queue.Claim, error) {
 	return c, ignore(err, queue.ErrEmpty)
 }
 
+// tryClaimOf claims task n. The claim is zero if it cannot be claimed.
+func (s *store) tryClaimOf(q queue.Queue, n int) (queue.Claim, error) {
+	c, err := q.ClaimNext(s.Context(), script.Agent, queue.ClaimOptions{Lease: script.Lease, Task: script.ID(n)})
+	return c, ignore(err, queue.ErrEmpty)
+}
+
 // ignore returns err, or nil if it is one of the expected errors.
 func ignore(err error, expected ...error) error {
 	for _, e := range expected {

@@ -4,6 +4,7 @@
 //
 //	enqueue 1 2 priority=5            # tasks have numbers; each must be added
 //	claim by=bot -> 1 attempt=1 until=+5m
+//	claim 2                           # this task, not the next one
 //	B heartbeat 1 attempt=2 -> lost   # through the second handle of the store
 //	advance 5m1s
 //	requeue -> 1:pending

@@ -126,8 +126,23 @@ func calls() map[string]func(c *call) (outcome, error) {
 	}
 }
 
+// claim claims the next task, or the only task that the line names.
 func claim(c *call) (outcome, error) {
-	o := queue.ClaimOptions{By: c.args.text("by", ""), Lease: c.args.duration("lease", Lease)}
+	switch len(c.words) {
+	case 0:
+		return c.claim("")
+	case 1:
+		out, err := c.claim(idOf(c.words[0]))
+		out.normal = []string{withNumbers(idOf(c.words[0]))}
+		return out, err
+	}
+	c.Fatalf("%s: want at most one task", c.text)
+	return outcome{}, nil
+}
+
+// claim claims the task with an id; empty: the next task.
+func (c *call) claim(id string) (outcome, error) {
+	o := queue.ClaimOptions{By: c.args.text("by", ""), Lease: c.args.duration("lease", Lease), Task: id}
 	got, err := c.q.ClaimNext(c.Context(), c.args.text("agent", Agent), o)
 	return outcome{words: []string{got.ID}, value: got}, err
 }
@@ -135,12 +150,12 @@ func claim(c *call) (outcome, error) {
 // claims claims the named tasks in this order. Then no task may be left for either handle.
 func claims(c *call) (outcome, error) {
 	for _, want := range c.words {
-		if got, err := claim(c); err != nil || got.words[0] != idOf(want) {
+		if got, err := c.claim(""); err != nil || got.words[0] != idOf(want) {
 			c.Fatalf("%s: got %v, %v, want %s", c.text, got.words, err, want)
 		}
 	}
 	for _, c.q = range []queue.Queue{c.A, c.B} {
-		if got, err := claim(c); !errors.Is(err, queue.ErrEmpty) {
+		if got, err := c.claim(""); !errors.Is(err, queue.ErrEmpty) {
 			c.Fatalf("%s: got %v, %v, want no more tasks", c.text, got.words, err)
 		}
 	}

@@ -18,6 +18,7 @@ type claiming struct {
 	// out tasks to all callers that claim at the same time.
 	claim, claimedBody string
 	offer, take        string
+	claimNamed         string // hands out the task with an id, on every database
 	probe              string
 	probes             bool // run probe before a claim if the agent's previous claim found nothing
 	delayed            delayed
@@ -29,6 +30,7 @@ type claiming struct {
 func newClaiming(d sqlstore.Dialect) *claiming {
 	const pending = "WHERE t.state = 0 AND t.agent = $2 ORDER BY t.priority DESC, t.seq LIMIT "
 	c := &claiming{
+		claimNamed:  d.Expand(claimNamed),
 		claimedBody: "SELECT b.origin, b.message FROM task t JOIN task_body b ON b.seq = t.seq WHERE t.task_id = $1",
 		probe:       "SELECT 1 FROM task WHERE state = 0 AND agent = $1 LIMIT 1",
 		probes:      d.ReadFirst,
@@ -84,22 +86,40 @@ FROM pick LEFT JOIN task_body b ON b.seq = pick.seq WHERE task.seq = pick.seq
 RETURNING task_id, attempt, lease_until, created_at, b.origin, b.message, CASE WHEN behind = '' THEN 0 ELSE 1 END,
   CASE WHEN joinable = (SELECT s.joinable FROM task s WHERE s.seq = task.seq) THEN 0 ELSE 1 END, pick.kind`
 
-// next hands out the next task, if there is one. It does not check the task's message.
+// claimNamed hands out one task, if it is pending or due. It waits if the task is locked, because
+// no other task can be handed out instead. The columns are those of claimChained.
+const claimNamed = `
+UPDATE task SET state = 1, attempt = attempt + 1, claims = claims + 1, claimed_by = $4, claimed_at = {now}, lease_until = {now} + $3, run_at = 0
+WHERE task_id = $5 AND agent = $2 AND (state = 0 OR state = 6 AND run_at <= {now})
+RETURNING task_id, attempt, lease_until, created_at, (SELECT b.origin FROM task_body b WHERE b.seq = task.seq),
+  (SELECT b.message FROM task_body b WHERE b.seq = task.seq), CASE WHEN behind = '' THEN 0 ELSE 1 END,
+  CASE WHEN joinable = (SELECT s.joinable FROM task s WHERE s.seq = task.seq) THEN 0 ELSE 1 END`
+
+// next hands out the next task, or the only task that was asked for, if it can be claimed. It does
+// not check the task's message.
 func (c *claiming) next(ctx context.Context, e batch.Engine, w *sqlstore.ClaimRequest) error {
-	if c.claim == "" {
+	if c.claim == "" && w.Task == "" {
 		return e.WriteBatch(ctx, c.handOut, w)
 	}
-	err := batch.Do(ctx, e, c.joint, w, func() error {
-		return e.WriteOne(ctx, func(tx sqlstore.Tx) (err error) {
-			w.Found, err = sqlstore.One(tx, c.claim, func(r sqlstore.Row) error { return scanClaim(r, w) }, tx.Now(), w.Agent, w.Lease, w.By)
-			return err
-		})
-	})
+	var err error
+	if w.Task != "" {
+		err = c.one(ctx, e, w, c.claimNamed, w.Task)
+	} else {
+		err = batch.Do(ctx, e, c.joint, w, func() error { return c.one(ctx, e, w, c.claim) })
+	}
 	if err != nil || !w.Found || !w.Renewed {
 		return err
 	}
 	return e.ReadOne(ctx, func(tx sqlstore.Tx) error {
 		_, err := sqlstore.One(tx, c.claimedBody, sqlstore.Into(&w.Claim.Origin, &w.Claim.Message), w.Claim.ID)
+		return err
+	})
+}
+
+// one answers one request in a transaction of its own. more are the parameters from $5 on.
+func (*claiming) one(ctx context.Context, e sqlstore.Engine, w *sqlstore.ClaimRequest, query string, more ...any) error {
+	return e.WriteOne(ctx, func(tx sqlstore.Tx) (err error) {
+		w.Found, err = sqlstore.One(tx, query, func(r sqlstore.Row) error { return scanClaim(r, w) }, append([]any{tx.Now(), w.Agent, w.Lease, w.By}, more...)...)
 		return err
 	})
 }

@@ -85,11 +85,11 @@ func (q *Queue) ClaimNext(ctx context.Context, agent string, o queue.ClaimOption
 	if err := o.Check(); err != nil {
 		return queue.Claim{}, sqlstore.Wrap("claim a task", err)
 	}
-	if !queue.IsText(agent) {
+	if !queue.IsText(agent) || !queue.IsText(o.Task) {
 		return queue.Claim{}, sqlstore.Wrap("claim a task", queue.ErrEmpty)
 	}
 	for {
-		w := &sqlstore.ClaimRequest{Agent: agent, By: queue.CleanText(o.By), Lease: sqlstore.Millis(o.Lease)}
+		w := &sqlstore.ClaimRequest{Agent: agent, By: queue.CleanText(o.By), Lease: sqlstore.Millis(o.Lease), Task: o.Task}
 		switch err := q.claim(ctx, w); {
 		case err != nil:
 			return queue.Claim{}, sqlstore.Wrap("claim a task", err)
@@ -104,9 +104,11 @@ func (q *Queue) ClaimNext(ctx context.Context, agent string, o queue.ClaimOption
 	}
 }
 
-// claim hands out the next task. It does not check the task's message. Error: queue.ErrEmpty.
+// claim hands out the next task, or the only task that was asked for. It does not check the task's
+// message. Error: queue.ErrEmpty.
 func (q *Queue) claim(ctx context.Context, w *sqlstore.ClaimRequest) error {
-	if q.verbs.claim.probes && q.idle.has(w.Agent) {
+	probes := q.verbs.claim.probes && w.Task == "" // the absence of one task says nothing about the others
+	if probes && q.idle.has(w.Agent) {
 		if nothing, err := q.verbs.claim.nothing(ctx, q.engine, w.Agent); err != nil {
 			return err
 		} else if nothing {
@@ -117,7 +119,7 @@ func (q *Queue) claim(ctx context.Context, w *sqlstore.ClaimRequest) error {
 		return err
 	}
 	q.notify(w.Promoted...)
-	if q.verbs.claim.probes {
+	if probes {
 		q.idle.set(w.Agent, !w.Found)
 	}
 	if !w.Found {

@@ -78,6 +78,7 @@ type Row interface {
 type ClaimRequest struct {
 	Agent, By string // the agent of the task, and the claimant
 	Lease     int64  // duration of the claim in milliseconds
+	Task      string // id of the only task that may be claimed; empty: any task
 
 	// The result.
 	Claim    queue.Claim

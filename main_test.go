@@ -21,6 +21,7 @@ import (
 
 	"github.com/org/foreman-action/internal/actions/actionstest"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/programtest"
 	"github.com/org/foreman-action/internal/ramdir"
 )
 
@@ -113,6 +114,7 @@ func setUp(e *testscript.Env, root string) error {
 	if err != nil {
 		return err
 	}
+	e.Vars = append(e.Vars, programtest.RaceDetector())
 	e.Setenv("CACHE", cache) // the build cache, for scripts that run the go command
 	e.Setenv("REPO", root)
 	e.Setenv("EVENTS", filepath.Join(root, "testdata/events"))

@@ -10,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/programtest"
 	"github.com/org/foreman-action/internal/ramdir"
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
@@ -116,6 +117,7 @@ func setUp(e *testscript.Env) error {
 	} {
 		e.Setenv(name, value)
 	}
+	e.Vars = append(e.Vars, programtest.RaceDetector())
 	return nil
 }
 

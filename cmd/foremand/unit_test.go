@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/freeport"
+	"github.com/org/foreman-action/internal/programtest"
 )
 
 // TestDocsUnit runs the systemd unit of docs/server.md as systemd would, and has systemd itself
@@ -137,7 +138,7 @@ func (u unit) run(t *testing.T) int {
 	ctx, cancel := context.WithTimeout(t.Context(), deadline)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir = "/"
+	cmd.Dir, cmd.Env = "/", []string{programtest.RaceDetector()}
 	for name, value := range env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/org/foreman-action/internal/docs"
 	"github.com/org/foreman-action/internal/freeport"
+	"github.com/org/foreman-action/internal/programtest"
 )
 
 // TestWalk runs the commands of each page in order, and compares their output with the page. It
@@ -161,6 +162,7 @@ go() {
 	cmd.Env = []string{
 		"PATH=" + w.bin + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "REPO=" + w.repo, "TMPDIR=" + t.TempDir(),
 		"GOFLAGS=-mod=mod", "GOPROXY=off", "GOSUMDB=off", "GOWORK=off", "GOTOOLCHAIN=local",
+		programtest.RaceDetector(),
 	}
 	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
 		out, err := exec.CommandContext(ctx, "go", "env", name).Output()

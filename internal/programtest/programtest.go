@@ -7,6 +7,11 @@ import (
 	"syscall"
 )
 
+// RaceDetector returns the settings of the race detector as a variable for a program's environment.
+// Programs need it if they do not get the environment of the test: by default, a program with the
+// race detector waits for a second before it ends.
+func RaceDetector() string { return "GORACE=" + os.Getenv("GORACE") }
+
 // Write writes an executable program, and makes the folders above it. It blocks the start of other
 // processes meanwhile, because a new process would inherit the open file. The system refuses to
 // run a program that any process has open for writing ("text file busy").

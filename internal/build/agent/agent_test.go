@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/build/agent"
 	"github.com/org/foreman-action/internal/build/config"
 	"github.com/org/foreman-action/internal/build/process"
+	"github.com/org/foreman-action/internal/programtest"
 )
 
 // TestMain runs the tests. The test binary also serves as the supervisor of commands.
@@ -41,7 +42,7 @@ func invocation(t *testing.T, log *strings.Builder) agent.Invocation {
 
 func command(script string, from config.Source, args ...string) agent.Command {
 	return agent.Command{
-		Runner: process.Runner{Supervisor: []string{os.Args[0], "supervise"}, Now: time.Now},
+		Runner: process.Runner{Supervisor: []string{"env", programtest.RaceDetector(), os.Args[0], "supervise"}, Now: time.Now},
 		Config: config.Agent{Command: append([]string{"sh", "-c", script, "sh"}, args...), From: from, Timeout: time.Minute, Idle: time.Minute, Model: "m"},
 	}
 }

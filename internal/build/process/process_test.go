@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/build/process"
+	"github.com/org/foreman-action/internal/programtest"
 )
 
 // TestMain runs the tests. The test binary also serves as the supervisor, and as a program that
@@ -36,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 func runner() process.Runner {
-	return process.Runner{Supervisor: []string{os.Args[0], "supervise"}, Now: time.Now}
+	return process.Runner{Supervisor: []string{"env", programtest.RaceDetector(), os.Args[0], "supervise"}, Now: time.Now}
 }
 
 // shell returns a command that runs a script with sh in an empty folder, and its output.

@@ -22,6 +22,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/contrib/contract"
 	"github.com/org/foreman-action/internal/contrib/controller"
+	"github.com/org/foreman-action/internal/programtest"
 	"github.com/org/foreman-action/internal/ramdir"
 )
 
@@ -103,6 +104,7 @@ func TestScripts(t *testing.T) {
 					return err
 				}
 			}
+			e.Vars = append(e.Vars, programtest.RaceDetector())
 			setupHub(e)
 			e.Cd = filepath.Join(e.WorkDir, "work")
 			return dockerStandIn(e)

@@ -114,7 +114,7 @@ func setUp(e *testscript.Env, root string) error {
 	if err != nil {
 		return err
 	}
-	e.Vars = append(e.Vars, programtest.RaceDetector())
+	e.Vars = append(e.Vars, programtest.RaceDetector(os.Getenv))
 	e.Setenv("CACHE", cache) // the build cache, for scripts that run the go command
 	e.Setenv("REPO", root)
 	e.Setenv("EVENTS", filepath.Join(root, "testdata/events"))

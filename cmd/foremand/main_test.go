@@ -117,7 +117,7 @@ func setUp(e *testscript.Env) error {
 	} {
 		e.Setenv(name, value)
 	}
-	e.Vars = append(e.Vars, programtest.RaceDetector())
+	e.Vars = append(e.Vars, programtest.RaceDetector(os.Getenv))
 	return nil
 }
 

@@ -138,7 +138,7 @@ func (u unit) run(t *testing.T) int {
 	ctx, cancel := context.WithTimeout(t.Context(), deadline)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = "/", []string{programtest.RaceDetector()}
+	cmd.Dir, cmd.Env = "/", []string{programtest.RaceDetector(os.Getenv)}
 	for name, value := range env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}

@@ -60,7 +60,7 @@ func serveCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(program, append([]string{"serve", "--config", "config.yaml", "--port", "0"}, args...)...)
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "NO_PROXY=127.0.0.1", programtest.RaceDetector()}
+	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "NO_PROXY=127.0.0.1", programtest.RaceDetector(os.Getenv)}
 	for _, name := range []string{"GITHUB_API_URL", "BOT_TOKEN", "HOOK_SECRET", "AGENT", "AGENT_AT", "IMAGE", "PORT", "PG", "DOCKER_HOST", "TMPDIR"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}

@@ -53,7 +53,7 @@ func environ() []string {
 func options(root, worktrees string) build.Options {
 	return build.Options{
 		Dir: root, Environ: environ(), TaskID: "t-1", Prompt: "Mend it: EOF $(touch /tmp/never) \"'\n" + strings.Repeat("long ", 40_000), Source: "prompt", Worktrees: worktrees,
-		Runner: process.Runner{Supervisor: []string{"env", programtest.RaceDetector(), os.Args[0], "supervise"}, Now: time.Now}, Now: time.Now, Mark: func() string { return "=====mark" },
+		Runner: process.Runner{Supervisor: []string{"env", programtest.RaceDetector(os.Getenv), os.Args[0], "supervise"}, Now: time.Now}, Now: time.Now, Mark: func() string { return "=====mark" },
 	}
 }
 

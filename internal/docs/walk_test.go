@@ -162,7 +162,7 @@ go() {
 	cmd.Env = []string{
 		"PATH=" + w.bin + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "REPO=" + w.repo, "TMPDIR=" + t.TempDir(),
 		"GOFLAGS=-mod=mod", "GOPROXY=off", "GOSUMDB=off", "GOWORK=off", "GOTOOLCHAIN=local",
-		programtest.RaceDetector(),
+		programtest.RaceDetector(os.Getenv),
 	}
 	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
 		out, err := exec.CommandContext(ctx, "go", "env", name).Output()

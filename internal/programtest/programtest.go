@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// RaceDetector returns the settings of the race detector as a variable for a program's environment.
-// Programs need it if they do not get the environment of the test: by default, a program with the
-// race detector waits for a second before it ends.
-func RaceDetector() string { return "GORACE=" + os.Getenv("GORACE") }
+// RaceDetector returns the settings of the race detector, from the environment, as a variable for a
+// program's environment. Programs need it if they do not get the environment of the test: by default,
+// a program with the race detector waits for a second before it ends.
+func RaceDetector(getenv func(string) string) string { return "GORACE=" + getenv("GORACE") }
 
 // Write writes an executable program, and makes the folders above it. It blocks the start of other
 // processes meanwhile, because a new process would inherit the open file. The system refuses to

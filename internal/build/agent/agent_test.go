@@ -42,7 +42,7 @@ func invocation(t *testing.T, log *strings.Builder) agent.Invocation {
 
 func command(script string, from config.Source, args ...string) agent.Command {
 	return agent.Command{
-		Runner: process.Runner{Supervisor: []string{"env", programtest.RaceDetector(), os.Args[0], "supervise"}, Now: time.Now},
+		Runner: process.Runner{Supervisor: []string{"env", programtest.RaceDetector(os.Getenv), os.Args[0], "supervise"}, Now: time.Now},
 		Config: config.Agent{Command: append([]string{"sh", "-c", script, "sh"}, args...), From: from, Timeout: time.Minute, Idle: time.Minute, Model: "m"},
 	}
 }

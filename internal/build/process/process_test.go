@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 func runner() process.Runner {
-	return process.Runner{Supervisor: []string{"env", programtest.RaceDetector(), os.Args[0], "supervise"}, Now: time.Now}
+	return process.Runner{Supervisor: []string{"env", programtest.RaceDetector(os.Getenv), os.Args[0], "supervise"}, Now: time.Now}
 }
 
 // shell returns a command that runs a script with sh in an empty folder, and its output.

@@ -67,7 +67,7 @@ func newKilled(t *testing.T) *killed {
 			t.Fatal(err)
 		}
 	}
-	k.env = []string{"PATH=" + k.shim + ":" + os.Getenv("PATH"), "HOME=" + root, "TMPDIR=" + t.TempDir(), "GH_ENTERPRISE_TOKEN=t", "DOCKER_HOST=unix://" + filepath.Join(root, "none"), programtest.RaceDetector()}
+	k.env = []string{"PATH=" + k.shim + ":" + os.Getenv("PATH"), "HOME=" + root, "TMPDIR=" + t.TempDir(), "GH_ENTERPRISE_TOKEN=t", "DOCKER_HOST=unix://" + filepath.Join(root, "none"), programtest.RaceDetector(os.Getenv)}
 	for name, value := range gitVariables(root) {
 		k.env = append(k.env, name+"="+value)
 	}

@@ -104,7 +104,7 @@ func TestScripts(t *testing.T) {
 					return err
 				}
 			}
-			e.Vars = append(e.Vars, programtest.RaceDetector())
+			e.Vars = append(e.Vars, programtest.RaceDetector(os.Getenv))
 			setupHub(e)
 			e.Cd = filepath.Join(e.WorkDir, "work")
 			return dockerStandIn(e)

@@ -14,19 +14,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/programtest"
 )
 
-// TestDocsUnit runs the systemd unit of docs/server.md as systemd would, and has systemd itself
-// check it where that is installed.
-func TestDocsUnit(t *testing.T) {
+// TestUnit runs the packages' systemd unit as systemd would, and has systemd itself check it where
+// that is installed. docs/server.md shows the same unit.
+func TestUnit(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../docs/server.md")
-	if err != nil {
-		t.Fatal(err)
+	text := read(t, "packaging/foremand.service")
+	shown, _ := block(t, read(t, "../../docs/server.md"), "unit")
+	if diff := cmp.Diff(text, shown); diff != "" {
+		t.Errorf("docs/server.md shows another unit (-packaging +docs):\n%s", diff)
 	}
-	text, _ := block(t, string(data), "unit")
 	dir := t.TempDir()
 	self, err := os.Executable()
 	if err != nil {
@@ -36,7 +38,7 @@ func TestDocsUnit(t *testing.T) {
 	if err := os.Symlink(self, program); err != nil {
 		t.Fatal(err)
 	}
-	here := strings.NewReplacer("/usr/local/bin/foremand", program, "/etc/foreman", dir, "User=foreman", "User=root")
+	here := strings.NewReplacer("/usr/bin/foremand", program, "/etc/foreman", dir, "User=foreman", "User=root")
 	t.Run("systemd-analyze", func(t *testing.T) {
 		t.Parallel()
 		analyze, err := exec.LookPath("systemd-analyze")
@@ -79,6 +81,15 @@ func TestDocsUnit(t *testing.T) {
 			t.Errorf("a mistake in the configuration: got exit code %d, for which systemd restarts it for ever", code)
 		}
 	})
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 func write(t *testing.T, path, text string) {

@@ -63,12 +63,12 @@ func Open(folder string) (*Dist, error) {
 type Want struct {
 	Version  string            // such as 1.2.3
 	Programs map[string]string // SHA-256 of our own builds, by file
-	Root     string            // the folder with LICENSE, README.md and CHANGELOG.md
+	Root     string            // the root of the repository
 	Manual   string            // the folder that manual.Write wrote
 }
 
 // Check compares the programs of a release, bare, in every archive and in every package, with
-// our own builds, and their texts, completions and manual pages with those on the disk. It
+// our own builds, and their texts, completions, manual pages, units and scripts with those on the disk. It
 // reports each file that is missing, incomplete or not a part of a release, all mistakes at once, and
 // returns the number of files.
 func (d *Dist) Check(w Want) (int, error) {

@@ -6,12 +6,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -53,6 +55,11 @@ func parts(kind, name, platform string) map[string]string {
 			"./usr/share/zsh/" + zsh + "/_" + name:                    name + " in zsh",
 			"./usr/share/fish/vendor_completions.d/" + name + ".fish": name + " in fish",
 		}
+		if name == "foremand" {
+			for file, source := range server(kind) {
+				files[file] = "text of " + source
+			}
+		}
 	}
 	if kind == "zip" || kind == "tar.gz" {
 		for _, shell := range manual.Shells() {
@@ -62,6 +69,21 @@ func parts(kind, name, platform string) map[string]string {
 	files[program] = "code of " + name + " for " + platform
 	files[man+name+".1"] = "page of " + name
 	files[man+name+"-run.1"] = "page of " + name + " run"
+	return files
+}
+
+// server returns the files and scripts that only the packages of foremand have, with their paths in
+// the repository. The names of scripts contain no slash.
+func server(kind string) map[string]string {
+	files := map[string]string{
+		"./usr/lib/systemd/system/foremand.service":     "cmd/foremand/packaging/foremand.service",
+		"./usr/lib/sysusers.d/foremand.conf":            "cmd/foremand/packaging/foremand.sysusers",
+		"./usr/share/doc/foremand/examples/config.yaml": "testdata/demo/config.yaml",
+	}
+	scripts := map[string][3]string{"deb": {"postinst", "prerm", "postrm"}, "rpm": {"%post", "%preun", "%postun"}}[kind]
+	for i, source := range [3]string{"postinstall.sh", "preremove.sh", "postremove.sh"} {
+		files[scripts[i]] = "cmd/foremand/packaging/" + source
+	}
 	return files
 }
 
@@ -86,6 +108,9 @@ func sources(t *testing.T) string {
 			}
 			write(name, text)
 		}
+	}
+	for _, source := range server("deb") {
+		write(source, "text of "+source)
 	}
 	return root
 }
@@ -114,6 +139,47 @@ func complete(t *testing.T) dist {
 		}
 	}
 	return d
+}
+
+// mode returns the name and the mode of a packed file. The name may end with a mode, such as " 0600".
+func mode(name string) (string, int64) {
+	if name, mode, ok := strings.Cut(name, " "); ok {
+		n, _ := strconv.ParseInt(mode, 8, 64)
+		return name, n
+	}
+	if strings.HasPrefix(name, "./usr/bin/") || strings.HasPrefix(name, "p") { // postinst, prerm, postrm
+		return name, 0o755
+	}
+	return name, 0o644
+}
+
+// split separates the scripts of a package from its files.
+func split(files map[string]string) (scripts, rest map[string]string) {
+	scripts, rest = map[string]string{}, map[string]string{}
+	for name, text := range files {
+		if strings.HasPrefix(name, "./") {
+			rest[name] = text
+		} else {
+			scripts[name] = text
+		}
+	}
+	return scripts, rest
+}
+
+// header returns a header of an RPM package with the given bytes of padding after it.
+func header(scripts map[string]string, padding int) string {
+	tags := map[string]uint32{"%pre": 1023, "%post": 1024, "%preun": 1025, "%postun": 1026}
+	index := "\x00\x00\x03\xe8" + "\x00\x00\x00\x06" + "\x00\x00\x00\x00" + "\x00\x00\x00\x01" // the name
+	data, be := "foremand\x00", binary.BigEndian
+	for name, text := range scripts {
+		var e []byte
+		for _, n := range []uint32{tags[name], 6, uint32(len(data)), 1} {
+			e = be.AppendUint32(e, n)
+		}
+		index, data = index+string(e), data+text+"\x00"
+	}
+	intro := be.AppendUint32([]byte("\x8e\xad\xe8\x01\x00\x00\x00\x00"), uint32(len(index)/16))
+	return string(be.AppendUint32(intro, uint32(len(data)))) + index + data + strings.Repeat("\x00", padding)
 }
 
 // pack makes an archive or a package of files.
@@ -145,25 +211,31 @@ func pack(t *testing.T, kind string, files map[string]string) string {
 		w := tar.NewWriter(z)
 		fail(w.WriteHeader(&tar.Header{Name: "usr/", Typeflag: tar.TypeDir, Mode: 0o755}))
 		for name, text := range files {
-			write(w, text, w.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: 0o644}))
+			name, mode := mode(name)
+			write(w, text, w.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: mode}))
 		}
 		fail(errors.Join(w.Close(), z.Close()))
 	case "deb":
+		scripts, files := split(files)
+		control := map[string]string{"./control": "Package: x", "./md5sums": "sums"}
+		for name, text := range scripts {
+			control[name] = text
+		}
 		w := ar.NewWriter(&b)
 		fail(w.WriteGlobalHeader())
-		for _, member := range [][2]string{{"debian-binary", "2.0\n"}, {"control.tar.gz", "odd"}, {"data.tar.gz", pack(t, "tar.gz", files)}} {
+		for _, member := range [][2]string{{"debian-binary", "2.0\n"}, {"control.tar.gz", pack(t, "tar.gz", control)}, {"data.tar.gz", pack(t, "tar.gz", files)}} {
 			write(w, member[1], w.WriteHeader(&ar.Header{Name: member[0], Size: int64(len(member[1])), Mode: 0o644}))
 		}
 	case "rpm":
-		// A lead, a header of signatures with an entry and 5 bytes, padded, and a header with 3 bytes.
-		b.WriteString("\xed\xab\xee\xdb" + strings.Repeat("\x00", 92))
-		b.WriteString("\x8e\xad\xe8\x01\x00\x00\x00\x00" + "\x00\x00\x00\x01" + "\x00\x00\x00\x05" + strings.Repeat("x", 16+5+3))
-		b.WriteString("\x8e\xad\xe8\x01\x00\x00\x00\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x03" + "xxx")
+		scripts, files := split(files)
+		// A lead, a header of signatures with 9 bytes of data, padded, and a header with the scripts.
+		b.WriteString("\xed\xab\xee\xdb" + strings.Repeat("\x00", 92) + header(nil, 7) + header(scripts, 0))
 		z := gzip.NewWriter(&b)
 		w := cpio.NewWriter(z)
 		fail(w.WriteHeader(&cpio.Header{Name: "./usr", Mode: cpio.TypeDir | 0o755}))
 		for name, text := range files {
-			write(w, text, w.WriteHeader(&cpio.Header{Name: name, Size: int64(len(text)), Mode: cpio.TypeReg | 0o644}))
+			name, mode := mode(name)
+			write(w, text, w.WriteHeader(&cpio.Header{Name: name, Size: int64(len(text)), Mode: cpio.TypeReg | cpio.FileMode(mode)}))
 		}
 		fail(errors.Join(w.Close(), z.Close()))
 	}
@@ -256,9 +328,16 @@ func TestCheck(t *testing.T) {
 			delete(files, name)
 		}
 	}
+	rename := func(from, to string) func(map[string]string) {
+		return func(files map[string]string) {
+			files[to] = files[from]
+			remove(from)(files)
+		}
+	}
 	set := func(name, text string) func(map[string]string) {
 		return func(files map[string]string) { files[name] = text }
 	}
+	const unit = "./usr/lib/systemd/system/foremand.service"
 	tests := []struct {
 		name   string
 		change func(dist)
@@ -292,6 +371,21 @@ func TestCheck(t *testing.T) {
 			[]string{"/usr/bin/foremand in foremand_1.2.3_arm64.deb has the SHA-256"}},
 		{"deb with a foreign file", func(d dist) { d.change(t, "foreman_1.2.3_amd64.deb", set("./etc/passwd", "x")) },
 			[]string{"foreman_1.2.3_amd64.deb has /etc/passwd, which"}},
+		{"deb without its unit", func(d dist) { d.change(t, "foremand_1.2.3_amd64.deb", remove(unit)) },
+			[]string{"foremand_1.2.3_amd64.deb has no /usr/lib/systemd/system/foremand.service"}},
+		{"deb with another unit", func(d dist) { d.change(t, "foremand_1.2.3_amd64.deb", set(unit, "other")) },
+			[]string{"/usr/lib/systemd/system/foremand.service in foremand_1.2.3_amd64.deb has the SHA-256"}},
+		{"deb with an executable unit", func(d dist) { d.change(t, "foremand_1.2.3_amd64.deb", rename(unit, unit+" 0755")) },
+			[]string{"/usr/lib/systemd/system/foremand.service in foremand_1.2.3_amd64.deb has the mode 0755, want 0644"}},
+		{"deb with a program that cannot run", func(d dist) {
+			d.change(t, "foreman_1.2.3_amd64.deb", rename("./usr/bin/foreman", "./usr/bin/foreman 0644"))
+		}, []string{"/usr/bin/foreman in foreman_1.2.3_amd64.deb has the mode 0644, want 0755"}},
+		{"deb with another script", func(d dist) { d.change(t, "foremand_1.2.3_arm64.deb", set("postinst", "other")) },
+			[]string{"postinst in foremand_1.2.3_arm64.deb has the SHA-256"}},
+		{"deb with a script that cannot run", func(d dist) { d.change(t, "foremand_1.2.3_arm64.deb", rename("prerm", "prerm 0644")) },
+			[]string{"prerm in foremand_1.2.3_arm64.deb has the mode 0644, want 0755"}},
+		{"deb with a foreign script", func(d dist) { d.change(t, "contribflow_1.2.3_arm64.deb", set("preinst", "x")) },
+			[]string{"contribflow_1.2.3_arm64.deb has preinst, which"}},
 		{"deb of another kind", func(d dist) { d.files["foreman_1.2.3_amd64.deb"] = "text" }, []string{"foreman_1.2.3_amd64.deb: it is no Debian package"}},
 		{"deb without data", func(d dist) { d.files["foreman_1.2.3_amd64.deb"] = "!<arch>\n" }, []string{"foreman_1.2.3_amd64.deb: it has no data.tar.gz"}},
 
@@ -300,6 +394,17 @@ func TestCheck(t *testing.T) {
 		}, []string{"contribflow_1.2.3_arm64.rpm has no /usr/share/man/man1/contribflow.1"}},
 		{"rpm with another program", func(d dist) { d.change(t, "foreman_1.2.3_amd64.rpm", set("./usr/bin/foreman", "other")) },
 			[]string{"/usr/bin/foreman in foreman_1.2.3_amd64.rpm has the SHA-256"}},
+		{"rpm without its unit", func(d dist) { d.change(t, "foremand_1.2.3_arm64.rpm", remove(unit)) },
+			[]string{"foremand_1.2.3_arm64.rpm has no /usr/lib/systemd/system/foremand.service"}},
+		{"rpm with an executable unit", func(d dist) { d.change(t, "foremand_1.2.3_amd64.rpm", rename(unit, unit+" 0755")) },
+			[]string{"/usr/lib/systemd/system/foremand.service in foremand_1.2.3_amd64.rpm has the mode 0755, want 0644"}},
+		{"rpm without a script", func(d dist) { d.change(t, "foremand_1.2.3_amd64.rpm", remove("%postun")) },
+			[]string{"foremand_1.2.3_amd64.rpm has no %postun"}},
+		{"rpm with exchanged scripts", func(d dist) {
+			d.change(t, "foremand_1.2.3_amd64.rpm", func(files map[string]string) { files["%post"], files["%preun"] = files["%preun"], files["%post"] })
+		}, []string{"%post in foremand_1.2.3_amd64.rpm has the SHA-256", "%preun in foremand_1.2.3_amd64.rpm has the SHA-256"}},
+		{"rpm with a foreign script", func(d dist) { d.change(t, "foreman_1.2.3_amd64.rpm", set("%pre", "x")) },
+			[]string{"foreman_1.2.3_amd64.rpm has %pre, which"}},
 		{"rpm of another kind", func(d dist) { d.files["foreman_1.2.3_amd64.rpm"] = "text" }, []string{"foreman_1.2.3_amd64.rpm: it is no RPM package"}},
 		{"rpm cut off", func(d dist) { d.files["foreman_1.2.3_amd64.rpm"] = d.files["foreman_1.2.3_amd64.rpm"][:120] },
 			[]string{"foreman_1.2.3_amd64.rpm: read a header"}},

@@ -177,15 +177,8 @@ func informative(n ast.Node) bool {
 	return false
 }
 
-// value evaluates one part. It reads a field from the facts, without compiling the text.
-func (e *Explainer) value(n ast.Node) Part {
-	index, _ := fieldIndex(n)
-	if index == nil || strings.HasPrefix(fieldPath(n)+".", "pr.") && !e.evaluation.env.Run.pull.known {
-		return e.text(n.String())
-	}
-	e.evaluated++
-	return Part{Text: n.String(), Value: shown(reflect.ValueOf(e.evaluation.env).Elem().FieldByIndex(index).Interface())}
-}
+// value evaluates one part.
+func (e *Explainer) value(n ast.Node) Part { return e.text(n.String()) }
 
 func (e *Explainer) text(src string) Part {
 	w := Part{Text: src}
@@ -199,14 +192,19 @@ func (e *Explainer) text(src string) Part {
 	return w
 }
 
-// evaluate returns the value of an expression. It builds no program where the fast path is sure.
+// evaluate returns the value of an expression. It builds no program for a field, or where the fast
+// path is sure.
 func (e *Explainer) evaluate(src string) (any, error) {
 	x, err := e.compiler.check(src, Any)
 	if err != nil {
 		return nil, err
 	}
-	if x.tree != nil && x.tree.Node.Type().Kind() == reflect.Bool {
-		if fast := newFastPath(x.tree.Node); fast != nil {
+	if x.tree != nil {
+		n := x.tree.Node
+		if index, _ := fieldIndex(n); index != nil && (e.evaluation.env.Run.pull.known || !readsPull(n)) {
+			return reflect.ValueOf(e.evaluation.env).Elem().FieldByIndex(index).Interface(), nil
+		}
+		if fast := newFastPath(n); fast != nil && n.Type().Kind() == reflect.Bool {
 			e.evaluation.env.Run.reset()
 			if value, sure := fast(e.evaluation.env); sure {
 				return value, nil

@@ -32,6 +32,10 @@ func BenchmarkAnswer(b *testing.B) {
 		b.Fatal(err)
 	}
 	e := playground.Engine{Now: time.Now, Random: rand.Reader}
+	var answer playground.Response
+	if err := json.Unmarshal([]byte(e.AnswerJSON(b.Context(), string(request))), &answer); err != nil || answer.Explanation == nil || len(answer.Explanation.Rules) != 50 {
+		b.Fatalf("not 50 rules: %v %s %v", err, answer.Error, answer.Problems)
+	}
 	b.ReportAllocs()
 	for b.Loop() {
 		e.AnswerJSON(b.Context(), string(request))

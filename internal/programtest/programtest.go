@@ -1,4 +1,4 @@
-// Package programtest writes programs that tests run.
+// Package programtest helps tests that run programs.
 package programtest
 
 import (

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs after an installation and an upgrade, from deb and rpm: the arguments make no difference.
-# It creates the user. Only an upgrade finds a running service, and restarts it: an installation
-# neither enables nor starts it.
+# It creates the user, and restarts a running service, which usually means an upgrade. It neither
+# enables nor starts a service.
 set -e
 if command -v systemd-sysusers >/dev/null; then
 	systemd-sysusers foremand.conf

@@ -1,9 +1,9 @@
 // The worker runs the rule engine, so that the page stays responsive whatever the text.
 importScripts("wasm_exec.js");
 
-// A browser optimises WebAssembly that has run for some time. So the worker repeats its last request
-// while it has nothing else to do, until the engine has worked for this many milliseconds. It does not
-// repeat a slow request, because the next one would wait for it.
+// While a browser optimises WebAssembly, answers are slow. It begins when the code runs. So the worker
+// repeats its last request while it has nothing else to do, until the engine has worked for this many
+// milliseconds. It does not repeat a slow request, because the next one would wait for it.
 const warmUp = { enough: 2000, slow: 150 };
 
 // The first message is the compiled engine; each later one a request, answered in order.

@@ -189,9 +189,9 @@ func TestBrowserList(t *testing.T) {
 	if got := eval[string](b, `document.querySelector(".health .bad b").textContent + ": " + document.querySelector("#parts summary").textContent`); got != "poll octo/forge: 1 part is out of order; 2 others work" {
 		t.Errorf("health: got %q", got)
 	}
+	b.expect("ERR_")
 	s.stop()
 	s.well = true
-	b.expect("ERR_")
 	s.start()
 	s.signIn(b, "/")
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 390, Height: 844, DeviceScaleFactor: 1, Mobile: true})

@@ -1,3 +1,7 @@
+//go:build !race
+
+// These tests start the program as users install it, that is, without the race detector.
+
 package main
 
 import (
@@ -51,12 +55,24 @@ func crashCases() []crashCase {
 	return []crashCase{{false, "off"}, {true, "off"}, {false, "file"}, {true, "file"}, {true, "artifact"}}
 }
 
-// TestCrash kills the program with SIGKILL at a random call, before or after the service handled
-// the call. It repeats the workflow run until an attempt succeeds, and checks that every write
-// happened exactly once.
+// TestCrash kills the program with SIGKILL. It repeats the workflow run until an attempt succeeds,
+// and checks that every write happened exactly once.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	program := build(t)
+	for name, test := range map[string]func(t *testing.T, program string){
+		"random": crashRandom, "schedule": crashSchedule, "command": crashCommand,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, program)
+		})
+	}
+}
+
+// crashRandom kills the program at a random call, before or after the service handled the call.
+func crashRandom(t *testing.T, program string) {
+	t.Helper()
 	random := rand.New(rand.NewPCG(crashSeed, 0))
 	var sum crashTally
 	for round := range *crashRounds {
@@ -76,11 +92,10 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestCrashSchedule kills the first attempt at every call in turn, before and after the effect of
+// crashSchedule kills the first attempt at every call in turn, before and after the effect of
 // the call. So it interrupts the run between each two entries of the journal.
-func TestCrashSchedule(t *testing.T) {
-	t.Parallel()
-	program := build(t)
+func crashSchedule(t *testing.T, program string) {
+	t.Helper()
 	for _, c := range crashCases() {
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()

@@ -33,7 +33,7 @@ func freePort(t *testing.T) string {
 func checkProgram(t *testing.T, wire, addr string, argv ...string) agentcheck.Report {
 	t.Helper()
 	report, err := agentcheck.Run(t.Context(), agentcheck.Options{
-		Agent: "http://" + addr, Wire: wire, Patience: 15 * time.Second,
+		Agent: "http://" + addr, Wire: wire, Patience: 12 * time.Second,
 		Start: func(_ context.Context, harness string) (func(context.Context) error, error) {
 			cmd := exec.Command(argv[0], argv[1:]...)
 			_, port, err := net.SplitHostPort(addr)

@@ -174,6 +174,7 @@ func rescuedCommand(ts *testscript.TestScript, neg bool, args []string) {
 type message struct {
 	method, path, body string
 	header             http.Header
+	ending             bool // the server may end before it answers
 }
 
 // send makes a request and returns the answer's body.
@@ -188,6 +189,9 @@ func (m message) send(ts *testscript.TestScript, want int) string {
 	}
 	client := http.Client{Timeout: deadline, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
+	if err != nil && m.ending {
+		return ""
+	}
 	ts.Check(err)
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
@@ -210,16 +214,16 @@ func httpCommand(ts *testscript.TestScript, neg bool, args []string) {
 			body = a
 		}
 	}
-	fmt.Fprintln(ts.Stdout(), message{args[0], args[1], body, header}.send(ts, number(ts, args[2])))
+	fmt.Fprintln(ts.Stdout(), message{method: args[0], path: args[1], body: body, header: header}.send(ts, number(ts, args[2])))
 }
 
 func hookCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
-		ts.Fatalf("usage: hook EVENT FILE [delivery=D] [at=TIME] [pad=BYTES] [secret=S] STATUS")
+		ts.Fatalf("usage: hook EVENT FILE [delivery=D] [at=TIME] [pad=BYTES] [secret=S] [ending] STATUS")
 	}
 	// The recorded issue is by the repository's owner, and owners' issues need no triage.
 	body := strings.Replace(ts.ReadFile(args[1]), `"author_association": "OWNER"`, `"author_association": "NONE"`, 1)
-	secret, header := hookSecret, http.Header{"X-Github-Event": {args[0]}, "X-Github-Delivery": {"11111111-2222-4333-8444-" + fmt.Sprintf("%012d", time.Now().UnixNano()%1e12)}}
+	secret, ending, header := hookSecret, false, http.Header{"X-Github-Event": {args[0]}, "X-Github-Delivery": {"11111111-2222-4333-8444-" + fmt.Sprintf("%012d", time.Now().UnixNano()%1e12)}}
 	for _, a := range args[2 : len(args)-1] {
 		switch name, value, _ := strings.Cut(a, "="); name {
 		case "delivery":
@@ -230,12 +234,14 @@ func hookCommand(ts *testscript.TestScript, neg bool, args []string) {
 			body += strings.Repeat(" ", number(ts, value))
 		case "secret":
 			secret = value
+		case "ending":
+			ending = true
 		}
 	}
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(body))
 	header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
-	fmt.Fprintln(ts.Stdout(), message{http.MethodPost, "/github/webhook", body, header}.send(ts, number(ts, args[len(args)-1])))
+	fmt.Fprintln(ts.Stdout(), message{http.MethodPost, "/github/webhook", body, header, ending}.send(ts, number(ts, args[len(args)-1])))
 }
 
 func stateCommand(ts *testscript.TestScript, neg bool, args []string) {

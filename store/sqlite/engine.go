@@ -164,15 +164,18 @@ func (e *engine) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error {
 // same state.
 func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
 	if r.conn == nil {
-		if err := e.files.check(); err != nil { // opening would create a file
+		if err := e.files.check(); err != nil {
 			return err
 		}
-		if r.conn, err = open(e.driver, e.dsn, busyTimeout, "query_only = ON", "temp_store = MEMORY", readerCache); err != nil {
-			return err
+		r.conn, err = open(e.driver, e.dsn, busyTimeout, "query_only = ON", "temp_store = MEMORY", readerCache)
+		if lost := e.files.check(); lost != nil { // open may have found no file, or another one
+			if r.conn != nil {
+				_ = r.conn.close()
+				r.conn = nil
+			}
+			return lost
 		}
-		if err := e.files.check(); err != nil { // open may have opened another file
-			_ = r.conn.close()
-			r.conn = nil
+		if err != nil {
 			return err
 		}
 	}

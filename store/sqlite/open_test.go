@@ -2,8 +2,11 @@ package sqlite
 
 import (
 	"database/sql/driver"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 )
 
@@ -81,5 +84,42 @@ func TestOpenTogether(t *testing.T) {
 	}
 	if tries < 3 {
 		t.Errorf("got %d tries, want at least 3", tries)
+	}
+}
+
+// A removingDriver removes the file, if remove is set, before it opens it.
+type removingDriver struct {
+	driver.Driver
+
+	path   string
+	remove atomic.Bool
+}
+
+func (d *removingDriver) Open(name string) (driver.Conn, error) {
+	if d.remove.Load() {
+		if err := os.Remove(d.path); err != nil {
+			return nil, err
+		}
+	}
+	return d.Driver.Open(name)
+}
+
+// TestRemovedBeforeOpen removes the file after a check has found it, and before a connection opens
+// it. The connection must not create an empty file.
+func TestRemovedBeforeOpen(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "q.db")
+	by := &removingDriver{Driver: registered(), path: path}
+	s, err := openFile(t.Context(), by, path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() // the file is lost
+	by.remove.Store(true)
+	if _, err := s.Stats(t.Context()); !errors.Is(err, ErrReplaced) {
+		t.Errorf("got %v, want ErrReplaced", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file is there again: %v", err)
 	}
 }

@@ -90,7 +90,9 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 		return nil, err
 	}
 	c := newClock(o.machine)
-	e := &engine{files: newFiles(path), driver: by, dsn: (&url.URL{Scheme: "file", Path: path}).String(), pragmas: durable(), now: c.now, ahead: c.ahead, patient: o.Now == nil}
+	// With mode=rw SQLite never creates the file, so that a removed one stays removed.
+	dsn := url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw"}
+	e := &engine{files: newFiles(path), driver: by, dsn: dsn.String(), pragmas: durable(), now: c.now, ahead: c.ahead, patient: o.Now == nil}
 	if o.Now != nil {
 		c.boot = ""
 		e.now = func() int64 { return o.Now().UnixMilli() }

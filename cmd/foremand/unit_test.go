@@ -38,7 +38,7 @@ func TestUnit(t *testing.T) {
 	if err := os.Symlink(self, program); err != nil {
 		t.Fatal(err)
 	}
-	here := strings.NewReplacer("/usr/bin/foremand", program, "/etc/foreman", dir, "User=foreman", "User=root")
+	here := strings.NewReplacer("/usr/bin/foremand", program, "/etc/foremand", dir, "User=foremand", "User=root")
 	t.Run("systemd-analyze", func(t *testing.T) {
 		t.Parallel()
 		analyze, err := exec.LookPath("systemd-analyze")
@@ -69,7 +69,7 @@ func TestUnit(t *testing.T) {
 			t.Errorf("SIGTERM: got exit code %d, want 0", code)
 		}
 		var files []string
-		list, err := os.ReadDir(filepath.Join(u.state, "foreman"))
+		list, err := os.ReadDir(filepath.Join(u.state, "foremand"))
 		for _, f := range list {
 			files = append(files, f.Name())
 		}
@@ -130,7 +130,7 @@ func (u unit) run(t *testing.T) int {
 		t.Fatal(err)
 	}
 	env := map[string]string{
-		"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent", "USER": "foreman", "LOGNAME": "foreman",
+		"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent", "USER": "foremand", "LOGNAME": "foremand",
 		"SHELL": "/usr/sbin/nologin", "INVOCATION_ID": "4e3c1c6a2d5f4c0f9a3b", "SYSTEMD_EXEC_PID": "1", "STATE_DIRECTORY": state,
 	}
 	secrets, err := os.ReadFile(u.settings["EnvironmentFile"])

@@ -49,7 +49,7 @@ func Action() Spec {
 func Server() Spec {
 	return Spec{Program: "foremand", Title: "foremand",
 		Description: "The harness as a service: a durable queue between GitHub and agents.",
-		User:        fmt.Sprintf("%d:%d", user, user), Data: "/var/lib/foreman"}
+		User:        fmt.Sprintf("%d:%d", user, user), Data: "/var/lib/foremand"}
 }
 
 // A Release is the part of an image that differs between releases.

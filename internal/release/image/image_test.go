@@ -70,18 +70,18 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if config.Architecture != "arm64" || config.OS != "linux" || config.Config.User != "65532:65532" ||
-		config.Config.WorkingDir != "/var/lib/foreman" || config.Config.Labels["org.opencontainers.image.version"] != "v1.2.3" {
+		config.Config.WorkingDir != "/var/lib/foremand" || config.Config.Labels["org.opencontainers.image.version"] != "v1.2.3" {
 		t.Errorf("got the configuration %+v", config)
 	}
 	if diff := cmp.Diff([]string{"/foremand"}, config.Config.Entrypoint); diff != "" {
 		t.Error(diff)
 	}
 	// The databases lie below the home folder by default, which the user may write to.
-	if diff := cmp.Diff([]string{"HOME=/var/lib/foreman"}, config.Config.Env); diff != "" {
+	if diff := cmp.Diff([]string{"HOME=/var/lib/foremand"}, config.Config.Env); diff != "" {
 		t.Error(diff)
 	}
 	want := []string{
-		"-rw-r--r-- 0 etc/ssl/certs/ca-certificates.crt", "-rwxr-xr-x 0 foremand", "drwxr-x--- 65532 var/lib/foreman/",
+		"-rw-r--r-- 0 etc/ssl/certs/ca-certificates.crt", "-rwxr-xr-x 0 foremand", "drwxr-x--- 65532 var/lib/foremand/",
 		"drwxr-xr-x 0 etc/", "drwxr-xr-x 0 etc/ssl/", "drwxr-xr-x 0 etc/ssl/certs/", "drwxr-xr-x 0 var/", "drwxr-xr-x 0 var/lib/",
 		"dtrwxrwxrwx 0 tmp/",
 	}

@@ -52,7 +52,7 @@ test: ## every test that needs nothing but Go
 	go test ./...
 
 .PHONY: race
-race: ## the same tests with the race detector
+race: ## the tests with the race detector
 	go test -race ./...
 
 .PHONY: cover

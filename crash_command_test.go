@@ -19,7 +19,6 @@ const crashComment = `{"action": "created", "issue": %s,
 // before and after the effect of the call, and checks that everything was undone and answered
 // exactly once.
 func crashCommand(t *testing.T, program string) {
-	t.Helper()
 	for _, memory := range []string{"file", "off", "artifact"} {
 		t.Run(memory, func(t *testing.T) {
 			t.Parallel()

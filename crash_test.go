@@ -72,7 +72,6 @@ func TestCrash(t *testing.T) {
 
 // crashRandom kills the program at a random call, before or after the service handled the call.
 func crashRandom(t *testing.T, program string) {
-	t.Helper()
 	random := rand.New(rand.NewPCG(crashSeed, 0))
 	var sum crashTally
 	for round := range *crashRounds {
@@ -95,7 +94,6 @@ func crashRandom(t *testing.T, program string) {
 // crashSchedule kills the first attempt at every call in turn, before and after the effect of
 // the call. So it interrupts the run between each two entries of the journal.
 func crashSchedule(t *testing.T, program string) {
-	t.Helper()
 	for _, c := range crashCases() {
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()

@@ -20,8 +20,8 @@ import (
 
 var weightTasks = flag.Int("weight.tasks", 3000, "how many tasks wait while the memory of the server is looked at; make weight asks for 100,000")
 
-// TestMemoryWithLongQueue checks that the server with many waiting tasks stays below 60 MB. The
-// server is built without the race detector, which would multiply its memory.
+// TestMemoryWithLongQueue checks that the server with many waiting tasks stays below 60 MB. It
+// is not run with the race detector, because the server is built without it.
 func TestMemoryWithLongQueue(t *testing.T) {
 	t.Parallel()
 	status := fmt.Sprintf("/proc/%d/status", os.Getpid())

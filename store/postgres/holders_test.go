@@ -51,13 +51,11 @@ func TestHolderEnded(t *testing.T) {
 	}
 }
 
-// TestHolderPooled leases a decision behind a pooler. No other process can find out whether the
-// process with the lease is alive.
-func TestHolderPooled(t *testing.T) {
-	t.Parallel()
-	c := server(t)
-	direct := c.Database(t)
-	pooled, err := postgres.Open(t.Context(), c.Pooler(t).URL(direct), postgres.Options{})
+// pooledHolder leases a decision behind a pooler. No other process can find out whether the process
+// with the lease is alive.
+func pooledHolder(t *testing.T, direct, by string) {
+	t.Helper()
+	pooled, err := postgres.Open(t.Context(), by, postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ func TestPooled(t *testing.T) {
 	p := c.Pooler(t)
 	for name, test := range map[string]func(t *testing.T, direct, pooled string){
 		"lead": pooledLead, "lead lost": pooledLost, "lead silent": leadSilent, "weak": pooledWeak,
+		"holder": pooledHolder,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -25,7 +25,7 @@ const maxSchemas = 5000
 // A Pooler is a PgBouncer in front of a cluster.
 type Pooler struct{ cluster *Cluster }
 
-// Pooler starts a PgBouncer in front of the cluster. Only one test at a time may use it. The test
+// Pooler starts a PgBouncer in front of the cluster, and fails while another test has one. The test
 // is skipped if PgBouncer is not installed. PgBouncer lends a connection of the server for one
 // transaction, and uses at most four per database and user.
 func (c *Cluster) Pooler(tb testing.TB) *Pooler {
@@ -37,6 +37,10 @@ func (c *Cluster) Pooler(tb testing.TB) *Pooler {
 	if err != nil {
 		tb.Skip("no PgBouncer is installed (Debian: pgbouncer)")
 	}
+	if !c.pooled.CompareAndSwap(false, true) {
+		tb.Fatal("another test uses the pooler of this cluster")
+	}
+	tb.Cleanup(func() { c.pooled.Store(false) })
 	c.startPooler(tb, bin)
 	p := &Pooler{cluster: c}
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)

@@ -36,6 +36,7 @@ type Cluster struct {
 	guard    *exec.Cmd // ends the server when this process ends
 	leash    io.Closer
 	names    atomic.Int64
+	pooled   atomic.Bool // a pooler runs
 }
 
 // Start starts a cluster for one test. The test is skipped if no server is installed.

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
@@ -44,7 +45,7 @@ func (r Repository) usable() []string {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(labels), func(l string) bool {
-		return l == "" || len(l) > maxLabel || strings.ContainsAny(l, "*?[]{}`\\\"") || strings.ContainsFunc(l, unprintable)
+		return l == "" || !utf8.ValidString(l) || len(l) > maxLabel || strings.ContainsAny(l, "*?[]{}`\\\"") || strings.ContainsFunc(l, unprintable)
 	})
 }
 

@@ -38,6 +38,30 @@ func TestTry(t *testing.T) {
 	again()
 }
 
+// TestRemoveLocked looks at the file of a lock and removes it, while it is locked.
+func TestRemoveLocked(t *testing.T) {
+	t.Parallel()
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	unlock, err := filelock.Try(root, "lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := root.Lstat("lock"); err != nil {
+		t.Errorf("look at it: %v", err)
+	}
+	if err := root.Remove("lock"); err != nil {
+		t.Errorf("remove: %v", err)
+	}
+	unlock()
+	if _, err := root.Lstat("lock"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("afterwards: got %v, want no file", err)
+	}
+}
+
 // TestForks locks and unlocks a file while processes are started, each of which inherits the file
 // for a moment.
 func TestForks(t *testing.T) {

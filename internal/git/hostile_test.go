@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/org/foreman-action/internal/programtest"
@@ -265,7 +264,7 @@ func TestLeftBehind(t *testing.T) {
 		t.Skip("needs a named pipe")
 	}
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+	if err := programtest.NamedPipe(pipe); err != nil {
 		t.Fatal(err)
 	}
 	run(t, r, "config", "filter.left.clean", "cat '"+pipe+"' > /dev/null & cat")

@@ -9,9 +9,9 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
+	"github.com/org/foreman-action/internal/programtest"
 	"github.com/org/foreman-action/internal/workdir"
 )
 
@@ -31,7 +31,7 @@ func tree(t testing.TB) (dir workdir.Dir, secret string) {
 	must(t, os.WriteFile(filepath.Join(root, "sub/file.json"), []byte("below"), 0o600))
 	must(t, os.WriteFile(filepath.Join(root, "empty.json"), nil, 0o600))
 	must(t, os.WriteFile(filepath.Join(root, "large.json"), bytes.Repeat([]byte("x"), 101), 0o600))
-	must(t, syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600))
+	must(t, programtest.NamedPipe(filepath.Join(root, "pipe")))
 	for name, target := range map[string]string{
 		"inner.json": "file.json", "sub/up.json": "../file.json", "folder": "sub", "out.json": "../secret.json", "absolute.json": secret,
 		"absolute-inside.json": filepath.Join(root, "file.json"), "parent": "..", "around.json": "sub/../../work/file.json", "dangling.json": "none.json",

@@ -5,8 +5,8 @@
 // needs shared memory. Each process that leases decisions keeps a lock file beside the database
 // locked, so that other processes detect at once when it was killed (holders.go).
 //
-// After every group of writes the store checks that its file was not removed or replaced
-// (inplace.go).
+// After every group of writes the store checks that its file was not removed or replaced (inplace.go).
+// Windows itself prevents that.
 //
 // One connection writes, with package groupcommit, and four read (engine.go). A file of the
 // published harness is converted when it is opened (published.go).
@@ -21,6 +21,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/org/foreman-action/queue"
@@ -90,9 +91,7 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 		return nil, err
 	}
 	c := newClock(o.machine)
-	// With mode=rw SQLite never creates the file, so that a removed one stays removed.
-	dsn := url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw"}
-	e := &engine{files: newFiles(path), driver: by, dsn: dsn.String(), pragmas: durable(), now: c.now, ahead: c.ahead, patient: o.Now == nil}
+	e := &engine{files: newFiles(path), driver: by, dsn: uri(filepath.ToSlash(path)), pragmas: durable(), now: c.now, ahead: c.ahead, patient: o.Now == nil}
 	if o.Now != nil {
 		c.boot = ""
 		e.now = func() int64 { return o.Now().UnixMilli() }
@@ -114,6 +113,17 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 		sqlqueue.New(e, d, h), sqlstore.NewRecords(e, d), sqlstore.NewLedgers(e, d), sqlstore.NewCursors(e, d),
 		sqlstore.NewLeaders(e, d), sqlstore.NewSlots(e, d), e, h,
 	}, nil
+}
+
+// uri returns the URI of an existing file, as https://www.sqlite.org/uri.html defines it: before
+// the letter of a Windows drive there is another slash. With mode=rw SQLite never creates the file, so
+// that a removed one stays removed.
+func uri(path string) string {
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw"}
+	return u.String()
 }
 
 // create makes sure that the file exists, that only its owner can read it, and that SQLite can

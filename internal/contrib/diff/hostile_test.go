@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -318,7 +317,7 @@ func TestNoRegularFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no named pipes")
 	}
-	pipe := func(name string) error { return syscall.Mkfifo(name, 0o600) }
+	pipe := programtest.NamedPipe
 	tests := map[string]struct {
 		name string
 		make func(name string) error
@@ -451,7 +450,7 @@ func TestSpecialFiles(t *testing.T) {
 		os.Symlink("README.md", filepath.Join(r.dir(), "becomes-link")),
 		os.RemoveAll(filepath.Join(r.dir(), "folder")),
 		os.Symlink(outside, filepath.Join(r.dir(), "folder")),
-		syscall.Mkfifo(filepath.Join(r.dir(), "pipe"), 0o600),
+		programtest.NamedPipe(filepath.Join(r.dir(), "pipe")),
 		os.WriteFile(filepath.Join(r.dir(), "run.sh"), []byte("#!/bin/sh\n"), 0o755),
 		os.Chmod(filepath.Join(r.dir(), "README.md"), 0o755),
 	); err != nil {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"regexp"
 	"strconv"
 	"strings"
@@ -114,8 +115,11 @@ func haltCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	rigOf(ts).server = nil
 	how := strings.Join(args, " ")
-	kill := how == "kill"
+	kill := how == "kill" || how == "" && runtime.GOOS == "windows" // where no signal asks a program to stop
 	signal := map[string]os.Signal{"": syscall.SIGTERM, "kill": os.Kill}[how]
+	if kill {
+		signal = os.Kill
+	}
 	ts.Check(p.cmd.Process.Signal(signal))
 	select {
 	case err := <-p.done:

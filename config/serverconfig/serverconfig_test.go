@@ -108,7 +108,7 @@ func load(t *testing.T, ar *txtar.Archive) string {
 	}
 	s, err := serverconfig.Load(t.Context(), serverconfig.Spec{Path: filepath.Join(dir, "config.yaml"), Lookup: lookup, Home: "/home/bot"})
 	if err != nil {
-		return strings.ReplaceAll(err.Error(), dir+"/", "") + "\n"
+		return strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "") + "\n"
 	}
 	checkSchema(t, ar.Files[0].Data)
 	return describe(t, s, dir)

@@ -63,7 +63,7 @@ func pages(t *testing.T) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		name := filepath.ToSlash(strings.TrimPrefix(path, root+"/"))
+		name := strings.TrimPrefix(filepath.ToSlash(path), root+"/")
 		switch {
 		case err != nil:
 			return err

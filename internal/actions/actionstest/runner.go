@@ -96,11 +96,11 @@ func (r *Runner) Write(p []byte) (int, error) {
 	return r.log.Write(p)
 }
 
-// Log returns the log so far.
+// Log returns the log so far. A line ends with "\n", also on Windows, where commands end with "\r\n".
 func (r *Runner) Log() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.log.String()
+	return strings.ReplaceAll(r.log.String(), "\r\n", "\n")
 }
 
 // Commands returns the workflow commands in the log.

@@ -1,6 +1,9 @@
 package database
 
-import "testing"
+import (
+	"path/filepath"
+	"testing"
+)
 
 func TestKey(t *testing.T) {
 	t.Parallel()
@@ -17,7 +20,7 @@ func TestFolder(t *testing.T) {
 		{"postgres://db/q", "/home/m.db"}:      "/home",
 		{"postgres://db/q", "postgres://db/q"}: "",
 	} {
-		if got := at.Folder(); got != want {
+		if got := at.Folder(); got != filepath.FromSlash(want) {
 			t.Errorf("%v: got %q, want %q", at, got, want)
 		}
 	}

@@ -36,13 +36,15 @@ func TestBacktestSince(t *testing.T) {
 
 func TestCacheDir(t *testing.T) {
 	t.Parallel()
+	disk := filepath.VolumeName(t.TempDir()) // empty except on Windows
 	tests := []struct {
 		env  map[string]string
 		want string
 	}{
 		{nil, ""},
-		{map[string]string{"HOME": "/home/me"}, "/home/me/.cache/foreman"},
-		{map[string]string{"HOME": "/home/me", "XDG_CACHE_HOME": "/cache"}, "/cache/foreman"},
+		{map[string]string{"HOME": disk + "/home/me"}, disk + "/home/me/.cache/foreman"},
+		{map[string]string{"HOME": disk + "/home/me", "XDG_CACHE_HOME": disk + "/cache"}, disk + "/cache/foreman"},
+		{map[string]string{"HOME": disk + "/home/me", "LOCALAPPDATA": disk + "/local"}, disk + "/local/foreman"},
 		{map[string]string{"HOME": "home", "XDG_CACHE_HOME": "cache"}, ""},
 	}
 	for _, tt := range tests {

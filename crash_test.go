@@ -1,4 +1,4 @@
-//go:build !race
+//go:build unix && !race
 
 // These tests start the program as users install it, that is, without the race detector.
 

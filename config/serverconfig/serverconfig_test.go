@@ -135,7 +135,7 @@ func describe(t *testing.T, s *serverconfig.Config, dir string) string {
 	fmt.Fprintf(&b, "mode %q, allow_close %v, rules %v, llm %v, files %v\n",
 		s.Runner.Mode, s.Runner.Policy.AllowClose, s.Runner.Rules.Len(), s.Runner.LLM, s.Runner.Files)
 	for _, w := range s.Warnings {
-		fmt.Fprintln(&b, strings.ReplaceAll(w.Error(), dir+"/", ""))
+		fmt.Fprintln(&b, strings.ReplaceAll(w.Error(), dir+string(filepath.Separator), ""))
 	}
 	return b.String()
 }

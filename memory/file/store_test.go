@@ -60,7 +60,11 @@ func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
 	write(t, plain, "")
-	for _, bad := range []string{"", plain, filepath.Join(plain, "below")} {
+	bad := []string{"", plain}
+	if runtime.GOOS != "windows" { // where a path below a file is only missing
+		bad = append(bad, filepath.Join(plain, "below"))
+	}
+	for _, bad := range bad {
 		if _, err := file.Open(bad); err == nil {
 			t.Errorf("Open(%q): got no error", bad)
 		}

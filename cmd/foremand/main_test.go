@@ -44,7 +44,8 @@ const (
 //	gh asked PATTERN COUNT      wait until at least COUNT calls match
 //	serve [ARG…]                start foremand serve --config config.yaml ARG…, wait until it
 //	                            listens, and set $URL; its log is the file log
-//	halt [kill]                 end it by SIGTERM, which must end with exit code 0, or by SIGKILL
+//	halt [kill]                 end it by SIGTERM, which must end with exit code 0, or by SIGKILL;
+//	                            on Windows always by a kill
 //	hangup                      send it SIGHUP
 //	ends CODE                   wait until it ends by itself with the exit code, and print the end
 //	                            of its log

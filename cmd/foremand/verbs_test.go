@@ -115,11 +115,11 @@ func haltCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	rigOf(ts).server = nil
 	how := strings.Join(args, " ")
-	kill := how == "kill" || how == "" && runtime.GOOS == "windows" // where no signal asks a program to stop
-	signal := map[string]os.Signal{"": syscall.SIGTERM, "kill": os.Kill}[how]
-	if kill {
-		signal = os.Kill
+	if runtime.GOOS == "windows" {
+		how = "kill" // Windows has no SIGTERM
 	}
+	kill := how == "kill"
+	signal := map[string]os.Signal{"": syscall.SIGTERM, "kill": os.Kill}[how]
 	ts.Check(p.cmd.Process.Signal(signal))
 	select {
 	case err := <-p.done:

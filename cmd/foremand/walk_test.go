@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,6 +35,9 @@ func block(t *testing.T, doc, marker string) (text string, from int) {
 // their output with the page.
 func TestDocsWalk(t *testing.T) {
 	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands are for the shell of Unix")
+	}
 	for _, name := range []string{"bash", "curl", "openssl", "go"} {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skipf("%s is needed, and not installed", name)

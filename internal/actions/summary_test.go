@@ -3,6 +3,7 @@ package actions_test
 import (
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -89,7 +90,7 @@ func TestAddSummaryErrors(t *testing.T) {
 		t.Parallel()
 		r, step := newRuntime(t)
 		step.Setenv("GITHUB_STEP_SUMMARY", filepath.Join(t.TempDir(), "gone"))
-		checkError(t, r.Files.AddSummary("x"), "gone: ")
+		checkError(t, r.Files.AddSummary("x"), syscall.ENOENT.Error())
 	})
 	t.Run("a folder", func(t *testing.T) {
 		t.Parallel()

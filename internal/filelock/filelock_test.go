@@ -38,7 +38,7 @@ func TestTry(t *testing.T) {
 	again()
 }
 
-// TestRemoveLocked looks at the file of a lock and removes it, while it is locked.
+// TestRemoveLocked checks that a locked file can be inspected and removed.
 func TestRemoveLocked(t *testing.T) {
 	t.Parallel()
 	root, err := os.OpenRoot(t.TempDir())

@@ -10,10 +10,9 @@ import (
 // errSharing is ERROR_SHARING_VIOLATION.
 const errSharing = syscall.Errno(32)
 
-// Try takes a lock by opening a file that nobody else may open for writing meanwhile, and makes the
-// file when it is missing. As on other systems, a locked file can be read and removed. The kernel
-// releases the lock when the process ends, also after a crash. The error is [ErrLocked] if another
-// process has the lock.
+// Try takes a lock by opening a file without sharing it for writing, and makes the file when it is
+// missing. As on other systems, a locked file can be read and removed. The kernel releases the lock
+// when the process ends, also after a crash. The error is [ErrLocked] if another process has the lock.
 func Try(root *os.Root, name string) (unlock func(), err error) {
 	p, err := syscall.UTF16PtrFromString(filepath.Join(root.Name(), name))
 	if err != nil {

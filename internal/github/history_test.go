@@ -277,7 +277,7 @@ func TestHistoryCache(t *testing.T) {
 	}
 	for k, name := range files {
 		info, err := os.Stat(name)
-		if err != nil || info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" { // which has no such modes
+		if err != nil || info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" { // Windows has no such modes
 			t.Errorf("%s: %v, %v, want it for the user alone", name, info.Mode(), err)
 		}
 		data := []string{"", "{}", `{"Version":1,"Value":[]}`, "\x00"}[k]

@@ -61,7 +61,7 @@ func TestOpen(t *testing.T) {
 	plain := filepath.Join(dir, "plain")
 	write(t, plain, "")
 	bad := []string{"", plain}
-	if runtime.GOOS != "windows" { // where a path below a file is only missing
+	if runtime.GOOS != "windows" { // on Windows a path below a file is missing
 		bad = append(bad, filepath.Join(plain, "below"))
 	}
 	for _, bad := range bad {

@@ -281,7 +281,7 @@ func hostileNames(t *testing.T, s memory.Store) {
 		}
 	}
 	names := []string{"o/.github", "o/a..b", "o-1/_", "o/7.json", "o/.lock"}
-	if runtime.GOOS != "windows" { // which has no file with this name
+	if runtime.GOOS != "windows" { // Windows reserves the name
 		names = append(names, "o/con")
 	}
 	for _, repo := range names {

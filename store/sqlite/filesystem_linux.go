@@ -5,8 +5,7 @@ import (
 	"syscall"
 )
 
-// remote returns the network file systems by their magic numbers. On these, processes of several
-// machines would share one file, but not the memory that SQLite shares between processes.
+// remote returns the network file systems by their magic numbers.
 func remote() map[uint32]string {
 	return map[uint32]string{
 		0x6969: "NFS", 0x517b: "SMB", 0xff534d42: "CIFS", 0xfe534d42: "SMB", 0x5346414f: "AFS", 0x01021997: "9P",
@@ -25,7 +24,7 @@ func local(dir string) error {
 
 func checkMagic(dir string, magic uint32) error {
 	if name := remote()[magic]; name != "" {
-		return fmt.Errorf("%s is on %s, where SQLite can lose writes: use a local disk, or PostgreSQL", dir, name)
+		return refused(dir, name)
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
-//go:build !linux
+//go:build !linux && !windows
 
 package sqlite
 
-// local does nothing, because network file systems are detected on Linux only.
+// local does nothing, because network file systems are detected on Linux and Windows only.
 func local(string) error { return nil }

@@ -57,9 +57,9 @@ func newFiles(path string) *files {
 }
 
 // remember records the present files as the opened ones, after a connection was opened and used.
-// before is the database file from before the connection was opened. On Windows nothing is recorded
-// and so nothing is checked: Windows lets no program remove, rename or replace a file that SQLite has
-// open, and updates the time of an open file late.
+// before is the database file from before the connection was opened. On Windows nothing is recorded,
+// and so nothing is checked: no program can remove, rename or replace a file that SQLite has open. An
+// overwritten file is not detected there, because Windows updates the time of an open file late.
 func (f *files) remember(before os.FileInfo) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -110,7 +110,7 @@ func (d *removingDriver) Open(name string) (driver.Conn, error) {
 func TestRemovedBeforeOpen(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("Windows does not let anybody remove an open file")
+		t.Skip("Windows does not remove an open file")
 	}
 	path := filepath.Join(t.TempDir(), "q.db")
 	by := &removingDriver{Driver: registered(), path: path}

@@ -151,7 +151,7 @@ func (s *Store) Close() error {
 
 // Lost waits until the store's file is removed or replaced. Then it returns an ErrReplaced that
 // describes what happened, and every later call of the store returns the same error. If ctx ends
-// first, Lost returns nil.
+// first, as always on Windows, Lost returns nil.
 func (s *Store) Lost(ctx context.Context) error {
 	ticks := time.NewTicker(time.Second)
 	defer ticks.Stop()

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -96,11 +97,14 @@ func (r *Runner) Write(p []byte) (int, error) {
 	return r.log.Write(p)
 }
 
-// Log returns the log so far. A line ends with "\n", also on Windows, where commands end with "\r\n".
+// Log returns the log so far. On Windows, where commands end with "\r\n", lines end with "\n".
 func (r *Runner) Log() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return strings.ReplaceAll(r.log.String(), "\r\n", "\n")
+	if runtime.GOOS == "windows" {
+		return strings.ReplaceAll(r.log.String(), "\r\n", "\n")
+	}
+	return r.log.String()
 }
 
 // Commands returns the workflow commands in the log.

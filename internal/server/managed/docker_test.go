@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,6 +25,9 @@ import (
 // docker returns the engine, or skips the test where none answers.
 func docker(t *testing.T) *managed.Docker {
 	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the containers are for Linux")
+	}
 	d, err := managed.OpenDocker()
 	if err != nil {
 		t.Fatal(err)

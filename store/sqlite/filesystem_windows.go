@@ -1,0 +1,26 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/windows"
+)
+
+// local returns an error for a folder on a network drive or in a shared folder of another machine. dir
+// is absolute.
+func local(dir string) error {
+	volume := filepath.VolumeName(dir)
+	if strings.HasPrefix(volume, `\\`) && !strings.HasPrefix(volume, `\\?\`) && !strings.HasPrefix(volume, `\\.\`) {
+		return refused(dir, "a network share")
+	}
+	root, err := windows.UTF16PtrFromString(volume + `\`)
+	if err != nil {
+		return fmt.Errorf("inspect the drive of %s: %w", dir, err)
+	}
+	if windows.GetDriveType(root) == windows.DRIVE_REMOTE {
+		return refused(dir, "a network drive")
+	}
+	return nil
+}

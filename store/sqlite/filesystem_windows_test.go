@@ -1,0 +1,42 @@
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestOpenFilesStay checks what the missing checks of a database's files rely on: nobody can remove,
+// rename or replace them while the database is open.
+func TestOpenFilesStay(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "q.db")
+	s := openAt(t, path)
+	if _, err := s.Enqueue(t.Context(), filler("1")); err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		if err := os.WriteFile(other, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if os.Remove(name) == nil || os.Rename(name, name+".old") == nil || os.Rename(other, name) == nil {
+			t.Errorf("%s was removed, renamed or replaced", name)
+		}
+	}
+	if _, err := s.Enqueue(t.Context(), filler("2")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLocal(t *testing.T) {
+	t.Parallel()
+	if err := local(t.TempDir()); err != nil {
+		t.Error(err)
+	}
+	for _, dir := range []string{`\\server\share`, `\\server\share\folder`} {
+		if err := local(dir); err == nil {
+			t.Errorf("%s: got no error", dir)
+		}
+	}
+}

@@ -64,7 +64,8 @@ const (
 //	python                      set $AGENT to a free address
 //	python NAME:SECRET          start the agent in testdata/agents there, with a credential
 //	hook EVENT FILE [delivery=D] [secret=S] STATUS   send a webhook as GitHub does
-//	hook EVENT FILE ending STATUS                    the same; the server may end before it answers
+//	hook EVENT FILE ending STATUS                    the same; the server may end before or while it
+//	                            answers
 //	http METHOD PATH STATUS [BODY] [header:value…]   send a request, and print the answer
 //	state STATE COUNT           wait until the queue has COUNT tasks in the state, or held
 //	fails CODE PROGRAM ARG…     run a program that must end with the exit code

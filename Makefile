@@ -44,7 +44,7 @@ bin/contribflow: ## the contributor's program, static
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X github.com/org/foreman-action/internal/cli/contribflow.buildVersion=$(VERSION)' -o $@ ./cmd/contribflow
 
 .PHONY: weight
-weight: ## the memory of the server with 100,000 waiting tasks
+weight: ## the memory of the server with 100,000 waiting tasks, on Linux
 	go test ./cmd/foremand -run '^TestMemoryWithLongQueue$$' -v -weight.tasks=100000
 
 .PHONY: test

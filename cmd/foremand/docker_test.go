@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
-// condition implements the script conditions docker (a Docker engine for Linux answers) and postgres (a
+// condition implements the script conditions docker (on Linux, a Docker engine answers) and postgres (a
 // PostgreSQL server is installed). A missing Docker is an error if FOREMAN_E2E_REQUIRE_DOCKER is
 // set.
 func condition(name string) (bool, error) {
@@ -28,10 +28,10 @@ func condition(name string) (bool, error) {
 	default:
 		return false, fmt.Errorf("unknown condition %q", name)
 	}
-	out, err := exec.Command("docker", "version", "--format", "{{.Server.Os}}").CombinedOutput()
-	if err == nil && strings.TrimSpace(string(out)) != "linux" {
-		err = errors.New("its containers are not for Linux")
+	if runtime.GOOS != "linux" { // the containers run programs of this machine
+		return false, nil
 	}
+	out, err := exec.Command("docker", "version", "--format", "{{.Server.Version}}").CombinedOutput()
 	if err != nil && os.Getenv("FOREMAN_E2E_REQUIRE_DOCKER") != "" {
 		return false, fmt.Errorf("no Docker engine answers, and one must: %w: %s", err, out)
 	}

@@ -173,6 +173,7 @@ func TestIDTokenAddress(t *testing.T) {
 	server.Close()
 	step.Setenv("ACTIONS_ID_TOKEN_REQUEST_URL", server.URL)
 	_, err = r.Tokens.IDToken(t.Context(), "a")
+	checkError(t, err, "request an OIDC token: dial tcp")
 	checkError(t, err, "refused")
 	_, err = r.Tokens.IDToken(t.Context(), "")
 	checkError(t, err, "the audience is empty")

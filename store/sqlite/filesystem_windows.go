@@ -11,11 +11,14 @@ import (
 // local returns an error for a folder on a network drive or in a shared folder of another machine. dir
 // is absolute.
 func local(dir string) error {
-	volume := filepath.VolumeName(dir)
-	if strings.HasPrefix(volume, `\\`) && !strings.HasPrefix(volume, `\\?\`) && !strings.HasPrefix(volume, `\\.\`) {
+	rest, device := strings.CutPrefix(dir, `\\?\`)
+	if !device {
+		rest, device = strings.CutPrefix(dir, `\\.\`)
+	}
+	if device && len(rest) >= 4 && strings.EqualFold(rest[:4], `UNC\`) || !device && strings.HasPrefix(dir, `\\`) {
 		return refused(dir, "a network share")
 	}
-	root, err := windows.UTF16PtrFromString(volume + `\`)
+	root, err := windows.UTF16PtrFromString(filepath.VolumeName(dir) + `\`)
 	if err != nil {
 		return fmt.Errorf("inspect the drive of %s: %w", dir, err)
 	}

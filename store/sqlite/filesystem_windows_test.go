@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestOpenFilesStay checks what the missing checks of a database's files rely on: nobody can remove,
-// rename or replace them while the database is open.
+// TestOpenFilesStay checks the reason why files.remember records nothing on Windows: nobody can remove,
+// rename or replace the files of an open database.
 func TestOpenFilesStay(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "q.db")
@@ -34,7 +34,7 @@ func TestLocal(t *testing.T) {
 	if err := local(t.TempDir()); err != nil {
 		t.Error(err)
 	}
-	for _, dir := range []string{`\\server\share`, `\\server\share\folder`} {
+	for _, dir := range []string{`\\server\share`, `\\server\share\folder`, `\\?\UNC\server\share\folder`, `\\.\unc\server\share`} {
 		if err := local(dir); err == nil {
 			t.Errorf("%s: got no error", dir)
 		}

@@ -86,6 +86,9 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return nil, err
 	}
+	if err := local(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
 	before, err := os.Stat(path) //nolint:gosec // the path is where the user wants it
 	if err != nil {
 		return nil, err

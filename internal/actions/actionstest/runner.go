@@ -97,7 +97,7 @@ func (r *Runner) Write(p []byte) (int, error) {
 	return r.log.Write(p)
 }
 
-// Log returns the log so far. On Windows, where commands end with "\r\n", lines end with "\n".
+// Log returns the log so far. On Windows it replaces each "\r\n" by "\n".
 func (r *Runner) Log() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -82,7 +82,7 @@ func onBoth(t *testing.T, test func(r *rig)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		if runtime.GOOS == "windows" {
-			t.Skip("SQLite on Windows sleeps between two tries of a lock, which synctest takes for the end of the work")
+			t.Skip("on Windows SQLite waits for a lock with time.Sleep, which advances the clock of synctest")
 		}
 		onRig(t, test, func(r *rig) {
 			s, err := sqlite.Open(r.t.Context(), filepath.Join(r.t.TempDir(), "foreman.db"), sqlite.Options{Now: time.Now})

@@ -25,8 +25,8 @@ import (
 // docker returns the engine, or skips the test where none answers.
 func docker(t *testing.T) *managed.Docker {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("the containers are for Linux")
+	if runtime.GOOS != "linux" {
+		t.Skip("the containers run programs of this machine")
 	}
 	d, err := managed.OpenDocker()
 	if err != nil {

@@ -11,17 +11,23 @@ import (
 	"github.com/org/foreman-action/internal/filelock"
 )
 
-func TestTry(t *testing.T) {
-	t.Parallel()
+// locked returns a folder with the locked file lock.
+func locked(t *testing.T) (root *os.Root, unlock func()) {
+	t.Helper()
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close()
-	unlock, err := filelock.Try(root, "lock")
-	if err != nil {
+	t.Cleanup(func() { root.Close() })
+	if unlock, err = filelock.Try(root, "lock"); err != nil {
 		t.Fatal(err)
 	}
+	return root, unlock
+}
+
+func TestTry(t *testing.T) {
+	t.Parallel()
+	root, unlock := locked(t)
 	if _, err := filelock.Try(root, "lock"); !errors.Is(err, filelock.ErrLocked) {
 		t.Errorf("second holder: got %v, want %v", err, filelock.ErrLocked)
 	}
@@ -41,15 +47,7 @@ func TestTry(t *testing.T) {
 // TestRemoveLocked checks that a locked file can be inspected and removed.
 func TestRemoveLocked(t *testing.T) {
 	t.Parallel()
-	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	unlock, err := filelock.Try(root, "lock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root, unlock := locked(t)
 	if _, err := root.Lstat("lock"); err != nil {
 		t.Errorf("look at it: %v", err)
 	}

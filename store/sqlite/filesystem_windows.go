@@ -8,9 +8,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// local returns an error for a folder on a network drive or in a shared folder of another machine. dir
-// is absolute.
+// local returns an error for a folder on a network drive or in a shared folder of another machine.
 func local(dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
 	rest, device := strings.CutPrefix(dir, `\\?\`)
 	if !device {
 		rest, device = strings.CutPrefix(dir, `\\.\`)

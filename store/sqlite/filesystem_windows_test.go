@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestOpenFilesStay checks the reason why files.remember records nothing on Windows: nobody can remove,
-// rename or replace the files of an open database.
+// TestOpenFilesStay checks that no file of an open database can be removed, renamed or replaced. The
+// method remember relies on that on Windows.
 func TestOpenFilesStay(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "q.db")
@@ -31,8 +31,10 @@ func TestOpenFilesStay(t *testing.T) {
 
 func TestLocal(t *testing.T) {
 	t.Parallel()
-	if err := local(t.TempDir()); err != nil {
-		t.Error(err)
+	for _, dir := range []string{t.TempDir(), "."} {
+		if err := local(dir); err != nil {
+			t.Errorf("%s: %v", dir, err)
+		}
 	}
 	for _, dir := range []string{`\\server\share`, `\\server\share\folder`, `\\?\UNC\server\share\folder`, `\\.\unc\server\share`} {
 		if err := local(dir); err == nil {

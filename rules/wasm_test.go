@@ -9,7 +9,7 @@ import (
 // TestWebAssembly builds this package and all below for a browser.
 func TestWebAssembly(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds everything for another platform")
+		t.Skip("short mode leaves out builds for another system")
 	}
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), "go", "build", "./...")

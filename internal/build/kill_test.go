@@ -28,6 +28,9 @@ var every = flag.Int("kill.every", 31, "kill the pipeline after every so many ca
 // repeated.
 func TestKilled(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("short mode leaves out programs that are killed")
+	}
 	git, err := exec.LookPath("git")
 	if err != nil {
 		t.Fatal(err)

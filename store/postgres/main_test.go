@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	cluster, missing = postgrestest.Launch(context.Background(), "fsync=off", "autovacuum_naptime=1s")
+	cluster, missing = postgrestest.Launch(context.Background(), "fsync=off")
 	code := m.Run()
 	if cluster != nil {
 		cluster.Close()

@@ -114,6 +114,9 @@ var every = flag.Int("kill.every", 5, `kill "pr --yes" after every so many calls
 // the same pull request: one fork, one push of one commit, one pull request.
 func TestPublishKilled(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("short mode leaves out programs that are killed")
+	}
 	const workers = 2 // each takes every other kill
 	var calls atomic.Int64
 	t.Run("after", func(t *testing.T) {

@@ -162,6 +162,9 @@ func (k *killed) check() {
 // documents must be complete and the state valid, and a second run of the command must work.
 func TestKilled(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("short mode leaves out programs that are killed")
+	}
 	const most, step = 19, 3 // every third call, alternately before and after it
 	killed := make([]atomic.Int32, 5)
 	t.Run("at", func(t *testing.T) {

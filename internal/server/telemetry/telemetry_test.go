@@ -325,9 +325,6 @@ func TestNil(t *testing.T) {
 // TestConformance runs the conformance tests of queues on the measured queue.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("short")
-	}
 	conformance.Run(t, func(t *testing.T) conformance.Pair {
 		r := newRig(t, telemetry.Options{})
 		other, err := telemetry.New(t.Context(), telemetry.Options{Now: r.clock.Now})

@@ -10,7 +10,7 @@ import (
 func TestWebAssembly(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("it builds packages for another system")
+		t.Skip("short mode leaves out builds for another system")
 	}
 	const module = "github.com/org/foreman-action/"
 	cmd := exec.CommandContext(t.Context(), "go", "build", module+"policy", module+"rules", module+"rules/facts",

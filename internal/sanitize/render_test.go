@@ -298,7 +298,7 @@ func FuzzPlaces(f *testing.F) {
 	for _, s := range []string{`" onclick="x`, "' title='", "-->", "--!> x", "../../evil", "..", "/evil/repo/issues/1", "?a=b#c", "x) [y](https://evil.example", "/evil.example", "https://evil.example/", "a] b", "a\" b", "a) b", "[docs]", `\*a\*`, "foremAn:", "http://example.org/discussions(htt[s://git", "ok, (http://evil.example/a_(", "ht\ufffdU://evil.example/a_(b", ".evil.example", "@evil.example", "a b", "<b>", ">", "`x`", "%2e%2e/", "1", "7", ".", "a=b"} {
 		f.Add(s)
 	}
-	// What each place is rendered to with a harmless value.
+	// The rendering of a place with a harmless value.
 	type rendered struct {
 		shape string
 		hosts []string

@@ -12,7 +12,8 @@ import (
 	"github.com/org/foreman-action/store/postgres"
 )
 
-// TestPooled uses a pooler that lends a connection for one transaction at a time.
+// TestPooled uses a pooler that lends a connection for one transaction at a time. In short mode, it
+// runs only those cases of the queue in which several goroutines call it.
 func TestPooled(t *testing.T) {
 	t.Parallel()
 	c := server(t)
@@ -29,12 +30,18 @@ func TestPooled(t *testing.T) {
 	}
 	t.Run("queue", func(t *testing.T) {
 		t.Parallel()
-		conformance.Run(t, func(t *testing.T) conformance.Pair {
-			clock := queuetest.NewClock()
-			url := p.Schema(t)
-			o := postgres.Options{Now: clock.Now, Connections: 8}
-			return conformance.Pair{A: open(t, url, o), B: open(t, url, o), Clock: clock}
-		})
+		for _, c := range conformance.Cases() {
+			if testing.Short() && !strings.HasPrefix(c.Name, "parallel:") {
+				continue // TestQueue runs it without a pooler
+			}
+			t.Run(c.Name, func(t *testing.T) {
+				t.Parallel()
+				clock := queuetest.NewClock()
+				url := p.Schema(t)
+				o := postgres.Options{Now: clock.Now, Connections: 8}
+				c.Test(t, conformance.Pair{A: open(t, url, o), B: open(t, url, o), Clock: clock})
+			})
+		}
 	})
 }
 

@@ -193,7 +193,7 @@ func TestCut(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := newCutter(t, schema(t))
+			c := newCutter(t, postgres.Server(t).Schema(t))
 			s := open(t, c.url, postgres.Options{})
 			for _, id := range []string{"1", "2", "3"} {
 				enqueue(t, s, id)

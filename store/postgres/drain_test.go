@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
 // TestLeasedSome cancels a call that has leased some decisions and is about to look for more. The
@@ -15,7 +14,7 @@ import (
 func TestLeasedSome(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	s := OpenWatched(t, postgrestest.Start(t, "fsync=off").URL("postgres"), Options{}, &Witness{leased: cancel})
+	s := OpenWatched(t, Server(t).Schema(t), Options{}, &Witness{leased: cancel})
 	add := func(id string) {
 		t.Helper()
 		if err := enqueue(t.Context(), s, queue.Task{ID: id}); err != nil {

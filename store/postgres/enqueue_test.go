@@ -10,7 +10,7 @@ import (
 
 func openStore(t *testing.T) *postgres.Store {
 	t.Helper()
-	s, err := postgres.Open(t.Context(), schema(t), postgres.Options{})
+	s, err := postgres.Open(t.Context(), postgres.Server(t).Schema(t), postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

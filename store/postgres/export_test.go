@@ -73,3 +73,23 @@ func (s *Store) Run(t *testing.T, query string, args ...any) int64 {
 	}
 	return tag.RowsAffected()
 }
+
+// Empty deletes all rows, and starts the sequences again.
+func (s *Store) Empty(t *testing.T) {
+	t.Helper()
+	_, err := s.engine.pool.Exec(context.WithoutCancel(t.Context()), `DO $$
+DECLARE object record;
+BEGIN
+  PERFORM set_config('session_replication_role', 'replica', true); -- no triggers
+  FOR object IN SELECT relname AS name, relkind AS kind FROM pg_class WHERE relnamespace = current_schema()::regnamespace LOOP
+    IF object.kind = 'r' AND object.name <> 'foreman_schema' THEN
+      EXECUTE format('DELETE FROM %I', object.name);
+    ELSIF object.kind = 'S' THEN
+      PERFORM setval(object.name::regclass, 1, false);
+    END IF;
+  END LOOP;
+END $$`)
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -19,7 +19,7 @@ import (
 // TestTerminated completes tasks while their connections are terminated again and again.
 func TestTerminated(t *testing.T) {
 	t.Parallel()
-	url := database(t)
+	url := postgres.Server(t).Database(t)
 	runStorm(t, url, func(ctx context.Context) {
 		conn, err := pgx.Connect(ctx, url)
 		if err != nil {
@@ -43,7 +43,7 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY random()
 // TestRestart completes tasks while the server crashes and restarts.
 func TestRestart(t *testing.T) {
 	t.Parallel()
-	server(t)
+	postgres.Server(t)
 	own := postgrestest.Start(t, "fsync=off")
 	runStorm(t, own.URL("postgres"), func(ctx context.Context) {
 		for _, mode := range []string{"immediate", "fast", "immediate"} {
@@ -57,7 +57,7 @@ func TestRestart(t *testing.T) {
 // TestHeldSnapshot completes tasks while an open transaction keeps dead rows from being removed.
 func TestHeldSnapshot(t *testing.T) {
 	t.Parallel()
-	url := database(t)
+	url := postgres.Server(t).Database(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -198,5 +198,5 @@ func (s *storm) judge(ctx context.Context) {
 // connection for one transaction only.
 func TestNoStatements(t *testing.T) {
 	t.Parallel()
-	runStorm(t, schema(t)+"&default_query_exec_mode=exec", func(context.Context) {})
+	runStorm(t, postgres.Server(t).Schema(t)+"&default_query_exec_mode=exec", func(context.Context) {})
 }

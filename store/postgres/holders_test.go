@@ -14,7 +14,7 @@ import (
 // process can lease the decision immediately afterwards, but not before.
 func TestHolderEnded(t *testing.T) {
 	t.Parallel()
-	url := database(t)
+	url := postgres.Server(t).Database(t)
 	s := open(t, url, postgres.Options{})
 	first, err := postgres.Open(t.Context(), url, postgres.Options{})
 	if err != nil {
@@ -51,11 +51,12 @@ func TestHolderEnded(t *testing.T) {
 	}
 }
 
-// pooledHolder leases a decision behind a pooler. No other process can find out whether the process
+// TestPooledHolder leases a decision behind a pooler. No other process can find out whether the process
 // with the lease is alive.
-func pooledHolder(t *testing.T, direct, by string) {
-	t.Helper()
-	pooled, err := postgres.Open(t.Context(), by, postgres.Options{})
+func TestPooledHolder(t *testing.T) {
+	t.Parallel()
+	direct, behind := pooled(t)
+	first, err := postgres.Open(t.Context(), behind, postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,10 +64,10 @@ func pooledHolder(t *testing.T, direct, by string) {
 	if _, err := s.Enqueue(t.Context(), queue.Task{ID: "1", Repo: "o/r", Message: []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := pooled.LeaseDecisions(t.Context(), queue.DrainOptions{Owner: "first", Lease: time.Hour, Limit: 1}); err != nil || len(list) != 1 {
+	if list, err := first.LeaseDecisions(t.Context(), queue.DrainOptions{Owner: "first", Lease: time.Hour, Limit: 1}); err != nil || len(list) != 1 {
 		t.Fatalf("got %+v, %v", list, err)
 	}
-	if err := pooled.Close(); err != nil {
+	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.RequeueLeases(t.Context(), 0); err != nil || len(got.Requeued) > 0 || len(got.Others) != 1 {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
-	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
 // TestBehindMissed ends a task whose mark of a waiting successor was lost. The waiting task is
@@ -14,8 +13,7 @@ import (
 func TestBehindMissed(t *testing.T) {
 	t.Parallel()
 	clock := queuetest.NewClock()
-	cluster := postgrestest.Start(t, "fsync=off")
-	s, err := Open(t.Context(), cluster.Database(t), Options{Now: clock.Now})
+	s, err := Open(t.Context(), Server(t).Schema(t), Options{Now: clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

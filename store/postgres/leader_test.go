@@ -11,15 +11,21 @@ import (
 // TestLeadSilent makes the machine of a leader vanish without closing its connection.
 func TestLeadSilent(t *testing.T) {
 	t.Parallel()
-	url := database(t)
+	url := postgres.Server(t).Database(t)
 	leadSilent(t, url, url)
+}
+
+func TestPooledLeadSilent(t *testing.T) {
+	t.Parallel()
+	direct, behind := pooled(t)
+	leadSilent(t, direct, behind)
 }
 
 // TestLead runs two processes that try to lead. Only one leads at a time, and the other one leads
 // when the first one loses its connection or ends.
 func TestLead(t *testing.T) {
 	t.Parallel()
-	url := database(t)
+	url := postgres.Server(t).Database(t)
 	a, b := open(t, url, postgres.Options{}), open(t, url, postgres.Options{})
 	started := make(chan string, 10)
 	ended := make(chan string, 10)

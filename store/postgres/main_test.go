@@ -1,4 +1,4 @@
-package postgres_test
+package postgres
 
 import (
 	"context"
@@ -19,8 +19,8 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	// Eight tests run at a time, because they mostly wait for the server.
-	_ = flag.Set("test.parallel", "8")
+	// Six tests run at a time, because some wait for timeouts.
+	_ = flag.Set("test.parallel", "6")
 	// These tests kill connections and the server, not the machine, so commits need no flush.
 	if err := ramdir.Use(os.Setenv); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -34,19 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// database creates a database, and returns its URL.
-func database(t testing.TB) string {
-	t.Helper()
-	return server(t).Database(t)
-}
-
-// schema creates a schema in a database that other tests also use, and returns its URL.
-func schema(t testing.TB) string {
-	t.Helper()
-	return server(t).Schema(t)
-}
-
-func server(t testing.TB) *postgrestest.Cluster {
+// Server returns the server that the tests share.
+func Server(t testing.TB) *postgrestest.Cluster {
 	t.Helper()
 	if errors.Is(missing, postgrestest.ErrMissing) {
 		t.Skip(missing)

@@ -39,7 +39,7 @@ func admin(t testing.TB, url, sql string, args ...any) {
 
 func TestOpenAtOnce(t *testing.T) {
 	t.Parallel()
-	url := database(t)
+	url := postgres.Server(t).Database(t)
 	var wg sync.WaitGroup
 	for range 6 {
 		wg.Go(func() {
@@ -59,7 +59,7 @@ func TestOpenAtOnce(t *testing.T) {
 
 func TestOpenAgain(t *testing.T) {
 	t.Parallel()
-	url := schema(t)
+	url := postgres.Server(t).Schema(t)
 	first, err := postgres.Open(t.Context(), url, postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestOpenAgain(t *testing.T) {
 
 func TestOpenNewer(t *testing.T) {
 	t.Parallel()
-	url := schema(t)
+	url := postgres.Server(t).Schema(t)
 	open(t, url, postgres.Options{})
 	admin(t, url, "UPDATE foreman_schema SET version = 1000")
 	_, err := postgres.Open(t.Context(), url, postgres.Options{})
@@ -131,7 +131,7 @@ func TestOpenUnreachable(t *testing.T) {
 // TestWeakDefaults opens a database whose defaults would lose acknowledged writes.
 func TestWeakDefaults(t *testing.T) {
 	t.Parallel()
-	url := database(t)
+	url := postgres.Server(t).Database(t)
 	name := url[strings.Index(url, "///")+3 : strings.Index(url, "?")]
 	for _, setting := range []string{
 		"synchronous_commit = off", "default_transaction_isolation = serializable", "idle_in_transaction_session_timeout = 0",
@@ -154,7 +154,7 @@ func TestWeakDefaults(t *testing.T) {
 
 func TestTuned(t *testing.T) {
 	t.Parallel()
-	url := schema(t)
+	url := postgres.Server(t).Schema(t)
 	open(t, url, postgres.Options{})
 	admin(t, url, "DO $$ BEGIN ASSERT (SELECT count(*) FROM pg_class WHERE oid = 'task'::regclass AND reloptions::text LIKE '%autovacuum_vacuum_scale_factor%') = 1; END $$")
 	admin(t, url, "ALTER TABLE task SET (autovacuum_vacuum_scale_factor = 0.5)")
@@ -166,7 +166,7 @@ func TestTuned(t *testing.T) {
 // machine's.
 func TestDatabaseClock(t *testing.T) {
 	t.Parallel()
-	s := open(t, schema(t), postgres.Options{})
+	s := open(t, postgres.Server(t).Schema(t), postgres.Options{})
 	before := s.Clock(t)
 	enqueue(t, s, "1")
 	c, err := s.ClaimNext(t.Context(), agent, queue.ClaimOptions{Lease: time.Hour})
@@ -184,7 +184,7 @@ func TestDatabaseClock(t *testing.T) {
 // database continues, also with work that a queue serializes.
 func TestOtherSchema(t *testing.T) {
 	t.Parallel()
-	url := database(t)
+	url := postgres.Server(t).Database(t)
 	var stores [2]*postgres.Store
 	for i, name := range []string{"one", "two"} {
 		admin(t, url, "CREATE SCHEMA "+name)

@@ -198,9 +198,9 @@ func fill(t *testing.T, conn *pgx.Conn) {
 	for _, sql := range []string{
 		"ALTER TABLE task DISABLE TRIGGER USER",
 		`INSERT INTO task (task_id, agent, repo, issue, lane, state, priority, joinable, run_at, slot, created_at, ended_at)
-SELECT 't' || n, 'http://' || n % 8 || '/', 'o/r' || n % 50, n % 5000, 'o/r' || n % 50 || '#' || n % 5000,
+SELECT 't' || n, 'http://' || n % 8 || '/', 'o/r' || n % 50, n % 1000, 'o/r' || n % 50 || '#' || n % 1000,
   CASE WHEN n % 10 < 5 THEN 0 WHEN n % 10 < 6 THEN 2 WHEN n % 100 = 99 THEN 5 ELSE 4 END, 0, 0, 0, n, n,
-  CASE WHEN n % 10 < 6 THEN NULL ELSE n END FROM generate_series(1, 50000) n`,
+  CASE WHEN n % 10 < 6 THEN NULL ELSE n END FROM generate_series(1, 10000) n`,
 		"ALTER TABLE task ENABLE TRIGGER USER",
 		"INSERT INTO task_count (state, agent, shard, n) SELECT state, '', 0, count(*) FROM task WHERE ended_at IS NOT NULL GROUP BY state",
 		"INSERT INTO task_body (seq, message) SELECT seq, '{}' FROM task WHERE task_id LIKE 't%'",

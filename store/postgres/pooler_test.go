@@ -7,52 +7,45 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/queue/queuetest/conformance"
 	"github.com/org/foreman-action/store/postgres"
 )
 
-// TestPooled uses a pooler that lends a connection for one transaction at a time. In short mode, it
-// runs only those cases of the queue in which several goroutines call it.
-func TestPooled(t *testing.T) {
+// The pooler of these tests lends a connection for one transaction at a time.
+
+// TestPooledQueue runs the suite of queues behind a pooler. In short mode, it runs only those cases in
+// which several goroutines call the queue.
+func TestPooledQueue(t *testing.T) {
 	t.Parallel()
-	c := server(t)
-	p := c.Pooler(t)
-	for name, test := range map[string]func(t *testing.T, direct, pooled string){
-		"lead": pooledLead, "lead lost": pooledLost, "lead silent": leadSilent, "weak": pooledWeak,
-		"holder": pooledHolder,
-	} {
-		t.Run(name, func(t *testing.T) {
+	stores := pairs{suite: t, schema: postgres.Server(t).Pooler(t).Schema}
+	for _, c := range conformance.Cases() {
+		if testing.Short() && !strings.HasPrefix(c.Name, "parallel:") {
+			continue // TestQueue runs it without a pooler
+		}
+		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			url := c.Database(t)
-			test(t, url, p.URL(url))
+			c.Test(t, stores.lend(t).conformance())
 		})
 	}
-	t.Run("queue", func(t *testing.T) {
-		t.Parallel()
-		for _, c := range conformance.Cases() {
-			if testing.Short() && !strings.HasPrefix(c.Name, "parallel:") {
-				continue // TestQueue runs it without a pooler
-			}
-			t.Run(c.Name, func(t *testing.T) {
-				t.Parallel()
-				clock := queuetest.NewClock()
-				url := p.Schema(t)
-				o := postgres.Options{Now: clock.Now, Connections: 8}
-				c.Test(t, conformance.Pair{A: open(t, url, o), B: open(t, url, o), Clock: clock})
-			})
-		}
-	})
 }
 
-// pooledLead runs two processes behind a pooler and one without a pooler, which all try to lead.
-// Only one leads at a time, and each leads once.
-func pooledLead(t *testing.T, direct, pooled string) {
+// pooled creates a database, and returns its URL and the one behind a pooler.
+func pooled(t *testing.T) (direct, behind string) {
 	t.Helper()
+	c := postgres.Server(t)
+	direct = c.Database(t)
+	return direct, c.Pooler(t).URL(direct)
+}
+
+// TestPooledLead runs two processes behind a pooler and one without a pooler, which all try to lead.
+// Only one leads at a time, and each leads once.
+func TestPooledLead(t *testing.T) {
+	t.Parallel()
+	direct, behind := pooled(t)
 	stores := map[string]*postgres.Store{
 		"direct": open(t, direct, postgres.Options{}),
-		"pooled": open(t, pooled, postgres.Options{}),
-		"second": open(t, pooled, postgres.Options{}),
+		"pooled": open(t, behind, postgres.Options{}),
+		"second": open(t, behind, postgres.Options{}),
 	}
 	started := make(chan string, 10)
 	ends, results := map[string]context.CancelFunc{}, make(chan error, len(stores))
@@ -86,11 +79,12 @@ func pooledLead(t *testing.T, direct, pooled string) {
 	}
 }
 
-// pooledLost terminates the server's connection of a leader behind a pooler. The leader stops,
+// TestPooledLost terminates the server's connection of a leader behind a pooler. The leader stops,
 // and then leads again.
-func pooledLost(t *testing.T, direct, pooled string) {
-	t.Helper()
-	s := open(t, pooled, postgres.Options{})
+func TestPooledLost(t *testing.T) {
+	t.Parallel()
+	direct, behind := pooled(t)
+	s := open(t, behind, postgres.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	started, ended, result := make(chan string, 10), make(chan string, 10), make(chan error, 1)
@@ -110,11 +104,12 @@ func pooledLost(t *testing.T, direct, pooled string) {
 	<-result
 }
 
-// pooledWeak opens databases whose defaults would lose acknowledged writes, or change which rows
+// TestPooledWeak opens databases whose defaults would lose acknowledged writes, or change which rows
 // a statement sees. The store cannot configure connections of a pooler, so Open returns an error
 // with the statement that corrects the default.
-func pooledWeak(t *testing.T, direct, pooled string) {
-	t.Helper()
+func TestPooledWeak(t *testing.T) {
+	t.Parallel()
+	direct, behind := pooled(t)
 	for _, s := range []struct{ name, weak, want string }{
 		{"synchronous_commit", "off", "on"},
 		{"default_transaction_isolation", "serializable", "read committed"},
@@ -122,7 +117,7 @@ func pooledWeak(t *testing.T, direct, pooled string) {
 	} {
 		alter := "ALTER DATABASE " + direct[strings.Index(direct, "///")+3:strings.Index(direct, "?")]
 		admin(t, direct, alter+" SET "+s.name+" = '"+s.weak+"'")
-		store, err := postgres.Open(t.Context(), pooled, postgres.Options{})
+		store, err := postgres.Open(t.Context(), behind, postgres.Options{})
 		if err == nil {
 			store.Close()
 		}

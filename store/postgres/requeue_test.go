@@ -17,7 +17,7 @@ func TestStaleMany(t *testing.T) {
 		many   = 1000
 		within = int(30 * time.Second / (100 * time.Millisecond))
 	)
-	direct := schema(t)
+	direct := postgres.Server(t).Schema(t)
 	open(t, direct, postgres.Options{}).Run(t, `INSERT INTO task
 (task_id, agent, repo, issue, lane, state, priority, joinable, attempt, claims, lease_until, created_at)
 SELECT 't' || n, 'http://a/', 'o/r', n, 'o/r#' || n, 1, 0, 0, 1, 1, 1, 1 FROM generate_series(1, $1) n`, many)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
-	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/queue/queuetest/conformance"
 	"github.com/org/foreman-action/store/postgres"
 )
@@ -20,35 +19,30 @@ func open(t testing.TB, url string, o postgres.Options) *postgres.Store {
 	return s
 }
 
-// TestQueue runs the suite, in which no two transactions may wait for each other.
 func TestQueue(t *testing.T) {
 	t.Parallel()
-	conformance.Run(t, func(t *testing.T) conformance.Pair {
-		clock := queuetest.NewClock()
-		url := schema(t)
-		o := postgres.Options{Now: clock.Now, Connections: 8}
-		w := &postgres.Witness{}
-		a, b := postgres.OpenWatched(t, url, o, w), postgres.OpenWatched(t, url, o, w)
-		t.Cleanup(func() { w.Judge(t, 8) })
-		return conformance.Pair{A: a, B: b, Clock: clock}
-	})
+	stores := pairs{suite: t, schema: postgres.Server(t).Schema}
+	conformance.Run(t, func(t *testing.T) conformance.Pair { return stores.lend(t).conformance() })
 }
 
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	memorytest.Run(t, func(t *testing.T) memory.Store { return open(t, schema(t), postgres.Options{}) })
+	stores := pairs{suite: t, schema: postgres.Server(t).Schema}
+	memorytest.Run(t, func(t *testing.T) memory.Store { return stores.lend(t).a })
 }
 
 func TestAgenda(t *testing.T) {
 	t.Parallel()
-	memorytest.RunAgenda(t, func(t *testing.T) memory.Agenda { return open(t, schema(t), postgres.Options{}) })
+	stores := pairs{suite: t, schema: postgres.Server(t).Schema}
+	memorytest.RunAgenda(t, func(t *testing.T) memory.Agenda { return stores.lend(t).a })
 }
 
 func TestJournal(t *testing.T) {
 	t.Parallel()
+	stores := pairs{suite: t, schema: postgres.Server(t).Schema}
 	memorytest.RunJournal(t, func(t *testing.T) memory.Journal {
-		url := schema(t)
-		return journal{open(t, url, postgres.Options{}), url}
+		p := stores.lend(t)
+		return journal{p.a, p.url}
 	})
 }
 
@@ -66,10 +60,6 @@ func (j journal) Reopen(t *testing.T) memory.Journal {
 
 func TestSlots(t *testing.T) {
 	t.Parallel()
-	conformance.RunSlots(t, func(t *testing.T) conformance.Pair {
-		clock := queuetest.NewClock()
-		url := schema(t)
-		o := postgres.Options{Now: clock.Now, Connections: 8}
-		return conformance.Pair{A: open(t, url, o), B: open(t, url, o), Clock: clock}
-	})
+	stores := pairs{suite: t, schema: postgres.Server(t).Schema}
+	conformance.RunSlots(t, func(t *testing.T) conformance.Pair { return stores.lend(t).conformance() })
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
 // A cutConn closes after it has read left bytes; 0: never.
@@ -39,7 +38,7 @@ func (c cutConn) Read(p []byte) (int, error) {
 // be rolled back, so none is returned.
 func TestCutLease(t *testing.T) {
 	t.Parallel()
-	config, err := parse(postgrestest.Start(t, "fsync=off").URL("postgres"), Options{})
+	config, err := parse(Server(t).Schema(t), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

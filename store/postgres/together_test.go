@@ -13,7 +13,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
 // A trips counts round trips. Each round trip that writes is a transaction, unless it follows a
@@ -109,10 +108,10 @@ func (r *trips) together(t *testing.T, calls ...func(context.Context)) {
 	wg.Wait()
 }
 
-// openCounted opens a store on its own server. unprepared sends statements as behind a pooler.
+// openCounted opens a store on its own schema. unprepared sends statements as behind a pooler.
 func openCounted(t *testing.T, unprepared bool) (*Store, *trips, string) {
 	t.Helper()
-	url := postgrestest.Start(t, "fsync=off").URL("postgres")
+	url := Server(t).Schema(t)
 	r := &trips{}
 	config, err := parse(url, Options{})
 	if err != nil {

@@ -72,9 +72,9 @@ func (w *Witness) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, d pgx.TraceQue
 	}
 }
 
-// Judge checks that there was no deadlock: the database detects one only after a second, and then
-// ends a transaction. A statement may fail because another caller leased a decision of the same
-// issue meanwhile, but at most once per caller and lease.
+// Judge checks that there was no deadlock since the previous call: the database detects one only after
+// a second, and then ends a transaction. A statement may fail because another caller leased a decision
+// of the same issue meanwhile, but at most once per caller and lease.
 func (w *Witness) Judge(t *testing.T, callers int) {
 	t.Helper()
 	w.mu.Lock()
@@ -86,6 +86,7 @@ func (w *Witness) Judge(t *testing.T, callers int) {
 		}
 		t.Errorf("%d statements failed with %s, and %d decisions were leased; one was: %s", len(list), code, w.leases, list[0])
 	}
+	w.failed, w.leases = nil, 0
 }
 
 // Calls returns the number of statements by their deadline since the previous call.

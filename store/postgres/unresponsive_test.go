@@ -119,7 +119,7 @@ func (m *mute) serve(t *testing.T, client net.Conn) {
 // When the database answers again, calls succeed, and changes by other processes arrive.
 func TestSilent(t *testing.T) {
 	t.Parallel()
-	direct := schema(t)
+	direct := postgres.Server(t).Schema(t)
 	other := open(t, direct, postgres.Options{}) // creates the tables
 	m := newMute(t, direct)
 	// The timeout is longer than any answer takes, even on a slow machine.

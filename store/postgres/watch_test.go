@@ -32,7 +32,7 @@ func await(t *testing.T, changes <-chan queue.Change, want queue.Change) {
 // TestWatchOthers makes tasks ready in one process, and receives the changes in another.
 func TestWatchOthers(t *testing.T) {
 	t.Parallel()
-	url := database(t)
+	url := postgres.Server(t).Database(t)
 	a, b := open(t, url, postgres.Options{}), open(t, url, postgres.Options{})
 	changes, stop := b.Watch()
 	defer stop()
@@ -70,7 +70,7 @@ func TestWatchOthers(t *testing.T) {
 // again.
 func TestWatchReconnects(t *testing.T) {
 	t.Parallel()
-	url := database(t)
+	url := postgres.Server(t).Database(t)
 	a, b := open(t, url, postgres.Options{}), open(t, url, postgres.Options{})
 	changes, stop := b.Watch()
 	defer stop()

@@ -22,32 +22,27 @@ const poolerPort = "6432"
 // maxSchemas is the most schemas of a cluster that its pooler can serve.
 const maxSchemas = 5000
 
-// A Pooler is a PgBouncer in front of a cluster.
-type Pooler struct{ cluster *Cluster }
+// errNoPooler means that PgBouncer is not installed.
+var errNoPooler = errors.New("no PgBouncer is installed (Debian: pgbouncer)")
 
-// Pooler starts a PgBouncer in front of the cluster, and fails while another test has one. The test
-// is skipped if PgBouncer is not installed. PgBouncer lends a connection of the server for one
+// A Pooler is a PgBouncer in front of a cluster.
+type Pooler struct {
+	cluster *Cluster
+	leash   io.Closer // ends the program
+	program *exec.Cmd
+}
+
+// Pooler returns the PgBouncer in front of the cluster, which its first call starts. The test is
+// skipped if PgBouncer is not installed. PgBouncer lends a connection of the server for one
 // transaction, and uses at most four per database and user.
 func (c *Cluster) Pooler(tb testing.TB) *Pooler {
 	tb.Helper()
-	bin, err := exec.LookPath("pgbouncer")
-	if err != nil {
-		bin, err = exec.LookPath("/usr/sbin/pgbouncer")
+	p, err := c.pooler()
+	if errors.Is(err, errNoPooler) {
+		tb.Skip(err)
 	}
 	if err != nil {
-		tb.Skip("no PgBouncer is installed (Debian: pgbouncer)")
-	}
-	if !c.pooled.CompareAndSwap(false, true) {
-		tb.Fatal("another test uses the pooler of this cluster")
-	}
-	tb.Cleanup(func() { c.pooled.Store(false) })
-	c.startPooler(tb, bin)
-	p := &Pooler{cluster: c}
-	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
-	defer cancel()
-	if err := reachable(ctx, p.URL(c.URL("postgres"))); err != nil {
-		log, _ := os.ReadFile(filepath.Join(c.dir, "pooler.log"))
-		tb.Fatalf("PgBouncer does not answer: %v\n%s", err, log)
+		tb.Fatal(err)
 	}
 	return p
 }
@@ -65,9 +60,15 @@ func (p *Pooler) Schema(tb testing.TB) string {
 	return p.URL(strings.Replace(p.cluster.URL("postgres"), "user=postgres", "user="+name, 1))
 }
 
-// startPooler starts the program. It ends with the test or with this process.
-func (c *Cluster) startPooler(tb testing.TB, bin string) {
-	tb.Helper()
+// startPooler starts the program, and waits until it answers. Close ends it.
+func (c *Cluster) startPooler() (*Pooler, error) {
+	bin, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		bin, err = exec.LookPath("/usr/sbin/pgbouncer")
+	}
+	if err != nil {
+		return nil, errNoPooler
+	}
 	config := filepath.Join(c.dir, "pooler.ini")
 	users := filepath.Join(c.dir, "pooler.users")
 	text := fmt.Sprintf(`[databases]
@@ -90,7 +91,7 @@ server_idle_timeout = 5
 		names = fmt.Appendf(names, "\"test_%d\" \"\"\n", n)
 	}
 	if err := errors.Join(os.WriteFile(config, []byte(text), 0o644), os.WriteFile(users, names, 0o644)); err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
 	// The shell ends the program when its standard input is closed.
 	cmd := exec.Command("sh", "-c", `"$@" >/dev/null 2>&1 & pid=$!; cat >/dev/null; kill "$pid"; wait "$pid"`, "sh")
@@ -102,15 +103,24 @@ server_idle_timeout = 5
 		err = cmd.Start()
 	}
 	if err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
-	tb.Cleanup(func() { stop(leash, cmd) })
+	p := &Pooler{c, leash, cmd}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := reachable(ctx, p.URL(c.URL("postgres"))); err != nil {
+		p.stop()
+		log, _ := os.ReadFile(filepath.Join(c.dir, "pooler.log"))
+		return nil, fmt.Errorf("PgBouncer does not answer: %w\n%s", err, log)
+	}
+	c.pooled = p
+	return p, nil
 }
 
-// stop closes the standard input of a program, which ends it.
-func stop(leash io.Closer, cmd *exec.Cmd) {
-	_ = leash.Close()
-	_ = cmd.Wait()
+// stop ends the program.
+func (p *Pooler) stop() {
+	_ = p.leash.Close()
+	_ = p.program.Wait()
 }
 
 // reachable waits until a connection succeeds.

@@ -16,11 +16,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // ErrMissing means that the programs of a server are not installed, or that there is no user that
@@ -35,8 +37,10 @@ type Cluster struct {
 	settings []string
 	guard    *exec.Cmd // ends the server when this process ends
 	leash    io.Closer
+	admin    *pgxpool.Pool // runs the statements of Database and Schema
 	names    atomic.Int64
-	pooled   atomic.Bool // a pooler runs
+	pooler   func() (*Pooler, error) // starts the pooler at its first call
+	pooled   *Pooler                 // nil: it was not started
 }
 
 // Start starts a cluster for one test. The test is skipped if no server is installed.
@@ -65,6 +69,7 @@ func Launch(ctx context.Context, settings ...string) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{dir: dir, bin: bin, settings: settings}
+	c.pooler = sync.OnceValues(c.startPooler)
 	if err := c.drop(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -74,6 +79,9 @@ func Launch(ctx context.Context, settings ...string) (*Cluster, error) {
 	}
 	if err == nil {
 		err = c.Start(ctx)
+	}
+	if err == nil {
+		c.admin, err = pgxpool.New(ctx, c.URL("postgres"))
 	}
 	if err != nil {
 		c.Close()
@@ -161,6 +169,12 @@ func (c *Cluster) watch() error {
 
 // Close ends the server and removes its files.
 func (c *Cluster) Close() {
+	if c.pooled != nil {
+		c.pooled.stop()
+	}
+	if c.admin != nil {
+		c.admin.Close()
+	}
 	if c.leash == nil {
 		_ = os.RemoveAll(c.dir) // temporary files
 		return
@@ -186,6 +200,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 
 // Stop stops the server: "fast" ends all connections first, "immediate" is like a crash.
 func (c *Cluster) Stop(ctx context.Context, mode string) error {
+	c.admin.Reset()
 	return c.run(ctx, "pg_ctl", "-D", c.data(), "-w", "-m", mode, "stop")
 }
 
@@ -218,11 +233,8 @@ func (c *Cluster) exec(tb testing.TB, sql string) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, c.URL("postgres"))
-	if err == nil {
-		_, err = conn.Exec(ctx, sql)
-		err = errors.Join(err, conn.Close(ctx))
-	}
+	// A simple query may have several statements.
+	_, err := c.admin.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
 		tb.Fatal(err)
 	}

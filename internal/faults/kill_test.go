@@ -4,6 +4,7 @@ package faults_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,7 +51,9 @@ func TestPause(t *testing.T) {
 		}
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			killing(t, newStage(t, d.setting(t, program)), pauses(), (*killRounds+7)/8)
+			o := d.setting(t, program)
+			o.lease = pauseLease
+			killing(t, newStage(t, o), pauses(), (*killRounds+7)/8)
 		})
 	}
 }
@@ -77,7 +80,14 @@ func (d deployment) setting(t *testing.T, program string) setting {
 	t.Helper()
 	o := setting{program: program, servers: d.servers}
 	if d.postgres {
-		o.queue = postgrestest.Start(t).Database(t)
+		c, err := databases()
+		if errors.Is(err, postgrestest.ErrMissing) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.queue = c.Database(t)
 	}
 	return o
 }

@@ -20,12 +20,16 @@ import (
 	"github.com/org/foreman-action/agent"
 	"github.com/org/foreman-action/internal/ramdir"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
-var killRounds = flag.Int("kill.rounds", 8, "how often the server or the agent is killed")
+var killRounds = flag.Int("kill.rounds", 5, "how often the server or the agent is killed")
 
 // server returns the path of the server's program, which its first call builds.
 var server func() (string, error)
+
+// databases returns the PostgreSQL server of the tests, which its first call starts.
+var databases func() (*postgrestest.Cluster, error)
 
 // agentSwitch names the environment variable that makes the test binary an agent. Its value is
 // the address on which the agent listens.
@@ -56,7 +60,16 @@ func TestMain(m *testing.M) {
 		}
 		return program, nil
 	})
+	var cluster *postgrestest.Cluster
+	databases = sync.OnceValues(func() (*postgrestest.Cluster, error) {
+		var err error
+		cluster, err = postgrestest.Launch(context.Background())
+		return cluster, err
+	})
 	code := m.Run()
+	if cluster != nil {
+		cluster.Close()
+	}
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }

@@ -4,6 +4,7 @@ package faults_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -67,6 +68,7 @@ type setting struct {
 	program string
 	queue   string        // URL of the queue's database; empty: the queue is in a file
 	servers int           // number of servers on one queue
+	lease   int           // lease of a decision in seconds; 0: the default of 8
 	slow    time.Duration // additional time of each call to GitHub
 	hold    *hold         // delays calls to GitHub; nil: no delay
 	writes  *writes       // delays comments at GitHub; nil: no delay
@@ -112,7 +114,7 @@ func newStage(t testing.TB, o setting) *stage {
 		if o.hold != nil {
 			timeout = 300
 		}
-		text := fmt.Sprintf(configText, api.URL, timeout, queueURL, secret, s.nudge.URL)
+		text := fmt.Sprintf(configText, api.URL, timeout, queueURL, cmp.Or(o.lease, 8), secret, s.nudge.URL)
 		if err := os.WriteFile(s.config(i), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -166,6 +168,7 @@ polling: {enabled: false}
 queue:
 %s  max_tasks_per_hour: 0
   claim_timeout_seconds: 2
+  drain_timeout_seconds: %d
   requeue_interval_seconds: 1
   max_retries: 100
   max_drains: 100
@@ -222,8 +225,12 @@ func (s *stage) server(name string) *exec.Cmd {
 	return cmd
 }
 
-// pauseTime is longer than the lease of a decision and than a claim.
-const pauseTime = 15 * time.Second
+// pauseTime is longer than the lease of a decision and than a claim. While a server is suspended, another
+// one has some seconds to carry on.
+const (
+	pauseTime  = 12 * time.Second
+	pauseLease = 5 // seconds
+)
 
 // strike kills a process and starts it again. With pause it suspends the process for pauseTime
 // instead.

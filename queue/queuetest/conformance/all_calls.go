@@ -9,10 +9,9 @@ import (
 	"github.com/org/foreman-action/queue/queuetest/script"
 )
 
-// The numbers of concurrent callers, of their rounds, and of issues and task ids.
+// The numbers of concurrent callers, and of issues and task ids.
 const (
 	callers = 8
-	rounds  = 15
 	issues  = 3
 	taskIDs = 30
 )
@@ -28,6 +27,7 @@ type allCalls struct {
 // fail, and in the end each added task must exist once, unless it was purged.
 func parallelAllCalls(s *store) {
 	a := &allCalls{store: s}
+	rounds := 8 * *factor
 	s.race(callers, func(caller int, q queue.Queue) (string, error) {
 		for round := range rounds {
 			for i, call := range a.calls(q, caller*rounds+round) {

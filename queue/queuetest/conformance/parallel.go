@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,9 @@ import (
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest/script"
 )
+
+// Races depend on chance, so a longer run finds more.
+var factor = flag.Int("queue.rounds", 1, "multiplies the rounds of the cases in which several goroutines call the queue")
 
 func parallelCases() []Case {
 	return []Case{
@@ -112,7 +116,7 @@ func (s *store) enqueueTwenty(how queue.Outcome, task func(i int) queue.Task) {
 // parallelJoin claims a task while another one is coalesced into it. If Enqueue reports Coalesced,
 // the claim must have the new message.
 func parallelJoin(s *store) {
-	for round := range 60 {
+	for round := range 20 * *factor {
 		n := 2*round + 1
 		s.Play("enqueue %d coalesce", n)
 		second := script.Task(n+1, fmt.Sprintf("issue=%d coalesce", n))
@@ -158,7 +162,7 @@ func parallelJoin(s *store) {
 
 // parallelLastClaim tries to claim a task that is out of claims, while RequeueStale fails it.
 func parallelLastClaim(s *store) {
-	for range 20 {
+	for range 8 * *factor {
 		s.Play("enqueue\nclaim\nadvance 5m1s")
 		var over atomic.Bool
 		got := s.race(4, func(i int, q queue.Queue) (string, error) {
@@ -287,7 +291,8 @@ func parallelRequeues(s *store) {
 // parallelCycles runs tasks from Enqueue to MarkDone, with requeues at the same time. Each task
 // must be done once.
 func parallelCycles(s *store) {
-	const workers, each = 8, 10
+	const workers = 8
+	each := 6 * *factor
 	e := &executor{store: s, busy: map[int]string{}, done: map[string]bool{}}
 	s.race(workers, func(w int, q queue.Queue) (string, error) {
 		for i := range each {
@@ -339,7 +344,7 @@ func parallelBehind(s *store) {
 			}
 		},
 	}
-	for round := range 40 {
+	for round := range 12 * *factor {
 		n := 4*round + 1
 		s.Play("enqueue %[1]d issue=7 coalesce\nclaims %[1]d\ncomplete %[1]d\ndrain -> %[1]d", n)
 		if round%len(ends) == 3 {
@@ -368,7 +373,7 @@ func parallelBehind(s *store) {
 
 // parallelBehindTwo ends two tasks at the same time, while a third one is held back behind both.
 func parallelBehindTwo(s *store) {
-	for round := range 40 {
+	for round := range 12 * *factor {
 		a, b, next := 3*round+1, 3*round+2, 3*round+3
 		s.Play(`
 			enqueue %[1]d %[2]d issue=%[1]d
@@ -390,7 +395,8 @@ func parallelBehindTwo(s *store) {
 // parallelOneInFlight enqueues and carries out tasks of a few issues through both handles. At most
 // one task per issue may be in flight, and in the end each task must be done.
 func parallelOneInFlight(s *store) {
-	const workers, each, issues = 6, 12, 3
+	const workers, issues = 6, 3
+	each := 8 * *factor
 	e := &executor{store: s, busy: map[int]string{}, done: map[string]bool{}}
 	var added atomic.Int64
 	decide := func(q queue.Queue) error {

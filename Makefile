@@ -14,7 +14,7 @@ BENCH_OUT ?=
 ORIGINALS ?=
 CRASH_ROUNDS ?= 1000
 KILL_ROUNDS ?= 500
-# How many times more rounds make queue-races has than the tests.
+# make queue-races has this many times the rounds of go test.
 QUEUE_ROUNDS ?= 20
 SOAK_EVENTS ?= 100000
 # A file to which make soak also writes its report.
@@ -92,8 +92,8 @@ bench-queue: ## the queue beside backlite, River, the disk and a bare HTTP handl
 	go -C internal/queuebench run . $(if $(BENCH_POSTGRES),-postgres '$(BENCH_POSTGRES)') $(if $(BENCH_OUT),-out $(abspath $(BENCH_OUT)))
 
 .PHONY: queue-races
-queue-races: ## several callers at once on every kind of queue, for 20 times more rounds than in the tests
-	go test ./queue/queuetest ./store/sqlite ./store/postgres -run '/parallel:' -timeout 60m -queue.rounds=$(QUEUE_ROUNDS)
+queue-races: ## several callers at once on every kind of queue, with 20 times the rounds of go test
+	go test ./queue/queuetest ./store/sqlite ./store/postgres -run '^Test(Pooled)?Queue$$/^parallel:' -timeout 60m -queue.rounds=$(QUEUE_ROUNDS)
 
 .PHONY: kill
 kill: ## kill the server and an agent at 500 steps, and look for lost or doubled writes

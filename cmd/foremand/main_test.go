@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
 
 func TestMain(m *testing.M) {
-	// The scripts mostly wait, some for more than 10 seconds of the server's timers.
+	// The scripts mostly wait; some wait for more than 10 seconds for the server's timers.
 	_ = flag.Set("test.parallel", "16")
 	testscript.Main(ramdir.Tests{M: m, Setenv: os.Setenv}, map[string]func(){"foremand": main})
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // patience is how long a test waits for a request at a point. endTime is how long it waits for
-// the end of a run. Both are longer than any lease.
+// the end of a run, which is longer than any lease.
 const (
 	patience = 3 * time.Second
 	endTime  = 3 * time.Minute

@@ -226,7 +226,7 @@ func (s *stage) server(name string) *exec.Cmd {
 }
 
 // pauseTime is longer than the lease of a decision and than a claim. While a server is suspended, another
-// one has some seconds to carry on.
+// one has 7 seconds to carry on.
 const (
 	pauseTime  = 12 * time.Second
 	pauseLease = 5 // seconds

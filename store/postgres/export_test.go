@@ -74,10 +74,13 @@ func (s *Store) Run(t *testing.T, query string, args ...any) int64 {
 	return tag.RowsAffected()
 }
 
-// Empty deletes all rows, and starts the sequences again.
+// Empty deletes all rows except the version of the schema, and starts the sequences again. The test's
+// context may have ended.
 func (s *Store) Empty(t *testing.T) {
 	t.Helper()
-	_, err := s.engine.pool.Exec(context.WithoutCancel(t.Context()), `DO $$
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	defer cancel()
+	_, err := s.engine.pool.Exec(ctx, `DO $$
 DECLARE object record;
 BEGIN
   PERFORM set_config('session_replication_role', 'replica', true); -- no triggers

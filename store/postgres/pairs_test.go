@@ -19,32 +19,24 @@ type pair struct {
 	witness postgres.Witness
 }
 
-func openPair(t *testing.T, url string) *pair {
-	t.Helper()
-	p := &pair{url: url}
-	p.clock.Store(queuetest.NewClock())
-	o := postgres.Options{Now: func() time.Time { return p.clock.Load().Now() }, Connections: 8}
-	p.a, p.b = postgres.OpenWatched(t, url, o, &p.witness), postgres.OpenWatched(t, url, o, &p.witness)
-	return p
-}
-
-// pairs are the pairs of a suite. Its cases use a pair one after the other, because connecting and
-// creating tables would take most of the time of a case.
+// pairs are the pairs of a suite. Its tests use a pair one after the other, because connecting and
+// creating tables would take most of the time of a test.
 type pairs struct {
-	suite  *testing.T                       // at its end, the stores are closed
-	schema func(tb testing.TB) (url string) // creates a schema
+	suite         *testing.T                       // at its end, the stores are closed
+	schema        func(tb testing.TB) (url string) // creates a schema
+	databaseClock bool                             // the stores use the clock of the database instead of the test's
 
 	mu   sync.Mutex
 	free []*pair
 }
 
-// lend returns a pair without rows for one test. At its end, lend checks that no two transactions
-// waited for each other.
+// lend returns a pair without rows for one test. What the stores keep in memory remains. When the test
+// ends, lend checks that there was no deadlock.
 func (p *pairs) lend(t *testing.T) *pair {
 	t.Helper()
 	got := p.take()
 	if got == nil {
-		got = openPair(p.suite, p.schema(p.suite))
+		got = p.open(t)
 	}
 	got.clock.Store(queuetest.NewClock())
 	t.Cleanup(func() {
@@ -58,6 +50,26 @@ func (p *pairs) lend(t *testing.T) *pair {
 		p.free = append(p.free, got)
 	})
 	return got
+}
+
+// open opens a pair. If it fails, only the test t fails.
+func (p *pairs) open(t *testing.T) *pair {
+	t.Helper()
+	next := &pair{url: p.schema(t)}
+	next.clock.Store(queuetest.NewClock())
+	o := postgres.Options{Connections: 8}
+	if !p.databaseClock {
+		o.Now = func() time.Time { return next.clock.Load().Now() }
+	}
+	for _, store := range []**postgres.Store{&next.a, &next.b} {
+		s, err := postgres.OpenTraced(t.Context(), next.url, o, &next.witness)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.suite.Cleanup(func() { s.Close() })
+		*store = s
+	}
+	return next
 }
 
 // take returns a free pair, or nil.

@@ -27,19 +27,19 @@ func TestQueue(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	stores := pairs{suite: t, schema: postgres.Server(t).Schema}
+	stores := pairs{suite: t, schema: postgres.Server(t).Schema, databaseClock: true}
 	memorytest.Run(t, func(t *testing.T) memory.Store { return stores.lend(t).a })
 }
 
 func TestAgenda(t *testing.T) {
 	t.Parallel()
-	stores := pairs{suite: t, schema: postgres.Server(t).Schema}
+	stores := pairs{suite: t, schema: postgres.Server(t).Schema, databaseClock: true}
 	memorytest.RunAgenda(t, func(t *testing.T) memory.Agenda { return stores.lend(t).a })
 }
 
 func TestJournal(t *testing.T) {
 	t.Parallel()
-	stores := pairs{suite: t, schema: postgres.Server(t).Schema}
+	stores := pairs{suite: t, schema: postgres.Server(t).Schema, databaseClock: true}
 	memorytest.RunJournal(t, func(t *testing.T) memory.Journal {
 		p := stores.lend(t)
 		return journal{p.a, p.url}

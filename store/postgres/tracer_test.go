@@ -22,15 +22,20 @@ type Witness struct {
 	calls  map[time.Time]int   // statements by the deadline of their call
 }
 
-// OpenWatched is Open with a tracer.
-func OpenWatched(t *testing.T, url string, o Options, w *Witness) *Store {
-	t.Helper()
+// OpenTraced is Open with a tracer.
+func OpenTraced(ctx context.Context, url string, o Options, w *Witness) (*Store, error) {
 	config, err := parse(url, o)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	config.ConnConfig.Tracer = w
-	s, err := open(t.Context(), config, o)
+	return open(ctx, config, o)
+}
+
+// OpenWatched is OpenTraced for one test.
+func OpenWatched(t *testing.T, url string, o Options, w *Witness) *Store {
+	t.Helper()
+	s, err := OpenTraced(t.Context(), url, o, w)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ type allCalls struct {
 // fail, and in the end each added task must exist once, unless it was purged.
 func parallelAllCalls(s *store) {
 	a := &allCalls{store: s}
-	rounds := 8 * *factor
+	rounds := 8**factor + 1 // an odd number, so that in one round the callers make different calls
 	s.race(callers, func(caller int, q queue.Queue) (string, error) {
 		for round := range rounds {
 			for i, call := range a.calls(q, caller*rounds+round) {

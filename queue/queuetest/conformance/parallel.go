@@ -16,7 +16,7 @@ import (
 )
 
 // Races depend on chance, so a longer run finds more.
-var factor = flag.Int("queue.rounds", 1, "multiplies the rounds of the cases in which several goroutines call the queue")
+var factor = flag.Int("queue.rounds", 1, "multiplies the rounds of most cases in which several goroutines call the queue")
 
 func parallelCases() []Case {
 	return []Case{

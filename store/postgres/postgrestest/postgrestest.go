@@ -21,7 +21,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -167,7 +166,7 @@ func (c *Cluster) watch() error {
 	return c.guard.Start()
 }
 
-// Close ends the server and removes its files.
+// Close ends the pooler and the server, and removes their files.
 func (c *Cluster) Close() {
 	if c.pooled != nil {
 		c.pooled.stop()
@@ -200,7 +199,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 
 // Stop stops the server: "fast" ends all connections first, "immediate" is like a crash.
 func (c *Cluster) Stop(ctx context.Context, mode string) error {
-	c.admin.Reset()
+	c.admin.Reset() // its connections would fail after the next Start
 	return c.run(ctx, "pg_ctl", "-D", c.data(), "-w", "-m", mode, "stop")
 }
 
@@ -233,8 +232,7 @@ func (c *Cluster) exec(tb testing.TB, sql string) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
 	defer cancel()
-	// A simple query may have several statements.
-	_, err := c.admin.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
+	_, err := c.admin.Exec(ctx, sql)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -34,15 +34,13 @@ const (
 // newScratch makes the repository. The caller closes it.
 func newScratch(ctx context.Context, o Options) (*scratch, error) {
 	checkout := git.Repo{Dir: o.Dir, Environ: o.Environ}
-	var about [3]string
-	for i, args := range [][]string{{"--is-shallow-repository"}, {"--show-object-format"}, {"--path-format=absolute", "--git-path", "objects"}} {
-		out, err := checkout.Run(ctx, append([]string{"rev-parse"}, args...)...)
-		if err != nil {
-			return nil, err
-		}
-		about[i] = strings.TrimSuffix(string(out), "\n")
+	out, err := checkout.Run(ctx, "rev-parse", "--is-shallow-repository", "--show-object-format", "--path-format=absolute", "--git-path", "objects")
+	if err != nil {
+		return nil, err
 	}
-	if about[0] != "false" {
+	shallow, rest, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
+	format, objects, _ := strings.Cut(rest, "\n")
+	if shallow != "false" {
 		return nil, errors.New("the checkout is shallow: check out with fetch-depth: 0")
 	}
 	dir, err := os.MkdirTemp("", "foreman-publish-")
@@ -57,8 +55,8 @@ func newScratch(ctx context.Context, o Options) (*scratch, error) {
 	}
 	s.remote = s.git
 	s.remote.Vars = remote.Vars()
-	if _, err = s.git.Run(ctx, "init", "--quiet", "--bare", "--template=", "--object-format="+about[1], "."); err == nil {
-		err = os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(about[2]+"\n"), 0o600)
+	if _, err = s.git.Run(ctx, "init", "--quiet", "--bare", "--template=", "--object-format="+format, "."); err == nil {
+		err = os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(objects+"\n"), 0o600)
 	}
 	if err != nil {
 		s.close()

@@ -1,8 +1,8 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,7 +45,7 @@ type tree struct {
 	head   *entry            // the file HEAD
 	commit string            // the commit of HEAD
 	index  *entry            // the file index
-	staged string            // digest of the index's entries
+	staged bool              // set by since: the entries of the index differ from those before
 	dirty  map[string]*entry // files that differ from the index or are untracked; nil entry: deleted
 }
 
@@ -351,16 +351,19 @@ func (p place) since(ctx context.Context, before tree, dir, admin string, except
 	if err != nil {
 		return tree{}, err
 	}
-	staged := before.staged
+	staged := false
 	if !index.equal(before.index) {
 		g := p.git
 		g.Dir = dir
-		if staged, err = listed(ctx, g); err != nil {
-			staged = "" // git cannot read it
-		}
+		entries, unreadable := g.Run(ctx, "ls-files", "--stage", "-z")
 		if err := restore(own, "index", before.index); err != nil {
 			return tree{}, err
 		}
+		earlier, err := g.Run(ctx, "ls-files", "--stage", "-z")
+		if err != nil {
+			return tree{}, err
+		}
+		staged = unreadable != nil || !bytes.Equal(entries, earlier)
 		// Many builds of git compare modification times in whole seconds. The index becomes older than
 		// all files, so that git compares their contents. Otherwise it misses a change within a second
 		// that keeps the size.
@@ -372,13 +375,6 @@ func (p place) since(ctx context.Context, before tree, dir, admin string, except
 	now, err := p.state(ctx, dir, admin, except)
 	now.head, now.staged = head, staged
 	return now, err
-}
-
-// listed returns a digest of an index's entries.
-func listed(ctx context.Context, g git.Repo) (string, error) {
-	out, err := g.Run(ctx, "ls-files", "--stage", "-z")
-	sum := sha256.Sum256(out)
-	return string(sum[:]), err
 }
 
 // state returns the state of a working tree, without the paths in except.
@@ -403,9 +399,6 @@ func (p place) state(ctx context.Context, dir, admin string, except []string) (t
 		return t, err
 	}
 	if t.commit, err = g.Resolve(ctx, "HEAD"); err != nil {
-		return t, err
-	}
-	if t.staged, err = listed(ctx, g); err != nil {
 		return t, err
 	}
 	changes, err := g.Status(ctx, true)
@@ -437,7 +430,7 @@ func (t tree) differences(now tree) []string {
 	if !t.head.equal(now.head) || t.commit != now.commit {
 		changed = append(changed, "HEAD")
 	}
-	if t.staged != now.staged {
+	if now.staged {
 		changed = append(changed, "the index")
 	}
 	for name, content := range now.dirty {

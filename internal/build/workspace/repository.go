@@ -28,28 +28,29 @@ type Repository struct {
 // Open finds the repository that a folder is in.
 func Open(ctx context.Context, dir string, environ []string) (*Repository, error) {
 	g := git.Repo{Dir: dir, Environ: environ}
-	bare, err := g.Run(ctx, "rev-parse", "--is-inside-work-tree")
-	if err != nil {
+	out, err := g.Run(ctx, "rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--show-toplevel", "--git-common-dir", "--absolute-git-dir")
+	if err != nil { // in a bare repository, --show-toplevel fails
+		if inside, failed := g.Run(ctx, "rev-parse", "--is-inside-work-tree"); failed == nil && strings.TrimSpace(string(inside)) != "true" {
+			return nil, fmt.Errorf("open the repository in %s: it has no working tree", dir)
+		}
 		return nil, fmt.Errorf("open the repository in %s: %w", dir, err)
 	}
-	if strings.TrimSpace(string(bare)) != "true" {
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	const wanted = 4
+	switch {
+	case len(lines) != wanted:
+		return nil, fmt.Errorf("open the repository in %s: its path contains a line break; rename the folder", dir)
+	case lines[0] != "true":
 		return nil, fmt.Errorf("open the repository in %s: it has no working tree", dir)
 	}
-	var paths [3]string
-	for i, what := range []string{"--show-toplevel", "--git-common-dir", "--absolute-git-dir"} {
-		out, err := g.Run(ctx, "rev-parse", "--path-format=absolute", what)
-		if err != nil {
-			return nil, fmt.Errorf("open the repository in %s: %w", dir, err)
-		}
-		paths[i] = strings.TrimSuffix(string(out), "\n")
-	}
-	g.Dir = paths[0]
+	root, common, own := lines[1], lines[2], lines[3]
+	g.Dir = root
 	if _, err := g.Resolve(ctx, "HEAD"); errors.Is(err, git.ErrNoCommit) {
 		return nil, fmt.Errorf("open the repository in %s: it has no commit yet; make the first one", dir)
 	} else if err != nil {
-		return nil, fmt.Errorf("open the repository in %s, whose working tree is %s: %w", dir, paths[0], err)
+		return nil, fmt.Errorf("open the repository in %s, whose working tree is %s: %w", dir, root, err)
 	}
-	return &Repository{Root: paths[0], common: paths[1], own: paths[2], git: g}, nil
+	return &Repository{Root: root, common: common, own: own, git: g}, nil
 }
 
 // Base returns the commit from which a change starts, and the name of its branch. It resolves ref,

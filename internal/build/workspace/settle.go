@@ -109,9 +109,9 @@ func unfinished(name string) bool {
 // the branch is a symbolic ref, because a commit would then change another branch.
 func (p place) settleBranch(ctx context.Context, start string) error {
 	ref := "refs/heads/" + p.branch
-	_, notSymbolic := p.git.Run(ctx, "symbolic-ref", "--quiet", ref)
-	_, notBelow := p.git.Run(ctx, "merge-base", "--is-ancestor", start, ref)
-	if err := ctx.Err(); err != nil || notSymbolic != nil && notBelow == nil {
+	// git prints nothing if the branch does not exist or does not contain start.
+	out, _ := p.git.Run(ctx, "for-each-ref", "--format=to %(symref)", "--contains="+start, ref)
+	if err := ctx.Err(); err != nil || string(out) == "to \n" {
 		return err
 	}
 	if _, err := p.git.Run(ctx, "update-ref", "--no-deref", ref, start); err == nil || ctx.Err() != nil {
@@ -145,7 +145,6 @@ func (p place) settleIndex(ctx context.Context, start string) error {
 		_, err := g.Run(ctx, "read-tree", start)
 		return err
 	}
-	sparse, _ := g.Run(ctx, "config", "--type=bool", "core.sparseCheckout") // exits 1 where it is not set
 	assumed, skipped := []string{"update-index", "--no-assume-unchanged", "--"}, []string{"update-index", "--no-skip-worktree", "--"}
 	none := len(assumed)
 	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
@@ -153,8 +152,14 @@ func (p place) settleIndex(ctx context.Context, start string) error {
 		if strings.ToUpper(mark) != mark {
 			assumed = append(assumed, path)
 		}
-		if strings.EqualFold(mark, "S") && strings.TrimSpace(string(sparse)) != "true" {
+		if strings.EqualFold(mark, "S") {
 			skipped = append(skipped, path)
+		}
+	}
+	if len(skipped) > none {
+		sparse, _ := g.Run(ctx, "config", "--type=bool", "core.sparseCheckout") // exits 1 where it is not set
+		if strings.TrimSpace(string(sparse)) == "true" {
+			skipped = skipped[:none]
 		}
 	}
 	for _, args := range [][]string{assumed, skipped} {

@@ -380,6 +380,7 @@ func TestAdd(t *testing.T) {
 		"a branch without a worktree":    `git worktree remove --force "$W"; git branch -f foreman/t1 HEAD`,
 		"an empty folder":                `git worktree remove --force "$W"; mkdir "$W"`,
 		"locked":                         `git worktree lock "$W"`,
+		"another folder had the branch":  `git worktree remove --force "$W"; git worktree add -q "$W-2" foreman/t1; rm -r "$W-2"`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -478,6 +479,19 @@ func TestOpen(t *testing.T) {
 				t.Errorf("found %q %v", found, err)
 			}
 		})
+	}
+}
+
+// TestOpenLineBreak opens a repository whose path git prints as two lines.
+func TestOpenLineBreak(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "a\nb")
+	if err := os.Mkdir(dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	sh(t, dir, "git init -q . && git commit -q --allow-empty -m x")
+	if _, err := workspace.Open(t.Context(), dir, environ()); err == nil || !strings.Contains(err.Error(), "line break") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -24,13 +24,19 @@ import (
 )
 
 // shim is a stand-in for git, GIT, with its files in the folder SHIM. It counts calls, and at call
-// number SHIM/at it kills its caller, before or after git ran.
+// number SHIM/at it kills its caller, before or after git ran. It starts no other programs, because
+// it runs often.
 const shim = `#!/bin/sh
-echo >> SHIM/calls
-if [ "$(wc -l < SHIM/calls)" -eq "$(cat SHIM/at)" ]; then
-	test -e SHIM/after && GIT "$@" > /dev/null 2>&1
-	kill -9 $PPID
-	exit 1
+read -r at < SHIM/at
+if [ "$at" -gt 0 ]; then
+	echo >> SHIM/calls
+	calls=0
+	while read -r _; do calls=$((calls + 1)); done < SHIM/calls
+	if [ "$calls" -eq "$at" ]; then
+		test -e SHIM/after && GIT "$@" > /dev/null 2>&1
+		kill -9 $PPID
+		exit 1
+	fi
 fi
 exec GIT "$@"
 `
@@ -71,7 +77,7 @@ func newKilled(t *testing.T) *killed {
 	for name, value := range gitVariables(root) {
 		k.env = append(k.env, name+"="+value)
 	}
-	k.write(filepath.Join(k.shim, "at"), "0")
+	k.write(filepath.Join(k.shim, "at"), "0\n")
 	if err := errors.Join(
 		programtest.Write(filepath.Join(k.shim, "git"), strings.NewReplacer("GIT", git, "SHIM", k.shim).Replace(shim)),
 		programtest.Write(filepath.Join(k.shim, "gh"), "#!/bin/sh\ntest \"$1\" = auth || echo me\n"),
@@ -124,7 +130,7 @@ func (k *killed) must(args ...string) map[string]any {
 func (k *killed) kill(at int, after bool, args ...string) bool {
 	k.t.Helper()
 	k.write(filepath.Join(k.shim, "calls"), "")
-	k.write(filepath.Join(k.shim, "at"), strconv.Itoa(at))
+	k.write(filepath.Join(k.shim, "at"), strconv.Itoa(at)+"\n")
 	flag := filepath.Join(k.shim, "after")
 	if after {
 		k.write(flag, "")
@@ -132,7 +138,7 @@ func (k *killed) kill(at int, after bool, args ...string) bool {
 		k.t.Fatal(err)
 	}
 	_, err := k.run(args...)
-	k.write(filepath.Join(k.shim, "at"), "0")
+	k.write(filepath.Join(k.shim, "at"), "0\n")
 	return err != nil
 }
 

@@ -120,30 +120,35 @@ func copyFile(dir, from, to string) error {
 }
 
 // changed returns two lists. changed are paths that differ from the index, or are untracked and
-// not ignored. hidden are paths whose changes the index hides from git. Three git commands run
+// not ignored. hidden are paths whose changes the index hides from git. Two git commands run
 // concurrently for this.
 func (s *Scratch) changed(ctx context.Context) (changed, hidden []string, err error) {
-	kinds := [][]string{{"--modified"}, {"--others", "--exclude-standard"}, {"--cached", "-v"}}
-	outs, errs := make([][]byte, len(kinds)), make([]error, len(kinds))
+	var others, tracked []byte
+	var errOthers, errTracked error
 	var running sync.WaitGroup
-	for i, kind := range kinds {
-		running.Go(func() { outs[i], errs[i] = s.Files.Run(ctx, append([]string{"ls-files", "-z"}, kind...)...) })
-	}
+	running.Go(func() { others, errOthers = s.Files.Run(ctx, "ls-files", "-z", "--others", "--exclude-standard") })
+	running.Go(func() { tracked, errTracked = s.Files.Run(ctx, "ls-files", "-z", "-v", "--cached", "--modified") })
 	running.Wait()
-	last := len(kinds) - 1
-	for name := range bytes.SplitSeq(slices.Concat(outs[:last]...), []byte{0}) {
+	for name := range bytes.SplitSeq(others, []byte{0}) {
 		if len(name) > 0 {
 			changed = append(changed, strings.TrimSuffix(string(name), "/")) // of a nested repository
 		}
 	}
-	for entry := range bytes.SplitSeq(outs[last], []byte{0}) {
-		// Git marks assume-unchanged by a lower-case letter, and skip-worktree by an S.
-		if letter, name, ok := bytes.Cut(entry, []byte(" ")); ok && (letter[0] == 'S' || 'a' <= letter[0] && letter[0] <= 'z') {
+	for entry := range bytes.SplitSeq(tracked, []byte{0}) {
+		letter, name, ok := bytes.Cut(entry, []byte(" "))
+		if !ok {
+			continue
+		}
+		// Git lists a modified file a second time, with a C. It marks assume-unchanged by a lower-case
+		// letter, and skip-worktree by an S.
+		if letter[0] == 'C' || letter[0] == 'c' {
+			changed = append(changed, string(name))
+		} else if letter[0] == 'S' || 'a' <= letter[0] && letter[0] <= 'z' {
 			hidden = append(hidden, string(name))
 		}
 	}
 	slices.Sort(changed)
-	return slices.Compact(changed), hidden, cmp.Or(errs...)
+	return slices.Compact(changed), hidden, cmp.Or(errOthers, errTracked)
 }
 
 // Clean reports whether the workspace is the same as the clone's commit, so that "git status

@@ -143,7 +143,7 @@ func (c *consumer) clean(report build.Report) {
 	if got := c.sh("git worktree list | wc -l; git status --porcelain; git symbolic-ref --short HEAD"); got != "1\nmain" {
 		c.t.Errorf("the checkout: %s", got)
 	}
-	if got := c.sh("git log --all --format= --name-only -- builder_result.json inspector_result.json .foreman/tmp"); got != "" {
+	if got := c.sh("git log --all -m --format= --name-only -- builder_result.json inspector_result.json .foreman/tmp"); got != "" {
 		c.t.Errorf("a commit contains %s", got)
 	}
 }

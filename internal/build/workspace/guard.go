@@ -360,10 +360,7 @@ func (p place) since(ctx context.Context, before tree, dir, admin string, except
 			return tree{}, err
 		}
 		earlier, err := g.Run(ctx, "ls-files", "--stage", "-z")
-		if err != nil {
-			return tree{}, err
-		}
-		staged = unreadable != nil || !bytes.Equal(entries, earlier)
+		staged = unreadable != nil || err != nil || !bytes.Equal(entries, earlier)
 		// Many builds of git compare modification times in whole seconds. The index becomes older than
 		// all files, so that git compares their contents. Otherwise it misses a change within a second
 		// that keeps the size.

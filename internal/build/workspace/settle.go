@@ -109,22 +109,34 @@ func unfinished(name string) bool {
 // the branch is a symbolic ref, because a commit would then change another branch.
 func (p place) settleBranch(ctx context.Context, start string) error {
 	ref := "refs/heads/" + p.branch
-	// git prints nothing if the branch does not exist or does not contain start.
-	out, _ := p.git.Run(ctx, "for-each-ref", "--format=to %(symref)", "--contains="+start, ref)
-	if err := ctx.Err(); err != nil || string(out) == "to \n" {
+	// git lists the branch if it contains start, and also the refs below it, which only an agent can
+	// have made.
+	out, _ := p.git.Run(ctx, "for-each-ref", "--format=%(refname) %(symref)", "--contains="+start, ref)
+	if err := ctx.Err(); err != nil || string(out) == ref+" \n" {
 		return err
 	}
 	if _, err := p.git.Run(ctx, "update-ref", "--no-deref", ref, start); err == nil || ctx.Err() != nil {
 		return err
 	}
-	// The file in place of the ref is not a valid ref.
+	// The file in place of the ref is not a valid ref, or there are refs or logs of refs below it.
 	root, err := os.OpenRoot(p.common)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if err := removeAll(root, ref); err != nil {
+	for _, name := range []string{ref, "logs/" + ref} {
+		if err := removeAll(root, name); err != nil {
+			return err
+		}
+	}
+	packed, err := p.git.Run(ctx, "for-each-ref", "--format=%(refname)", ref+"/")
+	if err != nil {
 		return err
+	}
+	for _, name := range strings.Fields(string(packed)) {
+		if _, err := p.git.Run(ctx, "update-ref", "--no-deref", "-d", name); err != nil {
+			return err
+		}
 	}
 	_, err = p.git.Run(ctx, "update-ref", "--no-deref", ref, start)
 	return err

@@ -218,6 +218,23 @@ func TestPlantedPrograms(t *testing.T) {
 	}
 }
 
+// TestCommitBranchBelow makes the branch of the run lead to main, and hides this behind a packed
+// branch below it that does contain the start commit.
+func TestCommitBranchBelow(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	start := sh(t, p.tree.Dir, "echo work >a.txt; git commit -qam work; git rev-parse HEAD")
+	sh(t, p.tree.Dir, `git checkout -q --detach; git branch -qD foreman/t1; git branch foreman/t1/x; git pack-refs --all
+		C=$(git rev-parse --path-format=absolute --git-common-dir); mkdir -p "$C/refs/heads/foreman"; echo 'ref: refs/heads/main' >"$C/refs/heads/foreman/t1"; echo more >>a.txt`)
+	head, err := p.tree.Commit(t.Context(), start, author, "m", nil)
+	if err != nil {
+		t.Error(err)
+	}
+	if got := sh(t, p.root, "git rev-parse main foreman/t1"); got != p.base+"\n"+head {
+		t.Errorf("main and the branch are at %s, want %s and %s", got, p.base, head)
+	}
+}
+
 func TestInspectorChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ script, want string }{
@@ -236,6 +253,7 @@ func TestInspectorChangesNothing(t *testing.T) {
 		"a lock":                 {`echo bad >>a.txt; touch "$(git rev-parse --git-dir)/index.lock"`, "a.txt"},
 		"no branch":              {`git update-ref -d refs/heads/foreman/t1`, "the worktree's git folder"},
 		"a broken index":         {`echo bad >"$(git rev-parse --git-dir)/index"`, "the index"},
+		"a branch below":         {`git checkout -q --detach; git branch -qD foreman/t1; git branch foreman/t1/x`, "the worktree's git folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -302,6 +320,7 @@ func TestCommitAfter(t *testing.T) {
 		"a branch for main":     `git symbolic-ref refs/heads/foreman/t1 refs/heads/main`,
 		"a branch that is none": `echo bad >"$C/refs/heads/foreman/t1"`,
 		"another branch":        `git checkout -q -b foreman/other; git commit -qam x`,
+		"a branch below":        `git checkout -q --detach; git branch -qD foreman/t1; git branch foreman/t1/x`,
 		"a broken HEAD":         `echo bad >"$D/HEAD"`,
 		"a broken index":        `echo bad >"$D/index"`,
 		"no index":              `rm "$D/index"`,

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +32,9 @@ type Author struct{ Name, Email string }
 // earlier run left a worktree in dir, Add removes it. Errors: another folder that is not empty, or
 // a branch that is checked out in another worktree.
 func (r *Repository) Add(ctx context.Context, dir, branch, commit string) (*Worktree, error) {
+	if err := r.checkBranch(ctx, branch); err != nil {
+		return nil, err
+	}
 	w := r.worktree(dir, branch)
 	if err := w.Remove(ctx); err != nil {
 		return nil, err
@@ -46,7 +48,10 @@ func (r *Repository) Add(ctx context.Context, dir, branch, commit string) (*Work
 	// --force permits a dir that git still lists. It does not permit the reset of a branch that
 	// another worktree has checked out.
 	if _, err := r.git.Run(ctx, "worktree", "add", "--quiet", "--force", "-B", branch, "--", dir, commit); err != nil {
-		return nil, fmt.Errorf("make the worktree %s: %w", dir, cmp.Or(r.unusable(ctx, branch), err))
+		if other, _ := r.find(ctx, func(_, checkedOut string) bool { return checkedOut == "refs/heads/"+branch }); other != "" {
+			return nil, fmt.Errorf("make the worktree %s: the branch %s is checked out in %s; check out another branch there", dir, branch, other)
+		}
+		return nil, fmt.Errorf("make the worktree %s: %w", dir, err)
 	}
 	admin, err := adminFolder(r.common, dir)
 	w.admin = admin
@@ -73,26 +78,18 @@ func adminFolder(common, dir string) (string, error) {
 	return filepath.ToSlash(name), nil
 }
 
-// unusable returns why git cannot check out a branch in a new worktree; nil if it does not know:
-// git does not accept the name, another worktree has the branch, or a branch exists whose name is a
-// folder of this name, such as "foreman" for "foreman/t1".
-func (r *Repository) unusable(ctx context.Context, branch string) error {
-	if _, err := r.git.Run(ctx, "check-ref-format", "--branch", branch); err != nil && ctx.Err() == nil {
+// checkBranch returns an error if git does not accept the branch name. It also returns an error if
+// a branch exists whose name is a folder of this name, such as "foreman" for "foreman/t1".
+func (r *Repository) checkBranch(ctx context.Context, branch string) error {
+	if _, err := r.git.Run(ctx, "check-ref-format", "--branch", branch); err != nil {
 		return fmt.Errorf("git does not accept the branch name %q: choose another task id", branch)
-	}
-	if listed, err := r.list(ctx); err == nil {
-		for _, other := range listed {
-			if other.ref == "refs/heads/"+branch {
-				return fmt.Errorf("the branch %s is checked out in %s; check out another branch there", branch, other.path)
-			}
-		}
 	}
 	for i, c := range branch {
 		if c != '/' {
 			continue
 		}
 		if _, err := r.git.Resolve(ctx, "refs/heads/"+branch[:i]); err == nil {
-			return fmt.Errorf("the branch %s exists, and git cannot also have %s; rename that branch", branch[:i], branch)
+			return fmt.Errorf("make the branch %s: the branch %s exists, and git cannot have both; rename that branch", branch, branch[:i])
 		}
 	}
 	return nil
@@ -101,30 +98,17 @@ func (r *Repository) unusable(ctx context.Context, branch string) error {
 // Remove removes a worktree and its folder, but not the branch. A missing worktree is not an
 // error.
 func (w *Worktree) Remove(ctx context.Context) error {
-	listed, err := w.repo.list(ctx)
+	ours, err := w.registered(ctx)
 	if err != nil {
 		return err
 	}
-	dir := w.Dir
-	if parent, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
-		dir = filepath.Join(parent, filepath.Base(dir))
-	}
-	prune := false
-	for _, tree := range listed {
-		if tree.path == w.repo.Root || tree.path != dir && tree.path != w.Dir {
-			prune = prune || tree.prunable
-			continue
-		}
+	if ours {
 		if _, err := w.repo.git.Run(ctx, "worktree", "remove", "--force", "--force", "--", w.Dir); err != nil {
 			// git fails if the folder has lost its .git, or files their permissions.
 			if err := w.removeFolder(); err != nil {
 				return fmt.Errorf("remove the worktree %s: %w", w.Dir, err)
 			}
-			prune = true
 		}
-	}
-	if !prune {
-		return nil
 	}
 	if _, err := w.repo.git.Run(ctx, "worktree", "prune"); err != nil {
 		return fmt.Errorf("remove the worktree %s: %w", w.Dir, err)
@@ -141,35 +125,38 @@ func (w *Worktree) removeFolder() error {
 	return removeAll(root, filepath.Base(w.Dir))
 }
 
-// A listedTree is a worktree in git's list.
-type listedTree struct {
-	path     string
-	ref      string // of its branch; empty if no branch is checked out
-	prunable bool   // git may forget it, for example because its folder does not exist
+// registered reports whether git lists the worktree.
+func (w *Worktree) registered(ctx context.Context) (bool, error) {
+	dir := w.Dir
+	if parent, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
+		dir = filepath.Join(parent, filepath.Base(dir))
+	}
+	path, err := w.repo.find(ctx, func(path, _ string) bool { return path == dir || path == w.Dir })
+	return path != "" && path != w.repo.Root, err
 }
 
-// list returns the worktrees that git knows, with the checkout itself.
-func (r *Repository) list(ctx context.Context) ([]listedTree, error) {
+// find returns the path of the first worktree that match accepts; empty if there is none. match
+// gets the path of a worktree, and the ref of its branch; empty if no branch is checked out.
+func (r *Repository) find(ctx context.Context, match func(path, ref string) bool) (path string, err error) {
 	out, err := r.git.Run(ctx, "worktree", "list", "--porcelain", "-z")
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	var all []listedTree
-	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00\x00"), "\x00\x00") {
-		var tree listedTree
+	for entry := range strings.SplitSeq(string(out), "\x00\x00") {
+		var ref string
 		for field := range strings.SplitSeq(entry, "\x00") {
-			switch key, value, _ := strings.Cut(field, " "); key {
-			case "worktree":
-				tree.path = value
-			case "branch":
-				tree.ref = value
-			case "prunable":
-				tree.prunable = true
+			if value, ok := strings.CutPrefix(field, "worktree "); ok {
+				path = value
+			}
+			if value, ok := strings.CutPrefix(field, "branch "); ok {
+				ref = value
 			}
 		}
-		all = append(all, tree)
+		if entry != "" && match(path, ref) {
+			return path, nil
+		}
 	}
-	return all, nil
+	return "", nil
 }
 
 // Head returns the commit that is checked out, and its tree.

@@ -133,7 +133,7 @@ func (p place) settleBranch(ctx context.Context, start string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range strings.Fields(string(packed)) {
+	for name := range strings.FieldsSeq(string(packed)) {
 		if _, err := p.git.Run(ctx, "update-ref", "--no-deref", "-d", name); err != nil {
 			return err
 		}

@@ -304,7 +304,7 @@ func TestRuns(t *testing.T) {
 			round: 1, code: 1, reason: machine.SetupFailed,
 		},
 		"the Builder hangs": {
-			builder: "setsid sleep 300 & sleep 300", inspector: "exit 1", more: "limits: {attempts: 1, run_timeout: 1s}\n",
+			builder: "setsid sleep 300 & sleep 300", inspector: "exit 1", more: "limits: {attempts: 1, run_timeout: 5s}\n",
 			round: 1, code: 124, reason: machine.Timeout,
 		},
 		"no token reaches an agent": {

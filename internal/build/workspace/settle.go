@@ -106,7 +106,8 @@ func unfinished(name string) bool {
 }
 
 // settleBranch resets the branch to start if it does not descend from start. It does the same if
-// the branch is a symbolic ref, because a commit would then change another branch.
+// the branch is a symbolic ref, because a commit would then change another branch. It removes refs
+// below the branch if they prevent this.
 func (p place) settleBranch(ctx context.Context, start string) error {
 	ref := "refs/heads/" + p.branch
 	// git lists the branch if it contains start, and also the refs below it, which only an agent can

@@ -103,30 +103,34 @@ func (b *tab) text(id string) string {
 	return eval[string](b, fmt.Sprintf(`document.getElementById(%q).innerText`, id))
 }
 
-// fill sets fields as if a user typed, and waits for the answer.
-func (b *tab) fill(fields map[string]string) {
+// ask runs a script that changes fields, and waits for the answer.
+func (b *tab) ask(script string) {
 	b.t.Helper()
 	n := eval[int](b, `Number(document.documentElement.dataset.answered || 0)`)
-	b.set(fields)
+	b.do(script)
 	b.answered(n + 1)
 }
 
-// set sets fields as if a user typed.
-func (b *tab) set(fields map[string]string) {
+// fill sets fields as if a user typed, and waits for the answer.
+func (b *tab) fill(fields map[string]string) {
 	b.t.Helper()
+	b.ask(typing(b.t, fields))
+}
+
+// typing returns a script that sets fields as if a user typed.
+func typing(t *testing.T, fields map[string]string) string {
+	t.Helper()
 	values, err := json.Marshal(fields)
 	if err != nil {
-		b.t.Fatal(err)
+		t.Fatal(err)
 	}
-	b.do(fmt.Sprintf(`(() => { for (const [id, value] of Object.entries(%s)) { const f = document.getElementById(id); f.value = value; f.dispatchEvent(new Event("input", { bubbles: true })); } })()`, values))
+	return fmt.Sprintf(`(() => { for (const [id, value] of Object.entries(%s)) { const f = document.getElementById(id); f.value = value; f.dispatchEvent(new Event("input", { bubbles: true })); } })()`, values)
 }
 
 // pick chooses an example by its index, and waits for the answer.
 func (b *tab) pick(n int) {
 	b.t.Helper()
-	before := eval[int](b, `Number(document.documentElement.dataset.answered || 0)`)
-	b.do(fmt.Sprintf(`(() => { const f = document.getElementById("example"); f.value = %q; f.dispatchEvent(new Event("change", { bubbles: true })); })()`, fmt.Sprint(n)))
-	b.answered(before + 1)
+	b.ask(fmt.Sprintf(`(() => { const f = document.getElementById("example"); f.value = %q; f.dispatchEvent(new Event("change", { bubbles: true })); })()`, fmt.Sprint(n)))
 }
 
 // TestPlaygroundSteps goes through the page as a visitor: the first example, one's own rules, a
@@ -150,7 +154,7 @@ func TestPlaygroundSteps(t *testing.T) {
 
 	const rules = "version: 1\nrules:\n  - id: own\n    on: [issues.opened]\n    when: issue.title contains \"lamp\" and issue.author == \"mona\"\n    then: [{add_label: light}]\n" +
 		"tests:\n  - {name: dark, issue: {title: dark}, expect: {fired: [own]}}\n"
-	b.do(`document.getElementById("by-issue").click()`)
+	b.ask(`document.getElementById("by-issue").click()`)
 	b.fill(map[string]string{"rules": rules, "title": "The lamp", "body": "", "labels": "", "author": "mona", "event": "issues.opened"})
 	if got := b.text("summary"); got != "1 of 1 rule fires · 1 action · 1 of 1 test failed" {
 		t.Errorf("summary: %q", got)
@@ -277,7 +281,7 @@ func TestPlaygroundHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.do(`document.getElementById("by-issue").click()`)
+	b.ask(`document.getElementById("by-issue").click()`)
 	rules := fmt.Sprintf("version: 1\nrules:\n  - {id: a, on: issues.opened, when: 'issue.body contains \"<\"', then: [{comment: %s}]}\ntests:\n  - {name: %s, issue: {body: '<'}, expect: {fired: []}}\n", quoted, quoted)
 	for _, r := range []string{rules, "version: 1\n" + string(quoted) + ": 1\n", all} {
 		b.fill(map[string]string{"rules": r, "title": all, "body": all, "labels": all, "author": "<img src=x onerror=window.evil=1>"})
@@ -348,8 +352,8 @@ func endlessWorker(t *testing.T, site string) http.Handler {
 // stops the engine with a message, and the engine answers the next text.
 func TestPlaygroundWatchdog(t *testing.T) {
 	b, _ := servePlayground(t, 1400, endlessWorker(t, siteDir(t)))
-	b.do(`document.getElementById("by-issue").click()`)
-	b.set(map[string]string{"body": endless})
+	b.ask(`document.getElementById("by-issue").click()`)
+	b.do(typing(t, map[string]string{"body": endless}))
 	b.do(`(() => { window.gap = 0; let last = performance.now(); setInterval(() => { const now = performance.now(); window.gap = Math.max(window.gap, now - last); last = now; }, 10); })()`)
 	b.until(`/^Stopped after \d+ s: these rules take too long/.test(document.getElementById("summary").textContent)`)
 	t.Logf("the page paused for at most %.0f ms", eval[float64](b, `window.gap`))
@@ -363,7 +367,7 @@ func TestPlaygroundWatchdog(t *testing.T) {
 	}
 
 	// Nesting that exceeds the worker's stack also ends the engine.
-	b.set(map[string]string{"rules": strings.Repeat("[", 100_000)})
+	b.do(typing(t, map[string]string{"rules": strings.Repeat("[", 100_000)}))
 	b.until(`document.getElementById("summary").textContent === "The rule engine stopped: these rules, or this event, are nested too deeply. Change the text to try again."`)
 	b.fill(map[string]string{"rules": sound})
 	if got := b.text("summary"); got != "1 of 1 rule fires · 1 action" {
@@ -502,7 +506,7 @@ func TestPlaygroundSpeed(t *testing.T) {
 
 	b, address := newPlayground(t, 1400)
 	b.do(`document.getElementById("by-payload").click()`)
-	b.set(map[string]string{"payload": payload})
+	b.fill(map[string]string{"payload": payload})
 	edit := func(n int) string {
 		b.fill(map[string]string{"rules": request.Rules + fmt.Sprintf("# %d\n", n)})
 		return eval[string](b, `document.documentElement.dataset.took`)

@@ -90,7 +90,11 @@ func openSandbox(t *testing.T, locks string, settings sandbox.Settings) *sandbox
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close() })
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return s
 }
 

@@ -12,8 +12,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/internal/filelock"
+	"github.com/org/foreman-action/internal/wait"
 )
 
 // A registry is a directory with an ID and a lock for each live run. Containers and volumes have
@@ -154,21 +156,27 @@ func (r *registry) removeDead(ctx context.Context, self string, log *slog.Logger
 	return nil
 }
 
-// remove removes the containers and volumes of a run.
+// How often, and with which pauses, removing is tried: for about 7 s.
+const (
+	removeTries     = 9
+	minRemovalPause = 50 * time.Millisecond
+	maxRemovalPause = 2 * time.Second
+)
+
+// remove removes the containers and volumes of a run. It retries, because docker may still create a
+// container after its run was killed, and refuses to remove a container or its volumes while it removes
+// that container already.
 func (r *registry) remove(ctx context.Context, run string) error {
 	filters := []string{"--filter", "label=" + r.name + ".run=" + run, "--filter", "label=" + r.name + ".owner=" + r.owner, "--quiet"}
-	var err error
-	// Docker may still create a container after its run was killed, and such a container keeps the
-	// volumes in use. So removing is tried three times.
-	for range 3 {
-		if err = r.removeAll(ctx, append([]string{"ps", "--all"}, filters...), []string{"rm", "--force", "--volumes"}); err == nil {
+	for n := 0; ; n++ {
+		err := r.removeAll(ctx, append([]string{"ps", "--all"}, filters...), []string{"rm", "--force", "--volumes"})
+		if err == nil {
 			err = r.removeAll(ctx, append([]string{"volume", "ls"}, filters...), []string{"volume", "rm", "--force"})
 		}
-		if err == nil || errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
-			break
+		if err == nil || errors.Is(err, ErrUnavailable) || n == removeTries-1 || wait.For(ctx, wait.Backoff(n, minRemovalPause, maxRemovalPause)) != nil {
+			return err
 		}
 	}
-	return err
 }
 
 func (r *registry) removeAll(ctx context.Context, list, remove []string) error {

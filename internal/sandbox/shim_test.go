@@ -427,6 +427,35 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestCloseInUse closes a session whose volumes docker reports as in use a few times.
+func TestCloseInUse(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, "")
+	s, err := sandbox.Open(t.Context(), e.options(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.set(t, "list-volume", "v1\n")
+	// Each failed call removes one character.
+	e.set(t, "in-use", "xxx")
+	e.set(t, "docker", strings.Replace(shim, "case $1 in\nkill)", `case "$1 $2" in
+"volume rm") left=$(cat "$here/in-use"); if [ "$left" ]; then printf %s "${left#x}" >"$here/in-use"; echo "volume is in use" >&2; exit 1; fi ;;
+esac
+case $1 in
+kill)`, 1))
+	e.set(t, "argv", "")
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	calls := e.calls(t)
+	if n := strings.Count(calls, "volume rm --force v1\n"); n != 4 {
+		t.Errorf("%d tries, want 4; calls:\n%s", n, calls)
+	}
+	if calls := strings.Count(calls, "ps --all"); calls != 4 {
+		t.Errorf("the containers were listed %d times, want 4", calls)
+	}
+}
+
 // TestLeftovers removes the containers and volumes of dead runs, but not those of a live run.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite what the scripts expect")
 
 func TestMain(m *testing.M) {
 	// The scripts mostly wait; some wait for more than 10 seconds for the server's timers.
-	_ = flag.Set("test.parallel", "16")
+	_ = flag.Set("test.parallel", "32")
 	testscript.Main(ramdir.Tests{M: m, Setenv: os.Setenv}, map[string]func(){"foremand": main})
 }
 

@@ -19,8 +19,8 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	// Three tests a processor run at a time, because some wait for timeouts. More would wait for locks of
-	// each other in busy loops.
+	// Six tests run at a time, because some wait for timeouts. More would wait for locks of each other in
+	// busy loops.
 	_ = flag.Set("test.parallel", "6")
 	// These tests kill connections and the server, not the machine, so commits need no flush.
 	if err := ramdir.Use(os.Setenv); err != nil {

@@ -124,6 +124,7 @@ func TestSilent(t *testing.T) {
 	m := newMute(t, direct)
 	// The timeout is longer than any answer takes, even on a slow machine.
 	s := open(t, m.url, postgres.Options{Timeout: 5 * time.Second})
+	defer m.end() // before the store is closed, because closing a silent connection takes a while
 	changes, stop := s.Watch()
 	defer stop()
 	enqueue(t, s, "1")

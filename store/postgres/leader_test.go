@@ -8,19 +8,6 @@ import (
 	"github.com/org/foreman-action/store/postgres"
 )
 
-// TestLeadSilent makes the machine of a leader vanish without closing its connection.
-func TestLeadSilent(t *testing.T) {
-	t.Parallel()
-	url := postgres.Server(t).Database(t)
-	leadSilent(t, url, url)
-}
-
-func TestPooledLeadSilent(t *testing.T) {
-	t.Parallel()
-	direct, behind := pooled(t)
-	leadSilent(t, direct, behind)
-}
-
 // TestLead runs two processes that try to lead. Only one leads at a time, and the other one leads
 // when the first one loses its connection or ends.
 func TestLead(t *testing.T) {

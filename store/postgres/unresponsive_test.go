@@ -187,6 +187,19 @@ func told(changes <-chan queue.Change, agent string) bool {
 	}
 }
 
+// TestLeadSilent makes the machine of a leader vanish without closing its connection.
+func TestLeadSilent(t *testing.T) {
+	t.Parallel()
+	url := postgres.Server(t).Database(t)
+	leadSilent(t, url, url)
+}
+
+func TestPooledLeadSilent(t *testing.T) {
+	t.Parallel()
+	direct, behind := pooled(t)
+	leadSilent(t, direct, behind)
+}
+
 // leadSilent makes the connection of a leader silent. The leader connects with the URL by, and
 // another process connects with the URL direct. The other process must become the leader.
 func leadSilent(t *testing.T, direct, by string) {

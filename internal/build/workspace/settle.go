@@ -3,6 +3,8 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,10 +108,18 @@ func unfinished(name string) bool {
 }
 
 // settleBranch resets the branch to start if it does not descend from start. It does the same if
-// the branch is a symbolic ref, because a commit would then change another branch. It removes refs
-// below the branch if they prevent this.
+// the branch is a symbolic ref, because a commit would then change another branch, or if there are
+// refs below it, which it removes.
 func (p place) settleBranch(ctx context.Context, start string) error {
 	ref := "refs/heads/" + p.branch
+	root, err := os.OpenRoot(p.common)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := removeLinks(root, p.branch); err != nil {
+		return err
+	}
 	// git lists the branch if it contains start, and also the refs below it, which only an agent can
 	// have made.
 	out, _ := p.git.Run(ctx, "for-each-ref", "--format=%(refname) %(symref)", "--contains="+start, ref)
@@ -120,13 +130,16 @@ func (p place) settleBranch(ctx context.Context, start string) error {
 		return err
 	}
 	// The file in place of the ref is not a valid ref, or there are refs or logs of refs below it.
-	root, err := os.OpenRoot(p.common)
-	if err != nil {
+	for _, name := range []string{"refs", "refs/heads", "logs", "logs/refs", "logs/refs/heads"} {
+		if isLink(root, name) { // refs of other branches may be behind it
+			return fmt.Errorf("reset the branch %s: %s in the folder %s is a link; replace it with a folder", p.branch, name, p.common)
+		}
+	}
+	if err := removeAll(root, ref); err != nil {
 		return err
 	}
-	defer root.Close()
-	for _, name := range []string{ref, "logs/" + ref} {
-		if err := removeAll(root, name); err != nil {
+	if info, err := root.Lstat("logs/" + ref); err == nil && info.IsDir() {
+		if err := removeAll(root, "logs/"+ref); err != nil {
 			return err
 		}
 	}
@@ -141,6 +154,51 @@ func (p place) settleBranch(ctx context.Context, start string) error {
 	}
 	_, err = p.git.Run(ctx, "update-ref", "--no-deref", ref, start)
 	return err
+}
+
+// removeLinks removes links in place of the ref of a branch or its log, or of folders that contain
+// them, such as refs/heads/foreman. Git would follow them to another branch. Only an agent can have
+// made them.
+func removeLinks(root *os.Root, branch string) error {
+	for _, name := range []string{"refs/heads", "logs/refs/heads"} {
+		for part := range strings.SplitSeq(branch, "/") {
+			if name += "/" + part; isLink(root, name) {
+				if err := root.Remove(name); err != nil {
+					return err
+				}
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// freeBranch prepares a branch of an earlier run for git, which resets or deletes it. An agent may have
+// left a link or a symbolic ref, which git would follow to another branch.
+func (r *Repository) freeBranch(branch string) error {
+	root, err := os.OpenRoot(r.common)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := removeLinks(root, branch); err != nil {
+		return err
+	}
+	ref := "refs/heads/" + branch
+	info, err := root.Lstat(ref)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil // there is no ref, or a packed one, which is never symbolic
+	}
+	content, err := root.ReadFile(ref)
+	if err == nil && bytes.HasPrefix(content, []byte("ref:")) {
+		err = root.Remove(ref)
+	}
+	return err
+}
+
+func isLink(root *os.Root, name string) bool {
+	info, err := root.Lstat(name)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 // settleIndex recreates an index that git cannot read, and removes the marks that make git treat

@@ -235,6 +235,33 @@ func TestCommitBranchBelow(t *testing.T) {
 	}
 }
 
+// TestCommitLink replaces folders of the branch of the run, or of its log, by links to the folder of
+// the user's branches. The user's branches must not move or disappear.
+func TestCommitLink(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ users, script string }{
+		"a branch": {"t1", `rm -r "$C/refs/heads/foreman"; ln -s . "$C/refs/heads/foreman"`},
+		"branches": {"t1/a", `rm -r "$C/refs/heads/foreman"; ln -s . "$C/refs/heads/foreman"`},
+		"logs": {"t1/a", `git branch -qD foreman/t1; rm -rf "$C/logs/refs/heads/foreman"; ln -s ../../../refs/heads "$C/logs/refs/heads/foreman"
+			mkdir -p "$C/refs/heads/foreman/t1"; git rev-parse HEAD >"$C/refs/heads/foreman/t1/x"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			sh(t, p.root, "git branch "+c.users)
+			start := sh(t, p.tree.Dir, "echo work >a.txt; git commit -qam work; git rev-parse HEAD")
+			sh(t, p.tree.Dir, "git checkout -q --detach; C=$(git rev-parse --path-format=absolute --git-common-dir); "+c.script+"; echo more >>a.txt")
+			head, err := p.tree.Commit(t.Context(), start, author, "m", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := sh(t, p.root, "git rev-parse main "+c.users+" foreman/t1"); got != p.base+"\n"+p.base+"\n"+head {
+				t.Errorf("main, the user's branch and the branch of the run are at %s, want %s twice and %s", got, p.base, head)
+			}
+		})
+	}
+}
+
 func TestInspectorChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ script, want string }{
@@ -400,11 +427,18 @@ func TestAdd(t *testing.T) {
 		"an empty folder":                `git worktree remove --force "$W"; mkdir "$W"`,
 		"locked":                         `git worktree lock "$W"`,
 		"another folder had the branch":  `git worktree remove --force "$W"; git worktree add -q "$W-2" foreman/t1; rm -r "$W-2"`,
+		"a symbolic ref":                 `git symbolic-ref refs/heads/foreman/t1 refs/heads/t1`,
+		"a symbolic ref to no branch":    `git symbolic-ref refs/heads/foreman/t1 refs/heads/none`,
+		"a ref that is a link":           `ln -sf ../../../refs/heads/t1 .git/refs/heads/foreman/t1`,
+		"an old symbolic ref":            `ln -sf refs/heads/t1 .git/refs/heads/foreman/t1`,
+		"a log that is a link":           `ln -sf ../../../../refs/heads/t1 .git/logs/refs/heads/foreman/t1`,
+		"a link":                         `rm -r .git/refs/heads/foreman; ln -s . .git/refs/heads/foreman`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
-			sh(t, p.tree.Dir, "echo x >>a.txt; git commit -qam work")
+			sh(t, p.tree.Dir, "echo x >>a.txt; git commit -qam work; git branch t1")
+			users := sh(t, p.root, "git rev-parse t1")
 			sh(t, p.root, "W='"+p.tree.Dir+"'\n"+script)
 			w, err := p.repo.Add(t.Context(), p.tree.Dir, "foreman/t1", p.base)
 			if err != nil {
@@ -412,6 +446,9 @@ func TestAdd(t *testing.T) {
 			}
 			if got := sh(t, w.Dir, "git rev-parse HEAD; git status --porcelain; cat a.txt"); got != p.base+"\none" {
 				t.Errorf("got %s", got)
+			}
+			if got := sh(t, p.root, "git rev-parse --symbolic-full-name foreman/t1; git rev-parse t1 foreman/t1; git branch --list none"); got != "refs/heads/foreman/t1\n"+users+"\n"+p.base {
+				t.Errorf("the user's branch and the branch of the run: %s, want %s and %s", got, users, p.base)
 			}
 			if err := w.Remove(t.Context()); err != nil {
 				t.Fatal(err)

@@ -45,6 +45,9 @@ func (r *Repository) Add(ctx context.Context, dir, branch, commit string) (*Work
 	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
 		return nil, fmt.Errorf("make the worktree %s: %w", dir, err)
 	}
+	if err := r.freeBranch(branch); err != nil {
+		return nil, fmt.Errorf("make the worktree %s: %w", dir, err)
+	}
 	// --force permits a dir that git still lists. It does not permit the reset of a branch that
 	// another worktree has checked out.
 	if _, err := r.git.Run(ctx, "worktree", "add", "--quiet", "--force", "-B", branch, "--", dir, commit); err != nil {
@@ -318,6 +321,9 @@ func (r *Repository) Remove(ctx context.Context, dir string) error {
 func (r *Repository) Forget(ctx context.Context, dir, branch string) error {
 	if err := r.Remove(ctx, dir); err != nil {
 		return err
+	}
+	if err := r.freeBranch(branch); err != nil {
+		return fmt.Errorf("remove the branch %s: %w", branch, err)
 	}
 	if _, err := r.git.Resolve(ctx, "refs/heads/"+branch); errors.Is(err, git.ErrNoCommit) {
 		return nil

@@ -156,24 +156,26 @@ func (r *registry) removeDead(ctx context.Context, self string, log *slog.Logger
 	return nil
 }
 
-// How often, and with which pauses, removing is tried: for about 7 s.
+// The pauses between tries of removing. A try that begins after removalTime is the last one.
 const (
-	removeTries     = 9
+	removalTime     = 8 * time.Second
 	minRemovalPause = 50 * time.Millisecond
 	maxRemovalPause = 2 * time.Second
 )
 
 // remove removes the containers and volumes of a run. It retries, because docker may still create a
-// container after its run was killed, and refuses to remove a container or its volumes while it removes
-// that container already.
+// container after its run was killed, and such a container keeps the volumes in use. While docker is
+// removing a container, it refuses to remove it again, or to remove its volumes.
 func (r *registry) remove(ctx context.Context, run string) error {
 	filters := []string{"--filter", "label=" + r.name + ".run=" + run, "--filter", "label=" + r.name + ".owner=" + r.owner, "--quiet"}
+	begin := time.Now()
 	for n := 0; ; n++ {
+		last := time.Since(begin) > removalTime
 		err := r.removeAll(ctx, append([]string{"ps", "--all"}, filters...), []string{"rm", "--force", "--volumes"})
 		if err == nil {
 			err = r.removeAll(ctx, append([]string{"volume", "ls"}, filters...), []string{"volume", "rm", "--force"})
 		}
-		if err == nil || errors.Is(err, ErrUnavailable) || n == removeTries-1 || wait.For(ctx, wait.Backoff(n, minRemovalPause, maxRemovalPause)) != nil {
+		if err == nil || errors.Is(err, ErrUnavailable) || last || wait.For(ctx, wait.Backoff(n, minRemovalPause, maxRemovalPause)) != nil {
 			return err
 		}
 	}

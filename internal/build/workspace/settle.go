@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -189,13 +190,20 @@ func (r *Repository) freeBranch(branch string) error {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil // there is no ref, or a packed one, which is never symbolic
 	}
-	content, err := root.ReadFile(ref)
-	if err == nil && bytes.HasPrefix(content, []byte("ref:")) {
-		err = root.Remove(ref)
+	file, err := root.Open(ref)
+	if err != nil {
+		return err
 	}
-	return err
+	begin := make([]byte, len("ref:")) // an agent may have made a large file
+	_, err = io.ReadFull(file, begin)
+	file.Close()
+	if err != nil || string(begin) != "ref:" {
+		return nil // not a symbolic ref; git reports a file that is no ref
+	}
+	return root.Remove(ref)
 }
 
+// isLink reports whether a path is a symbolic link. It is false if the path cannot be read.
 func isLink(root *os.Root, name string) bool {
 	info, err := root.Lstat(name)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0

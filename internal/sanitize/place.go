@@ -255,6 +255,28 @@ func ValueAt(s string, p Place) string {
 	return Value(s)
 }
 
+// SuppliedAt is [ValueAt] for the address of a web page, or for the full name of a repository, that
+// the host of the issue determines. They stay whole wherever they can. A text of another form is an
+// untrusted value.
+func SuppliedAt(s string, p Place) string {
+	switch {
+	case (p == InText || p == AtLineStart) && webPage.MatchString(s):
+		return unemphasized(s)
+	case (p == InCode || p == InTitle || p == InAttribute) && webPage.MatchString(s):
+		return s
+	case (p == InURLPath || p == InURLRoot) && fullName.MatchString(s):
+		return s
+	}
+	return ValueAt(s, p)
+}
+
+// webPage matches an address without any character that could end it, or that has a meaning in
+// HTML. fullName matches the owner and the name of a repository.
+var (
+	webPage  = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9._-]*[A-Za-z0-9_-])*/[A-Za-z0-9]+$`)
+	fullName = regexp.MustCompile(`^[A-Za-z0-9_-]+/[A-Za-z0-9._-]*[A-Za-z0-9_-]$`)
+)
+
 // unemphasized escapes backslashes and the signs of emphasis and links, because they could pair
 // with signs in the text around the value. It does not escape signs in addresses or underscores
 // within words.

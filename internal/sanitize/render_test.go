@@ -295,7 +295,8 @@ func paths(doc *nethtml.Node) []string {
 // targets of links.
 func FuzzPlaces(f *testing.F) {
 	seed(f)
-	for _, s := range []string{`" onclick="x`, "' title='", "-->", "--!> x", "../../evil", "..", "/evil/repo/issues/1", "?a=b#c", "x) [y](https://evil.example", "/evil.example", "https://evil.example/", "a] b", "a\" b", "a) b", "[docs]", `\*a\*`, "foremAn:", "http://example.org/discussions(htt[s://git", "ok, (http://evil.example/a_(", "ht\ufffdU://evil.example/a_(b", ".evil.example", "@evil.example", "a b", "<b>", ">", "`x`", "%2e%2e/", "1", "7", ".", "a=b"} {
+	for _, s := range []string{`" onclick="x`, "' title='", "-->", "--!> x", "../../evil", "..", "/evil/repo/issues/1", "?a=b#c", "x) [y](https://evil.example", "/evil.example", "https://evil.example/", "a] b", "a\" b", "a) b", "[docs]", `\*a\*`, "foremAn:", "http://example.org/discussions(htt[s://git", "ok, (http://evil.example/a_(", "ht\ufffdU://evil.example/a_(b", ".evil.example", "@evil.example", "a b", "<b>", ">", "`x`", "%2e%2e/", "1", "7", ".", "a=b",
+		"https://github.com/octo/hello/issues/7", "http://ghe.local:8443/_a_/b__c/pull/1", "https://github/a_/_b/issues/1", "octo/hello", "../..", "evil.example/x", "_a/b_"} {
 		f.Add(s)
 	}
 	// The rendering of a place with a harmless value.
@@ -314,22 +315,27 @@ func FuzzPlaces(f *testing.F) {
 		for i, tt := range places {
 			want := wants[i]
 			before, after, _ := strings.Cut(tt.text, "*")
-			value := ValueAt(s, tt.place)
-			if value == "" {
-				continue // without a value the text is the maintainer's own
+			values := []string{ValueAt(s, tt.place)}
+			if supplied := SuppliedAt(s, tt.place); supplied != values[0] {
+				values = append(values, supplied)
 			}
-			if strings.ContainsAny(value, "\n") {
-				t.Errorf("%q: more than a line", value)
-			}
-			got := render(t, posted(Trusted(before+value+after)))
-			if s := shape(got, want.links); s != want.shape {
-				t.Errorf("%q in %q: the elements are\n%s\nand were\n%s", value, tt.text, s, want.shape)
-			}
-			if h := hosts(got); want.links && tt.place != InDestination && !slices.Equal(h, want.hosts) {
-				t.Errorf("%q in %q: links lead to %q, and not to %q", value, tt.text, h, want.hosts)
-			}
-			if !hidden(got) {
-				t.Errorf("%q in %q: the marker is shown or lost", value, tt.text)
+			for _, value := range values {
+				if value == "" {
+					continue // without a value the text is the maintainer's own
+				}
+				if strings.ContainsAny(value, "\n") {
+					t.Errorf("%q: more than a line", value)
+				}
+				got := render(t, posted(Trusted(before+value+after)))
+				if s := shape(got, want.links); s != want.shape {
+					t.Errorf("%q in %q: the elements are\n%s\nand were\n%s", value, tt.text, s, want.shape)
+				}
+				if h := hosts(got); want.links && tt.place != InDestination && !slices.Equal(h, want.hosts) {
+					t.Errorf("%q in %q: links lead to %q, and not to %q", value, tt.text, h, want.hosts)
+				}
+				if !hidden(got) {
+					t.Errorf("%q in %q: the marker is shown or lost", value, tt.text)
+				}
 			}
 		}
 	})

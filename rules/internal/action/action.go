@@ -202,10 +202,10 @@ func (c compiler) textParam(f *yamlfile.File, n *yaml.Node, out *param) {
 	if out.spec.Kind == protocol.KindMarkdown && !expression.CheckComment(f, n) {
 		return
 	}
-	t := template.Compile(c.expressions, f, n, func(before string, line, col int) template.Escape {
-		e, unescapable := escape(out.spec, before)
+	t := template.Compile(c.expressions, f, n, func(at template.Part) template.Escape {
+		e, unescapable := escape(out.spec, at)
 		if unescapable != "" {
-			f.WarnIn(n, line, col, unescapable)
+			f.WarnIn(n, at.Line, at.Col, unescapable)
 		}
 		return e
 	})

@@ -25,20 +25,31 @@ func most(p protocol.Param) int {
 	return MaxName
 }
 
-// escape returns the function that escapes the value of a {{ }} part. before is the text up to the
-// part. unescapable says why a value at this place loses its meaning; it is empty if it does not.
-func escape(p protocol.Param, before string) (e template.Escape, unescapable string) {
+// supplied are the fields with an address, or a part of one, that the host of the issue determines.
+// No account can choose their text.
+var supplied = []string{"issue.url", "repo.full_name"}
+
+// escape returns the function that escapes the value of a {{ }} part. unescapable says why a value
+// at this place loses its meaning; it is empty if it does not.
+func escape(p protocol.Param, at template.Part) (e template.Escape, unescapable string) {
 	if p.Kind != protocol.KindMarkdown {
 		return func(s string, _ bool) string { return text.Plain(s, MaxName) }, ""
 	}
-	place := sanitize.PlaceAt(before)
+	place, valueAt := sanitize.PlaceAt(at.Before), sanitize.ValueAt
+	unescapable = place.Unescapable()
+	if at.Expr != nil && slices.Contains(supplied, at.Expr.Field()) {
+		valueAt = sanitize.SuppliedAt
+		if place == sanitize.InDestination {
+			unescapable = ""
+		}
+	}
 	return func(s string, after bool) string {
-		s = sanitize.ValueAt(text.Shorten(s, MaxForeign), place)
+		s = valueAt(text.Shorten(s, MaxForeign), place)
 		if s != "" && after && (place == sanitize.InText || place == sanitize.AtLineStart || place == sanitize.InCode) {
 			return "\u200b" + s
 		}
 		return s
-	}, place.Unescapable()
+	}, unescapable
 }
 
 // literal returns the value of a parameter that has no expressions.

@@ -25,6 +25,16 @@ type Expression struct {
 // Source returns the text of the expression.
 func (x *Expression) Source() string { return x.src }
 
+// Field returns the field whose value the expression is, such as "issue.url". It returns "" for any
+// other expression.
+func (x *Expression) Field() string {
+	tree, err := x.parse()
+	if err != nil {
+		return ""
+	}
+	return fieldName(tree.Node)
+}
+
 // ReadsLabels reports whether the value depends on the issue's labels.
 func (x *Expression) ReadsLabels() bool { return x.code.labels.any }
 

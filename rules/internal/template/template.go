@@ -103,11 +103,19 @@ type templatePart struct {
 // neither contains, such as a reference to another issue.
 type Escape func(value string, after bool) string
 
+// A Part is a {{ }} part of a template.
+type Part struct {
+	// Before is the text before the part, with "x" in place of other values.
+	Before string
+	// Line and Col are the position of the part in the scalar's text.
+	Line, Col int
+	// Expr is nil if the expression has a mistake.
+	Expr *expression.Expression
+}
+
 // Compile compiles the value of the scalar n. Mistakes are recorded in f; the result is nil then.
-// escape returns the function that escapes the value of a {{ }} part. Its line and col are the
-// position of the part in the scalar's text. Its before is the text before the part, with "x" in
-// place of other values.
-func Compile(c *expression.Compiler, f *yamlfile.File, n *yaml.Node, escape func(before string, line, col int) Escape) *Template {
+// escape returns the function that escapes the value of a part.
+func Compile(c *expression.Compiler, f *yamlfile.File, n *yaml.Node, escape func(Part) Escape) *Template {
 	spans, offset, err := split(n.Value)
 	if err != nil {
 		line, col := text.Position(n.Value, offset)
@@ -125,7 +133,7 @@ func Compile(c *expression.Compiler, f *yamlfile.File, n *yaml.Node, escape func
 		x := c.Compile(expression.Source{File: f, Node: n, Text: s.text, Start: s.start}, expression.Text)
 		ok = ok && x != nil
 		line, col := text.Position(n.Value, s.start-len(opening))
-		t.parts = append(t.parts, templatePart{expr: x, escape: escape(before.String(), line, col)})
+		t.parts = append(t.parts, templatePart{expr: x, escape: escape(Part{before.String(), line, col, x})})
 		before.WriteString("x")
 	}
 	if !ok {

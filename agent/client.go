@@ -148,6 +148,9 @@ func (c *Client) next(ctx context.Context, wait time.Duration) (*protocol.TaskMe
 	if err != nil {
 		return nil, x.fail(ReasonInvalid, status, x.invalid(err))
 	}
+	if task.TaskID == "" {
+		return nil, x.fail(ReasonInvalid, status, errors.New("the task has no task_id, so no decision could name it"))
+	}
 	return &task, nil
 }
 

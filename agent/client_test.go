@@ -111,6 +111,7 @@ func TestClientErrors(t *testing.T) {
 		{"accepted", 202, nil, "", agent.ReasonNotJSON, false, "is empty"},
 		{"html", 200, nil, "<html>", agent.ReasonInvalid, false, "task"},
 		{"no repo", 200, nil, `{"task_id":"t1","type":"x","payload":{},"context":{}}`, agent.ReasonInvalid, false, "repo"},
+		{"no id", 200, nil, `{"type":"x","repo":"o/r","payload":{},"context":{"llm_backend":{"provider":"p","model":"m"}}}`, agent.ReasonInvalid, false, "no task_id"},
 		{"large", 200, nil, strings.Repeat(" ", 9000), agent.ReasonTooLarge, false, "larger than 8192 bytes"},
 	}
 	for _, tt := range tests {

@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"mime"
 	"net/http"
 	"strings"
@@ -25,6 +27,8 @@ type HandlerOptions struct {
 	// MaxBytes limits the body of a request; 0 means DefaultMaxTaskBytes with Decide, and 1 MiB
 	// without.
 	MaxBytes int64
+	// Log receives the errors and panics of Decide, with the task's id; nil means [slog.Default].
+	Log *slog.Logger
 }
 
 // NewHandler returns the HTTP handler of an agent: POST /task and GET /health. It does not
@@ -37,6 +41,7 @@ func NewHandler(o HandlerOptions) http.Handler {
 			o.MaxBytes = DefaultMaxTaskBytes
 		}
 	}
+	o.Log = cmp.Or(o.Log, slog.Default())
 	return &handler{o}
 }
 
@@ -135,14 +140,13 @@ func inspect(contentType string, data []byte) (problem *field, whole bool) {
 	if err := json.Unmarshal(data, &body); err != nil || body == nil {
 		return &field{"dict_type", []string{"body"}, "Input should be a valid dictionary"}, false
 	}
-	id, ok := body["task_id"]
-	if !ok {
+	_, whole = body["payload"]
+	switch id, ok := body["task_id"]; {
+	case !ok && !whole:
 		return &field{protocol.CodeMissing, []string{"body", "task_id"}, "Field required"}, false
-	}
-	if len(id) == 0 || id[0] != '"' {
+	case ok && (len(id) == 0 || id[0] != '"'):
 		return &field{protocol.CodeString, []string{"body", "task_id"}, "Input should be a valid string"}, false
 	}
-	_, whole = body["payload"]
 	return nil, whole
 }
 
@@ -153,12 +157,18 @@ func (h *handler) decide(w http.ResponseWriter, r *http.Request, data []byte) {
 		reply(w, http.StatusUnprocessableEntity, detail{problemsOf(err)})
 		return
 	}
-	d, err := safely(r.Context(), h.o.Decide, task)
-	if d.TaskID == "" {
-		d.TaskID = task.TaskID
+	if task.TaskID == "" {
+		// The published models let the receiver choose the id. The same message gets the same id.
+		task.TaskID = protocol.DeriveTaskID(string(data))
 	}
-	if err != nil || d.TaskID != task.TaskID {
+	d, err := safely(r.Context(), h.o.Decide, task)
+	d.TaskID = cmp.Or(d.TaskID, task.TaskID)
+	if err == nil && d.TaskID != task.TaskID {
+		err = errWrongTask
+	}
+	if err != nil {
 		// The error is not sent, because it may contain a secret.
+		h.o.Log.ErrorContext(r.Context(), "task not decided; answering with status 500", "task_id", task.TaskID, "error", err)
 		reply(w, http.StatusInternalServerError, detail{"Internal Server Error"})
 		return
 	}

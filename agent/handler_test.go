@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -28,6 +29,7 @@ func TestHandler(t *testing.T) {
 	t.Parallel()
 	const typ = "application/json"
 	whole := taskJSON(t)
+	unnamed := `{"type":"issue.triage","repo":"o/r","payload":{},"context":{"llm_backend":{"provider":"p","model":"m"}}}`
 	tests := []struct {
 		name, method, path, typ, body string
 		v0                            bool
@@ -43,6 +45,9 @@ func TestHandler(t *testing.T) {
 		{"task for an agent of the queue", "POST", "/task", typ, whole, false, 202, `{"status":"accepted"}`, 1},
 		{"task", "POST", "/task", typ, whole, true, 200, `{"task_id":"` + theTask().TaskID + `","decision":"skip","rationale":"r","actions":[]}`, 0},
 		{"task without repo", "POST", "/task", typ, `{"task_id":"t1","type":"x","payload":{},"context":{"llm_backend":{"provider":"p","model":"m"}}}`, true, 422, `"loc":["body","repo"]`, 0},
+		{"task without id", "POST", "/task", typ, unnamed, true, 200, `{"task_id":"` + protocol.DeriveTaskID(unnamed) + `","decision":"skip"`, 0},
+		{"task without id for an agent of the queue", "POST", "/task", typ, unnamed, false, 202, `{"status":"accepted"}`, 1},
+		{"task whose id is null", "POST", "/task", typ, `{"task_id":null,` + unnamed[1:], true, 422, `"string_type"`, 0},
 		{"no id", "POST", "/task", typ, `{}`, false, 422, `{"detail":[{"type":"missing","loc":["body","task_id"],"msg":"Field required"}]}`, 0},
 		{"number", "POST", "/task", typ, `{"task_id":7}`, false, 422, `"string_type"`, 0},
 		{"list", "POST", "/task", typ, `[]`, false, 422, `"dict_type"`, 0},
@@ -81,7 +86,8 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestHandlerFaults checks that an agent's internal errors are not sent to callers.
+// TestHandlerFaults checks that an agent's internal errors are logged with the task, and not sent to
+// callers.
 func TestHandlerFaults(t *testing.T) {
 	t.Parallel()
 	for name, decide := range map[string]agent.DecideFunc{
@@ -96,9 +102,18 @@ func TestHandlerFaults(t *testing.T) {
 		req := httptest.NewRequest(http.MethodPost, "/task", strings.NewReader(taskJSON(t)))
 		req.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
-		agent.NewHandler(agent.HandlerOptions{Decide: decide}).ServeHTTP(w, req)
+		var log strings.Builder
+		agent.NewHandler(agent.HandlerOptions{Decide: decide, Log: slog.New(slog.NewTextHandler(&log, nil))}).ServeHTTP(w, req)
 		if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "hunter2") {
 			t.Errorf("%s: got %d %s", name, w.Code, w.Body)
+		}
+		for _, want := range []string{"level=ERROR", "task_id=" + theTask().TaskID, map[string]string{"wrong": "another task"}[name]} {
+			if !strings.Contains(log.String(), want) {
+				t.Errorf("%s: the log has no %q:\n%s", name, want, log.String())
+			}
+		}
+		if name == "panic" && !strings.Contains(log.String(), "handler_test.go") {
+			t.Errorf("the log has no stack:\n%s", log.String())
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -108,11 +109,11 @@ func (w *Worker) do(ctx context.Context, task *protocol.TaskMessage) {
 	}
 }
 
-// safely calls decide, and returns a panic as an error.
+// safely calls decide, and returns a panic as an error with its stack.
 func safely(ctx context.Context, decide DecideFunc, task protocol.TaskMessage) (d protocol.DecisionMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("decide: panic: %v", p)
+			err = fmt.Errorf("decide: panic: %v\n%s", p, debug.Stack())
 		}
 	}()
 	return decide(ctx, task)

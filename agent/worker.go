@@ -51,7 +51,8 @@ type WorkerOptions struct {
 	// Drained is called once, when the harness reports for the first time that it has no more
 	// tasks; nil: not called.
 	Drained func()
-	// Log receives the events of the worker; nil discards them. They contain no texts from tasks.
+	// Log receives the events of the worker, among them each error and panic of Decide; nil means
+	// [slog.Default]. Apart from those errors, they contain no texts from tasks.
 	Log *slog.Logger
 	// Jitter returns a number from 0 to below 1, by which waiting times differ; nil
 	// means math/rand.
@@ -82,9 +83,7 @@ func NewWorker(o WorkerOptions) (*Worker, error) {
 	o.Concurrency = cmp.Or(o.Concurrency, 1)
 	o.Poll = cmp.Or(o.Poll, DefaultPoll)
 	o.Grace = max(0, cmp.Or(o.Grace, DefaultGrace))
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Jitter == nil {
 		o.Jitter = rand.Float64
 	}

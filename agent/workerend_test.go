@@ -1,8 +1,11 @@
 package agent_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -70,6 +73,32 @@ func TestBadDecide(t *testing.T) {
 		wantDecided(t, h, "good")
 		r.end(t)
 	})
+}
+
+// TestDefaultLog checks that a worker without a log reports errors and panics of Decide to the
+// program's default log, with the task and the stack.
+//
+//nolint:paralleltest // it replaces the default log
+func TestDefaultLog(t *testing.T) {
+	before, log := slog.Default(), new(bytes.Buffer)
+	slog.SetDefault(slog.New(slog.NewTextHandler(log, nil)))
+	defer slog.SetDefault(before)
+	synctest.Test(t, func(t *testing.T) {
+		decide := func(_ context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+			if task.TaskID == "panics" {
+				panic("no idea at all")
+			}
+			return protocol.DecisionMessage{}, errors.New("no idea")
+		}
+		r := run(t, newHarness("fails", "panics"), agent.WorkerOptions{Decide: decide}, agent.ClientOptions{})
+		pass(time.Second)
+		r.end(t)
+	})
+	for _, want := range []string{`task_id=fails error="no idea"`, "task_id=panics", "no idea at all", "workerend_test.go"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log has no %q:\n%s", want, log)
+		}
+	}
 }
 
 // TestLongPoll checks that a worker asks a harness with long polling again at once. It waits

@@ -88,13 +88,14 @@ func ParseDecision(data []byte) (DecisionMessage, error) {
 }
 
 // ParseTask decodes a TaskMessage. The payload must be an object, and its bytes are kept. repo must
-// be "owner/name". The error is a [ValidationError].
+// be "owner/name". An absent task_id is the empty text: the published models let the receiver choose
+// it. The error is a [ValidationError].
 func ParseTask(data []byte) (TaskMessage, error) {
 	var d decoder
 	var m TaskMessage
 	o := d.object(path{}, data)
 	if o != nil {
-		m.TaskID = d.text(path{}, o, "task_id", true)
+		m.TaskID = d.text(path{}, o, "task_id", false)
 		m.Type = d.text(path{}, o, "type", true)
 		m.Repo = d.text(path{}, o, "repo", true)
 		if _, _, ok := SplitRepo(m.Repo); !ok && kind(o["repo"]) == "a string" {

@@ -19,7 +19,7 @@ const TypeIssueTriage = "issue.triage"
 
 // A TaskMessage is one task as an agent receives it.
 type TaskMessage struct {
-	TaskID  string          `json:"task_id"` // UUID version 4; the idempotency key
+	TaskID  string          `json:"task_id"` // UUID version 4; the idempotency key; empty: not chosen yet
 	Type    string          `json:"type"`    // such as TypeIssueTriage
 	Repo    string          `json:"repo"`    // "owner/name"
 	Payload json.RawMessage `json:"payload"` // a JSON object, kept byte for byte; nil encodes as {}

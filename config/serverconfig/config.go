@@ -15,6 +15,7 @@
 package serverconfig
 
 import (
+	"errors"
 	"reflect"
 	"slices"
 
@@ -121,7 +122,18 @@ type Memory struct {
 func memoryKeys(spec Spec) schema.Table {
 	return schema.Table{
 		{Path: "memory", Doc: "Where the records of earlier work on issues are stored."},
-		{Path: "memory.db_path", Rule: homePath(spec.Home), Doc: "SQLite file of the memory. Absent: ~/.foreman/memory.db."},
+		{Path: "memory.db_path", Rule: homePath(spec.Home), Doc: "SQLite file of the memory. Absent: ~/.foreman/memory.db; with a PostgreSQL queue, that database."},
+	}
+}
+
+// ErrLocalMemory means that several servers would share a queue, but not the memory.
+var ErrLocalMemory = errors.New("with a PostgreSQL queue the memory is in PostgreSQL, too, because a server that takes over needs the journal and the history")
+
+func (m *Memory) check(f file, q *Queue) {
+	at := f.node("memory", "db_path")
+	f.database(at, "memory.db_path", m.DBPath)
+	if m.DBPath != "" && Postgres(string(q.URL)) && !Postgres(m.DBPath) {
+		f.Problemf(at, "memory.db_path: %v; remove this key", ErrLocalMemory)
 	}
 }
 

@@ -79,6 +79,7 @@ func decode(f *yamlfile.File, root *yaml.Node, spec Spec) *Config {
 	d.Identity.check(in)
 	d.Polling.check(in, &d.Identity)
 	d.Queue.check(in)
+	d.Memory.check(in, &d.Queue)
 	d.Server.check(in)
 	checkRepos(in, d.Repos)
 

@@ -1,8 +1,12 @@
 package serverconfig
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"time"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/config/internal/schema"
 	"github.com/org/foreman-action/internal/secret"
@@ -50,15 +54,44 @@ func (q *Queue) check(f file) {
 	if url != "" && q.DBPath != "" {
 		f.Problemf(at, "queue: either url or db_path, not both")
 	}
-	scheme, _, ok := strings.Cut(url, "://")
-	switch {
-	case ok && !Postgres(url):
-		f.Problemf(at, "queue.url: want the path of a SQLite file or postgres://…%s", yamlfile.DidYouMean(scheme, []string{"postgres"}))
-	case ok && f.spec.Database != nil:
-		if err := f.spec.Database(url); err != nil {
-			f.Problemf(at, "queue.url: %v", err)
-		}
+	f.database(at, "queue.url", url)
+	f.database(f.node("queue", "db_path"), "queue.db_path", q.DBPath)
+}
+
+// database reports the problem with the location of a database, the value of a key; "" is the
+// default location.
+func (f file) database(at *yaml.Node, key, location string) {
+	err := CheckLocation(location)
+	if err == nil && Postgres(location) && f.spec.Database != nil {
+		err = f.spec.Database(location)
 	}
+	if err != nil {
+		f.Problemf(at, "%s: %v", key, err)
+	}
+}
+
+// ErrLocation means that a text is not the location of a database.
+var ErrLocation = errors.New("want the path of a SQLite file, or postgres://user:password@host:5432/database; in a user or password write @ as %40, / as %2F, # as %23 and % as %25")
+
+// CheckLocation returns an error that matches [ErrLocation] for a text that is neither the path of a
+// SQLite file nor the URL of a PostgreSQL database, such as a list of keywords (host=… password=…).
+// The error contains no part of the text, which may be a password. A file whose name looks like an
+// address is "./NAME".
+func CheckLocation(location string) error {
+	start, rest, slash := strings.Cut(location, "/")
+	scheme, _, colon := strings.Cut(start, ":")
+	scheme = strings.ToLower(strings.TrimSpace(scheme))
+	switch {
+	case Postgres(location):
+		return nil
+	case strings.Contains(start, "="):
+		return fmt.Errorf("keywords are not supported: %w; a file of that name is ./NAME", ErrLocation)
+	case colon && (scheme == "postgres" || scheme == "postgresql"):
+		return fmt.Errorf("the address does not begin with postgres://: %w", ErrLocation)
+	case colon && slash && scheme != "file" && strings.HasPrefix(rest, "/"):
+		return fmt.Errorf("unknown scheme%s: %w", yamlfile.DidYouMean(scheme, []string{"postgres"}), ErrLocation)
+	}
+	return nil
 }
 
 // Postgres reports whether the address of a queue is that of a PostgreSQL server.

@@ -31,8 +31,11 @@ func CheckURL(url string) error {
 // parse reads the URL of a database.
 func parse(url string, o Options) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
+	if err == nil {
+		err = unescaped(url, config.ConnConfig.Host)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w; want postgres://user:password@host:5432/database", ErrURL, public(err, url))
+		return nil, fmt.Errorf("%w: %w; want postgres://user:password@host:5432/database; in a user or password write @ as %%40, / as %%2F, # as %%23 and %% as %%25", ErrURL, public(err, url))
 	}
 	if o.Connections > 0 {
 		config.MaxConns = int32(min(o.Connections, 10_000))
@@ -46,6 +49,18 @@ func parse(url string, o Options) (*pgxpool.Config, error) {
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
 	config.AfterConnect = prepare
 	return config, nil
+}
+
+// unescaped returns an error for a URL in which an "@" or "/" of the password ended the user or the
+// host, so that pgx takes the rest for the name of a host or a database.
+func unescaped(url, host string) error {
+	_, rest, _ := strings.Cut(url, "://")
+	authority, path, _ := strings.Cut(rest, "/")
+	database, _, _ := strings.Cut(path, "?")
+	if strings.Contains(host, "@") || !strings.Contains(authority, "@") && strings.Contains(database, "@") {
+		return errors.New("its password has a character of its address")
+	}
+	return nil
 }
 
 // public returns the reason why a URL could not be parsed, without any part of the URL. The

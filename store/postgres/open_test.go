@@ -101,6 +101,7 @@ func TestOpenSecrets(t *testing.T) {
 		"postgres://user:hunter2@127.0.0.1:1/db?sslrootcert=/hunter2&sslmode=verify-full",
 		"user=user password=hunter2 host=127.0.0.1 port=1 sslmode=nonsense",
 		"user=user password='hunter2 host=127.0.0.1",
+		"postgres://user:12/hunter2@127.0.0.1:1/db", "postgres://user:12/hunter2@127.0.0.1", "postgres://user:a@hunter2@127.0.0.1:1/db",
 		"hunter2", "mysql://user:hunter2@127.0.0.1/db", "postgres://hunter2@127.0.0.1:hunter2/db",
 	} {
 		_, err := postgres.Open(t.Context(), url, postgres.Options{})

@@ -5,6 +5,7 @@ package deployment
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -28,19 +29,26 @@ func Load(ctx context.Context, env process.Env, path string) (*serverconfig.Conf
 
 // Databases returns the locations of a server's databases: from non-empty flags, else from the
 // configuration, else in ~/.foreman. If the queue is in PostgreSQL, the memory's default is the
-// same database.
-func Databases(env process.Env, flags database.Locations, s *serverconfig.Config) database.Locations {
+// same database, and a file is an error. No error contains a location, because it may contain a
+// password.
+func Databases(env process.Env, flags database.Locations, s *serverconfig.Config) (database.Locations, error) {
+	for flag, location := range map[string]string{"--queue-db": flags.Queue, "--db": flags.Memory} {
+		if err := serverconfig.CheckLocation(location); err != nil {
+			return database.Locations{}, fmt.Errorf("%s: %w", flag, err)
+		}
+	}
 	file := func(name string) string { return filepath.Join(env.Getenv("HOME"), ".foreman", name) }
 	at := database.Locations{Queue: cmp.Or(flags.Queue, string(s.Queue.URL), s.Queue.DBPath, file("queue.db"))}
 	at.Memory = cmp.Or(flags.Memory, s.Memory.DBPath)
 	switch {
-	case at.Memory != "":
-	case serverconfig.Postgres(at.Queue):
+	case at.Memory == "" && serverconfig.Postgres(at.Queue):
 		at.Memory = at.Queue
-	default:
+	case at.Memory == "":
 		at.Memory = file("memory.db")
+	case serverconfig.Postgres(at.Queue) && !serverconfig.Postgres(at.Memory):
+		return database.Locations{}, fmt.Errorf("find the memory: %w; remove --db or memory.db_path", serverconfig.ErrLocalMemory)
 	}
-	return at
+	return at, nil
 }
 
 // Find returns where the databases are, as [Databases] does, with the configuration at a
@@ -53,5 +61,5 @@ func Find(ctx context.Context, env process.Env, path string, flags database.Loca
 			return database.Locations{}, err
 		}
 	}
-	return Databases(env, flags, s), nil
+	return Databases(env, flags, s)
 }

@@ -84,9 +84,11 @@ func Run(ctx context.Context, o Options) error {
 	if o.Port >= 0 {
 		s.Server.Port = o.Port
 	}
-	h, err := harness.Open(ctx, harness.Options{
-		Settings: s, Databases: deployment.Databases(o.Env, o.Databases, s), Version: o.Env.Version, Log: log,
-	})
+	at, err := deployment.Databases(o.Env, o.Databases, s)
+	if err != nil {
+		return err
+	}
+	h, err := harness.Open(ctx, harness.Options{Settings: s, Databases: at, Version: o.Env.Version, Log: log})
 	if err != nil {
 		return err
 	}

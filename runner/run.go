@@ -267,6 +267,11 @@ func review(ctx context.Context, a attempt, p plan.Plan, identity history.Identi
 		Remembers:  a.o.Memory.Store != nil && !a.o.Memory.Discards,
 		UsesMemory: !a.o.Memory.Implicit || a.forbidsLabels() || a.reads.record != nil,
 	}
+	if c := a.d.Comment; a.d.Name == triage.EventIssueComment && a.d.Action == "created" {
+		at.Said = triage.TimelineEvent{
+			ID: c.ID, Kind: "commented", At: c.CreatedAt, Actor: c.Author, ActorType: a.d.Sender.Type, Association: c.Association,
+		}
+	}
 	seen.Labels = a.reads.labels.known
 	for {
 		need := plan.Needs(p, at, seen)

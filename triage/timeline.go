@@ -23,13 +23,15 @@ type TimelineEvent struct {
 	At        time.Time // for a commit, the clock of its author's machine, which may be wrong
 	Actor     string    // login; empty for a deleted account
 	ActorType string    // "User", "Bot" or another account type; empty if not reported
-	Label     string    // for labeled and unlabeled
-	Assignee  string    // for assigned and unassigned: the login
-	Milestone string    // for milestoned and demilestoned: its title
-	IssueType string    // for issue_type_added, issue_type_changed and issue_type_removed: its name
-	Reason    string    // for closed and locked
-	From      string    // for renamed: the title before
-	Body      string    // for commented
-	URL       string    // for commented: the web page, for humans
-	Edited    time.Time // for commented: the last edit of the text; zero if not reported
+	// Association is for commented: the author's association with the repository, such as "MEMBER".
+	Association string
+	Label       string    // for labeled and unlabeled
+	Assignee    string    // for assigned and unassigned: the login
+	Milestone   string    // for milestoned and demilestoned: its title
+	IssueType   string    // for issue_type_added, issue_type_changed and issue_type_removed: its name
+	Reason      string    // for closed and locked
+	From        string    // for renamed: the title before
+	Body        string    // for commented
+	URL         string    // for commented: the web page, for humans
+	Edited      time.Time // for commented: the last edit of the text; zero if not reported
 }

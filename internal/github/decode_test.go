@@ -93,7 +93,7 @@ func encodeTimelineEvent(t *testing.T, e triage.TimelineEvent) []byte {
 		"actor": map[string]string{"login": e.Actor, "type": e.ActorType}, "label": map[string]string{"name": e.Label},
 		"assignee": map[string]string{"login": e.Assignee}, "milestone": map[string]string{"title": e.Milestone},
 		"issue_type": map[string]string{"name": e.IssueType}, "prev_issue_type": map[string]string{"name": e.IssueType},
-		"updated_at": e.Edited, "state_reason": e.Reason, "lock_reason": e.Reason, "rename": map[string]string{"from": e.From},
+		"updated_at": e.Edited, "author_association": e.Association, "state_reason": e.Reason, "lock_reason": e.Reason, "rename": map[string]string{"from": e.From},
 	})
 	if err != nil {
 		t.Fatal(err)

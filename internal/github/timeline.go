@@ -131,6 +131,7 @@ func decodeTimelineEvent(raw json.RawMessage) (triage.TimelineEvent, bool) {
 	case "renamed":
 		e.From = field(in["rename"], "from")
 	case "commented":
+		e.Association = rest.Text(in["author_association"])
 		e.Body, e.URL, e.Edited = rest.Text(in["body"]), rest.Text(in["html_url"]), parseTime(rest.Text(in["updated_at"]))
 	}
 	return e, true

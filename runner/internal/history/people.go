@@ -82,6 +82,54 @@ func (h History) Override(kind, did string, match func(triage.TimelineEvent) boo
 	return fmt.Sprintf("%s %s on %s; Foreman does not override people (override_humans)", Who(e), did, e.At.UTC().Format(time.DateOnly))
 }
 
+// closedByHuman reports whether an event is a person's close.
+func (h History) closedByHuman(e triage.TimelineEvent) bool { return e.Kind == "closed" && h.Human(e) }
+
+// opens reports whether an event permits us to reopen an issue that a person closed: a person
+// reopened it, or the author commented. If somebody other than the author closed it, the comment
+// may also be by a person who may triage. GitHub lets only the author and people with the
+// permission triage reopen an issue.
+func (h History) opens(e triage.TimelineEvent, byAuthor bool) bool {
+	switch {
+	case !h.Human(e):
+		return false
+	case e.Kind == "reopened":
+		return true
+	}
+	return e.Kind == "commented" && (SameLogin(e.Actor, h.Issue.Author) || !byAuthor && triage.IsMaintainer(e.Association))
+}
+
+// SettlesReopen reports whether the events before e do not matter for [History.Reopen].
+func (h History) SettlesReopen(e triage.TimelineEvent) bool {
+	return h.closedByHuman(e) || h.opens(e, true)
+}
+
+// Reopen reports whether the issue may be reopened although people may have closed it, and why.
+// Only what the author or a person who may triage did after the newest close by a person permits
+// it.
+func (h History) Reopen() (may bool, why string) {
+	closed, found := h.Last(h.closedByHuman)
+	if _, settled := h.Last(h.SettlesReopen); !settled {
+		if !h.Complete {
+			return false, "the timeline of the issue is too long to find people's changes"
+		}
+		return true, "the timeline was read: no person closed the issue"
+	}
+	byAuthor := found && SameLogin(closed.Actor, h.Issue.Author)
+	word, ok := h.Last(func(e triage.TimelineEvent) bool {
+		return (!found || e.At.After(closed.At)) && h.opens(e, byAuthor)
+	})
+	switch {
+	case ok:
+		return true, fmt.Sprintf("the timeline was read: %s %s on %s", Who(word), word.Kind, word.At.UTC().Format(time.DateOnly))
+	case byAuthor:
+		return false, fmt.Sprintf("%s, the author, closed it on %s, and has not commented since; Foreman does not override people (override_humans)",
+			Who(closed), closed.At.UTC().Format(time.DateOnly))
+	}
+	return false, fmt.Sprintf("%s closed it on %s, and neither the author nor a maintainer has commented since; Foreman does not override people (override_humans)",
+		Who(closed), closed.At.UTC().Format(time.DateOnly))
+}
+
 // Since describes the newest event of the kind that a person caused at or after a time, and for
 // which counts returns true. Empty: there is none.
 func (h History) Since(at time.Time, kind, did string, counts func(triage.TimelineEvent) bool) string {

@@ -28,6 +28,8 @@ type Attempt struct {
 	// Read means that the issue was read for the task, instead of being taken from an event. So
 	// nothing has happened on it after its UpdatedAt.
 	Read bool
+	// Said is the comment that caused the event, as the timeline lists it; zero: none.
+	Said triage.TimelineEvent
 	// Remembers means that the memory may forbid labels. UsesMemory means that the memory may be
 	// read for this purpose alone.
 	Remembers, UsesMemory bool
@@ -167,7 +169,10 @@ func (r *reviewer) overrides() bool {
 	matters := func(s *Step) bool {
 		return once(s) || len(r.a.Earlier) > 0 && hasCooldown(s) || !still && paced(s) || overridable(s.Effect) && !s.Source.OverrideHumans
 	}
-	if r.a.Fresh && !r.Resumed && !r.open(answered) {
+	// A closed issue is not as it was opened.
+	reopens := func(s *Step) bool { _, ok := s.Effect.(effect.Reopen); return ok && !s.Source.OverrideHumans }
+	fresh := r.a.Fresh && (r.issue.State != "closed" || !r.open(reopens)) // people have not decided anything yet, even if the timeline is read
+	if fresh && !r.Resumed && !r.open(answered) {
 		return true
 	}
 	timeline := r.seen.Timeline
@@ -197,7 +202,7 @@ func (r *reviewer) overrides() bool {
 		return false
 	}
 	p := newRateLimiter(limits, r.h, r.a)
-	fresh := r.a.Fresh && !r.Resumed // people have not decided anything yet, even if the timeline was read
+	fresh = fresh && !r.Resumed
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		if s.isOpen() && !fresh && !s.Source.OverrideHumans && !r.override(s) {
@@ -280,9 +285,9 @@ func (r *reviewer) ends() bool {
 func overridable(e effect.Effect) bool {
 	switch e.(type) {
 	case effect.AddLabels, effect.RemoveLabels, effect.Assign, effect.Unassign, effect.Close, effect.MarkDuplicate,
-		effect.SetMilestone, effect.SetType, effect.Lock, effect.Unlock:
+		effect.SetMilestone, effect.SetType, effect.Lock, effect.Unlock, effect.Reopen:
 		return true
-	case effect.Comment, effect.Reopen, effect.React, effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
+	case effect.Comment, effect.React, effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
 	}
 	return false
 }
@@ -309,6 +314,8 @@ func (r *reviewer) override(s *Step) bool {
 		return ok
 	case effect.Close, effect.MarkDuplicate:
 		return r.stayOpen(s)
+	case effect.Reopen:
+		return r.stayClosed(s)
 	case effect.SetMilestone:
 		if e.Title != "" && !r.reaches(history.Milestone(e.Title)) || r.h.Issue.Milestone != "" && !r.reaches(history.Milestone("")) {
 			return false
@@ -325,7 +332,7 @@ func (r *reviewer) override(s *Step) bool {
 		return r.overrideKinds(s, "unlocked", "unlocked the conversation", "locked", "unlocked")
 	case effect.Unlock:
 		return r.overrideKinds(s, "locked", "locked the conversation", "locked", "unlocked")
-	case effect.Comment, effect.Reopen, effect.React, effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
+	case effect.Comment, effect.React, effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
 	}
 	return true
 }
@@ -413,6 +420,30 @@ func (r *reviewer) stayOpen(s *Step) bool {
 		}
 	}
 	skipBecause(s, r.h.Override("closed", "closed it", history.Kinds("closed", "reopened")))
+	return true
+}
+
+// stayClosed skips a reopening if a person closed the issue, unless the author or a person who may
+// triage wants it open again. The comment that caused the event counts even if the timeline does
+// not list it yet. A person's command needs no further permission. It is false if an earlier part
+// of the timeline must be read first.
+func (r *reviewer) stayClosed(s *Step) bool {
+	if s.Source.Command != "" {
+		return true
+	}
+	h := r.h
+	if said := r.a.Said; !said.At.IsZero() {
+		h.Events = append(slices.Clip(h.Events), said)
+		slices.SortStableFunc(h.Events, func(a, b triage.TimelineEvent) int { return a.At.Compare(b.At) })
+	}
+	if _, settled := h.Last(h.SettlesReopen); !settled && !r.ends() {
+		return false
+	}
+	may, why := h.Reopen()
+	s.Reason = why
+	if !may {
+		s.set(triage.Skip, why)
+	}
 	return true
 }
 

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,12 +38,14 @@ const maxReads = 6
 //	          rules ID…                     the existing rules, for the journal
 //	          scope NAME, nonce NAME
 //	          earlier TASK…                 tasks of earlier decisions on the same event
+//	          said HH:MM ACTOR [ASSOCIATION]
+//	                                        the comment that caused the event
 //	          quiet                         the event must not be answered with a comment
 //	          unread PART                   the review must not need this part
 //	actions   source and action: "-" is an agent, "!ID" a rule that may override people
 //	policy    the section policy of a configuration
-//	timeline  "HH:MM ACTOR KIND TEXT" of April 10th 2026, or "D HH:MM …" of D days before; "…" in
-//	          the first line: not complete. \n is a line break, $TASK the task
+//	timeline  "HH:MM ACTOR KIND [association=MEMBER] TEXT" of April 10th 2026, or "D HH:MM …" of D
+//	          days before; "…" in the first line: not complete. \n is a line break, $TASK the task
 //	comments  "AUTHOR TEXT"; "…": too many
 //	record    "task ID HH:MM BY TYPE VALUE…" with "+TYPE" for a deferred action, "never LABEL",
 //	          "closing RULE TASK HH:MM [vetoed]", "rebuilt …" for a task from the timeline, "full"
@@ -150,6 +153,9 @@ func (c *reviewCase) setUp(t *testing.T, f []string) {
 		c.attempt.Earlier = f[1:]
 	case "nonce":
 		c.attempt.Nonce = f[1]
+	case "said":
+		at, rest := clockOf(t, f[1:])
+		c.attempt.Said = triage.TimelineEvent{Kind: "commented", At: at, Actor: rest[0], Association: strings.Join(rest[1:], "")}
 	case "quiet":
 		c.input.MayComment = false
 	case "unread":
@@ -257,6 +263,9 @@ func (c *reviewCase) readTimeline(t *testing.T, src string) {
 		e := triage.TimelineEvent{ID: int64(len(c.timeline.Events) + 1), At: at, Actor: rest[0], Kind: rest[1], ActorType: "User"}
 		if strings.HasSuffix(e.Actor, "[bot]") {
 			e.ActorType = "Bot"
+		}
+		if assoc, ok := strings.CutPrefix(strings.Join(rest[2:min(3, len(rest))], ""), "association="); ok {
+			e.Association, rest = assoc, slices.Delete(rest, 2, 3)
 		}
 		value := strings.Join(rest[2:], " ")
 		e.Label, e.Assignee, e.Milestone, e.IssueType, e.Body = value, value, value, value, unescape.Replace(value)

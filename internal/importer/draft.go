@@ -87,7 +87,10 @@ func assemble(in files, lines []string, r reading, given ids) (d draft, found *r
 	d.top = sort(r.before)
 	d.given = given
 	for p := range r.parts {
-		e := entry{name: p.name, line: p.from, notes: sort(p.found), rules: d.given.number(p.rules), text: layout.Excerpt(lines, p.from, p.to)}
+		e := entry{name: p.name, line: p.from, notes: sort(p.found), text: layout.Excerpt(lines, p.from, p.to)}
+		for _, r := range p.rules {
+			e.rules = append(e.rules, d.given.number(r.synced())...)
+		}
 		for _, one := range e.rules {
 			size += one.size()
 			d.policy.need(one)

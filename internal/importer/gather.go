@@ -96,7 +96,7 @@ func (g gathering) sameActions() gathering {
 		if len(r.labels) == 0 {
 			return ""
 		}
-		return fmt.Sprintf("%#v", []any{r.on, r.when, r.elseUndo, r.override, r.then})
+		return fmt.Sprintf("%#v", []any{r.on, r.when, r.override, r.then})
 	}
 	for _, slots := range g.groups(same) {
 		if len(slots) == 1 {
@@ -123,11 +123,11 @@ func (g gathering) addedLabels(given ids, most int) gathering {
 	var groups [][]slot
 	var with [][]rule
 	adds := func(r rule) string {
-		if r.elseUndo || len(r.scans) > 0 || len(r.labels) > 0 || r.when.empty() || len(r.then) != 1 ||
+		if len(r.scans) > 0 || len(r.labels) > 0 || r.when.empty() || len(r.then) != 1 ||
 			r.then[0].name != "add_label" || strings.Contains(r.when.line()+r.then[0].params[0].value, "{{") {
 			return ""
 		}
-		return strings.Join(r.on, " ")
+		return fmt.Sprint(r.on, r.override)
 	}
 	for _, slots := range g.groups(adds) {
 		rules := make([]rule, len(slots))
@@ -169,7 +169,7 @@ func chosen(rules []rule, given ids, most int) []rule {
 	acts = append(acts, act{name: "add_labels", choices: list})
 	var out []rule
 	for some := range slices.Chunk(acts, maxActions) {
-		out = append(out, rule{id: given.next("labels"), on: rules[0].on, when: all(common...), then: some})
+		out = append(out, rule{id: given.next("labels"), on: rules[0].on, when: all(common...), override: rules[0].override, then: some})
 	}
 	return out
 }

@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/importer/layout"
+	"github.com/org/foreman-action/internal/importer/workflow"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -57,10 +58,19 @@ type Result struct {
 func tools() []tool {
 	kinds := []string{"issues", "pull_request", "issue_comment"}
 	return []tool{
-		{"labeler", "actions/labeler", readLabeler, "configuration-path", ".github/labeler.yml", []string{"pull_request"}},
-		{"issue-labeler", "github/issue-labeler", readIssueLabeler, "configuration-path", ".github/labeler.yml", kinds},
-		{"label-actions", "dessant/label-actions", readLabelActions, "config-path", ".github/label-actions.yml", kinds[:2]},
-		{"stale", "actions/stale", readStale, "", "", []string{"schedule"}},
+		{"labeler", "actions/labeler", readLabeler, "configuration-path", ".github/labeler.yml", []string{"pull_request"}, map[string]string{
+			"new-labels": "the output labels-added of Foreman has the added labels as a JSON array",
+			"all-labels": "the output labels-added of Foreman has the added labels only, as a JSON array",
+		}},
+		{"issue-labeler", "github/issue-labeler", readIssueLabeler, "configuration-path", ".github/labeler.yml", kinds, map[string]string{
+			"labels-added":   "the output labels-added of Foreman's step has the same form",
+			"labels-removed": "the output labels-removed of Foreman's step has the same form",
+		}},
+		{"label-actions", "dessant/label-actions", readLabelActions, "config-path", ".github/label-actions.yml", kinds[:2], nil},
+		{"stale", "actions/stale", readStale, "", "", []string{"schedule"}, map[string]string{
+			"closed-issues-prs": "the output closed-issues of Foreman has the numbers of the closed issues and pull requests as a JSON array",
+			"staled-issues-prs": "Foreman has no such output; its output issues counts what a scheduled run did",
+		}},
 	}
 }
 
@@ -135,17 +145,17 @@ type Use struct {
 
 // Find returns the steps of a workflow that run a tool. It parses the workflow only if its text
 // contains the name of a tool's action.
-func Find(workflow Source) (found []Use, err error) {
+func Find(file Source) (found []Use, err error) {
 	for _, t := range tools() {
-		if !strings.Contains(strings.ToLower(string(workflow.Data)), t.action) {
+		if !strings.Contains(strings.ToLower(string(file.Data)), t.action) {
 			continue
 		}
-		f, err := yamlfile.Parse(workflow.Name, workflow.Data)
+		f, err := yamlfile.Parse(file.Name, file.Data)
 		if err != nil {
 			return nil, err
 		}
-		for _, u := range usesOf(f.Root(), t.action) {
-			found = append(found, Use{t.name, t.configOf(u.step)})
+		for _, u := range workflow.Uses(f.Root(), t.action) {
+			found = append(found, Use{t.name, t.configOf(u.Step)})
 		}
 	}
 	return found, nil

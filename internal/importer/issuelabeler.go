@@ -3,6 +3,7 @@ package importer
 import (
 	"regexp"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -18,7 +19,8 @@ type issueLabeler struct {
 	on     []string
 	undo   bool   // a label is removed when its expressions no longer match
 	about  string // the field that the regular expressions are matched against
-	always term   // condition of every rule
+	always term   // where this is false, the tool does nothing
+	exact  bool   // it removes a label only if it has the same letter case
 	read   patterns
 }
 
@@ -27,7 +29,7 @@ type issueLabeler struct {
 func readIssueLabeler(doc document, s step) reading {
 	l := issueLabeler{on: s.listenTo([]string{"issues.opened", "issues.edited"}, "issues", "pull_request", "issue_comment"), read: patterns{}}
 	undo, found := s.one("sync-labels")
-	if s.version.before(3) && !undo {
+	if s.version.Before(3, 0, 0) && !undo {
 		undo = true
 		found = append(found, general("Before version 3, github/issue-labeler removes labels whose expressions do not match; Foreman does the same."))
 	}
@@ -39,7 +41,7 @@ func readIssueLabeler(doc document, s step) reading {
 	found = append(found, more...)
 	version, more := ofVersion(s, doc.name)
 	found = append(found, more...)
-	l.undo, l.about, l.always = undo, about, all(since, version)
+	l.undo, l.about, l.always, l.exact = undo, about, all(since, version), !s.version.Before(3, 1, 0)
 	pairs, more := labels(doc.root, "github/issue-labeler")
 	found = append(found, more...)
 	missing, more := missingVersion(s, l.on)
@@ -82,7 +84,7 @@ func (l issueLabeler) label(p pair) part {
 	if p.value.Kind != yaml.SequenceNode && p.value.Kind != yaml.ScalarNode {
 		return part{found: append(found, wrong(p.value, "want a regular expression or a list of them, got %s", yamlfile.Kind(p.value)))}
 	}
-	when := l.always
+	var when term
 	for _, item := range items(p.value) {
 		text, mistakes := scalar(item, "a regular expression")
 		if len(mistakes) > 0 {
@@ -102,7 +104,14 @@ func (l issueLabeler) label(p pair) part {
 	if !ok {
 		return part{found: found}
 	}
-	r := rule{name: name, on: l.on, when: when, elseUndo: l.undo && !when.empty(), override: l.undo, then: []act{do("add_label", template(name))}}
+	r := rule{name: name, on: l.on, guard: l.always, when: when, override: l.undo, then: []act{do("add_label", template(name))}}
+	switch {
+	case !l.undo:
+	case l.exact:
+		r.sync = inCase(name)
+	default:
+		r.sync = is(call("label", name))
+	}
 	return part{rules: []rule{r}, found: found}
 }
 
@@ -138,7 +147,9 @@ func notBefore(s step) (term, findings) {
 	if !ok {
 		found = append(found, wrong(n, "not-before: want a time such as 2020-01-15T02:54:32Z, got %s", quoted(text)).inWorkflow())
 	}
-	return is("issue.created_at >= date(\"" + date + "\")"), found
+	// GitHub's times are whole seconds, so a fraction of one is rounded up.
+	date = date.Add(time.Second - 1).Truncate(time.Second)
+	return is("issue.created_at >= date(\"" + date.Format(time.RFC3339) + "\")"), found
 }
 
 // fileVersion finds the version in the name of a file such as labeler-v2.yml.
@@ -218,7 +229,7 @@ func missingVersion(s step, on []string) ([]part, findings) {
 	}
 	p := part{name: name}
 	if name, p.found = labelName(n, name); len(p.found) == 0 {
-		p.rules = []rule{{name: name, on: on, when: is("not (issue.body matches `" + text + "`)"), elseUndo: true, override: true, then: []act{do("add_label", template(name))}}}
+		p.rules = []rule{{name: name, on: on, when: not(is("issue.body matches `" + text + "`")), sync: is(call("label", name)), override: true, then: []act{do("add_label", template(name))}}}
 	}
 	return []part{p}, found
 }

@@ -109,7 +109,7 @@ func (t threads) inVersion(then []act, s settings) findings {
 			found = append(found, lost(nodes[0], format, args...))
 		}
 	}
-	old := t.step.version.before(4)
+	old := t.step.version.Before(4, 0, 0)
 	if old {
 		reopenFirst(then)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/importer/workflow"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -27,10 +28,9 @@ type labeler struct {
 
 // labelerOptions are the keys of the configuration that are not labels.
 type labelerOptions struct {
-	maxFiles   string // condition of the option max-files-changed; empty: none
-	maxFilesAt *yaml.Node
-	limit      int  // maximal number of labels; 0: none
-	skip       bool // labels whose conditions use files are never added
+	maxFiles string // condition of the option max-files-changed; empty: none
+	limit    int    // maximal number of labels; 0: none
+	skip     bool   // labels whose conditions use files are never added
 }
 
 // readLabeler reads a configuration of actions/labeler, in the form before version 5 (globs) or
@@ -73,7 +73,7 @@ func readLabeler(doc document, s step) reading {
 // syncLabels reports whether labels are removed. Versions 3 and 4 of the tool treat every text
 // except the empty one as true.
 func syncLabels(s step) (bool, findings) {
-	if !s.version.before(5) || s.version.before(3) {
+	if !s.version.Before(5, 0, 0) || s.version.Before(3, 0, 0) {
 		return s.flag("sync-labels")
 	}
 	text, n, found := s.input("sync-labels")
@@ -87,14 +87,14 @@ func syncLabels(s step) (bool, findings) {
 func dotFiles(s step) (bool, findings) {
 	dot, n, found := s.input("dot")
 	if n == nil {
-		return !s.version.before(5), found
+		return !s.version.Before(5, 0, 0), found
 	}
 	return dot == "true", found
 }
 
 // oneForm returns findings about labels in a form that the tool's version does not support, and
 // about files that were renamed.
-func oneForm(pairs []pair, v version) findings {
+func oneForm(pairs []pair, v workflow.Version) findings {
 	var found findings
 	said := map[string]bool{}
 	once := func(p pair, text string) {
@@ -107,9 +107,9 @@ func oneForm(pairs []pair, v version) findings {
 		switch {
 		case !isLabel(p.key.Value):
 			continue
-		case old(p.value) && v > 0 && !v.before(5):
+		case old(p.value) && v.Known() && !v.Before(5, 0, 0):
 			once(p, "since version 5, actions/labeler rejects globs without changed-files; they were imported as before version 5")
-		case !old(p.value) && v.before(5):
+		case !old(p.value) && v.Before(5, 0, 0):
 			once(p, "before version 5, actions/labeler ignores match objects and adds the label to every pull request; Foreman evaluates them")
 		}
 		if old(p.value) || asksFiles(p.value) {
@@ -141,7 +141,7 @@ func readLabelerOptions(pairs []pair) (out labelerOptions, found findings) {
 			continue
 		}
 		if p.key.Value == "max-files-changed" {
-			out.maxFiles, out.maxFilesAt = "pr.changed_files <= "+strconv.Itoa(n), p.value
+			out.maxFiles = "pr.changed_files <= " + strconv.Itoa(n)
 			continue
 		}
 		out.limit, out.skip = n, n == 0
@@ -182,13 +182,14 @@ func (l labeler) label(p pair) part {
 		return out
 	}
 	for _, when := range l.split(m.when) {
+		r := rule{name: name, on: l.on, when: when, override: l.undo, then: []act{do("add_label", template(name))}}
 		if m.files && l.maxFiles != "" {
-			when = all(is(l.maxFiles), when)
-			if l.undo {
-				out.found = append(out.found, lost(l.maxFilesAt, "above this number of files Foreman removes the labels; actions/labeler keeps them"))
-			}
+			r.guard = is(l.maxFiles)
 		}
-		out.rules = append(out.rules, rule{name: name, on: l.on, when: when, elseUndo: l.undo, override: l.undo, then: []act{do("add_label", template(name))}})
+		if l.undo {
+			r.sync = inCase(name)
+		}
+		out.rules = append(out.rules, r)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/layout"
+	"github.com/org/foreman-action/internal/importer/workflow"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -43,17 +44,17 @@ func Open(name string, src []byte) yamlfile.Problems {
 // Lacking returns the permissions that rules need, such as "issues: write", and that the step of
 // the tool lacks, with their place in the workflow. A workflow without "permissions" has no known
 // lack.
-func Lacking(toolName string, workflow Source, needs []string) yamlfile.Problems {
+func Lacking(toolName string, file Source, needs []string) yamlfile.Problems {
 	i := slices.IndexFunc(tools(), func(t tool) bool { return t.name == toolName })
-	var list []use
-	f, err := yamlfile.Parse(workflow.Name, workflow.Data)
+	var list []workflow.Use
+	f, err := yamlfile.Parse(file.Name, file.Data)
 	if err == nil && i >= 0 {
-		list = usesOf(f.Root(), tools()[i].action)
+		list = workflow.Uses(f.Root(), tools()[i].action)
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	given := yamlfile.Child(list[0].job, "permissions")
+	given := yamlfile.Child(list[0].Job, "permissions")
 	if given == nil {
 		given = yamlfile.Child(f.Root(), "permissions")
 	}

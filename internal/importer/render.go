@@ -138,9 +138,6 @@ func (w *writer) rule(r rule) {
 	if r.override {
 		w.lines("    override_humans: true")
 	}
-	if r.elseUndo {
-		w.lines("    else_undo: true")
-	}
 	line := "    then: [" + r.then[0].name + r.then[0].value() + "]"
 	if one := r.then[0]; len(r.then) == 1 && one.short() && len(line) <= layout.Width && !one.isBlock() {
 		w.lines(line)

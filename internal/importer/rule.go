@@ -19,11 +19,14 @@ type rule struct {
 	id       string // empty before numbering
 	on       []string
 	labels   []string // the event's label must be one of these; empty: no such condition
+	guard    term     // the tool does nothing where this is false; empty: always true
 	when     term     // empty: always
 	scans    []string
 	override bool // it also undoes changes of people
-	elseUndo bool
 	then     []act
+	// sync is the condition that the issue has the label that the rule adds. The tool removes the label
+	// where when is false. Empty: it does not.
+	sync term
 }
 
 // An act is an action of a rule: its name and its parameters. A single parameter may have no key.
@@ -59,6 +62,23 @@ const onceKey = "once"
 // comment returns the action that posts a comment once.
 func comment(body string) act {
 	return act{name: "comment", params: []param{{onceKey, ""}, {"body", body}}}
+}
+
+// synced returns the rule with its guard as a part of its condition. If the tool also removes the
+// label, a second rule does that.
+func (r rule) synced() []rule {
+	when := r.when
+	r.when = all(r.guard, when)
+	if r.sync.empty() || when.empty() {
+		return []rule{r}
+	}
+	undo := rule{name: "no longer " + r.name, on: r.on, override: true, then: []act{do("remove_label", r.then[0].params[0].value)}}
+	undo.when = all(r.sync, r.guard, not(when))
+	r.sync = term{}
+	if when.text == never {
+		return []rule{undo}
+	}
+	return []rule{r, undo}
 }
 
 // condition returns the condition of the rule including that about its labels.

@@ -3,6 +3,7 @@ package importer
 import (
 	"iter"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -64,14 +65,18 @@ func labelName(n *yaml.Node, name string) (string, findings) {
 	return name, nil
 }
 
+// inCase returns the condition that the issue has a label with exactly this name. The function label
+// ignores case.
+func inCase(name string) term { return is(strconv.Quote(name) + " in issue.labels") }
+
 // parseTime parses a time in one of the formats that are common with JavaScript's Date.
-func parseTime(text string) (string, bool) {
+func parseTime(text string) (t time.Time, ok bool) {
 	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01", time.RFC1123Z, time.RFC1123, "2 Jan 2006", "Jan 2, 2006"} {
 		if t, err := time.Parse(layout, text); err == nil && t.Year() > 0 && t.Year() < 10000 {
-			return t.UTC().Format(time.RFC3339), true
+			return t.UTC(), true
 		}
 	}
-	return "", false
+	return time.Time{}, false
 }
 
 // patterns caches translated regular expressions, because aliases may repeat them.
@@ -188,7 +193,7 @@ func (s step) peopleHints(tool string, sync bool) findings {
 	}
 	at := yamlfile.Child(s.with, "sync-labels")
 	if at == nil {
-		at = yamlfile.Child(s.node, "uses")
+		at = yamlfile.Child(s.use.Step, "uses")
 	}
 	if at == nil {
 		return findings{general("Only rules with override_humans: true add a label again that a person removed; " + tool + " always does.")}

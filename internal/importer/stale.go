@@ -7,6 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/importer/workflow"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -16,7 +17,7 @@ func readStale(doc document, _ step) reading {
 	if root.Kind != yaml.MappingNode {
 		return mistaken(wrong(root, "want a workflow that uses actions/stale, or a mapping of its inputs; got %s", yamlfile.Kind(root)))
 	}
-	steps := usesOf(root, "actions/stale")
+	steps := workflow.Uses(root, "actions/stale")
 	if with := yamlfile.Child(root, "with"); len(steps) == 0 && with != nil {
 		root = with
 	}
@@ -49,20 +50,18 @@ func readStale(doc document, _ step) reading {
 	case !slices.ContainsFunc(pairsOf(root), func(p pair) bool { return slices.Contains(staleInputs(), p.key.Value) }):
 		return mistaken(wrong(root, "this is neither a workflow that uses actions/stale nor a mapping of its inputs"))
 	default:
-		add(step{node: root, with: root})
+		add(step{use: workflow.Use{Root: root, Step: root}, with: root})
 	}
 	if len(steps) > maxSteps {
-		return mistaken(wrong(steps[maxSteps].step, "more than %d steps use actions/stale", maxSteps))
+		return mistaken(wrong(steps[maxSteps].Step, "more than %d steps use actions/stale", maxSteps))
 	}
 	for _, u := range steps {
-		s := step{node: u.step, with: yamlfile.Child(u.step, "with"), env: environment(root, u)}
+		s := step{use: u, with: yamlfile.Child(u.Step, "with"), names: []string{"schedule"}}
 		if !isNull(s.with) && s.with.Kind != yaml.MappingNode {
 			found = append(found, wrong(s.with, "with: want a mapping of inputs, got %s", yamlfile.Kind(s.with)))
 			continue
 		}
-		var more findings
-		s.version, more = versionOf(yamlfile.Child(u.step, "uses"))
-		found = append(found, more...)
+		found = append(found, s.versioned(u)...)
 		add(s)
 	}
 	return reading{before: found, parts: slices.Values(parts), after: staleHints(doc.root), shadow: shadow}
@@ -109,13 +108,13 @@ func staleStep(s step, later bool) (out part, dry bool) {
 		in.checkKeys()
 	}
 	if later {
-		in.add(lost(s.node, "in actions/stale an action of an earlier step in the same run counts as an update for this step; in Foreman it does not"))
+		in.add(lost(s.use.Step, "in actions/stale an action of an earlier step in the same run counts as an update for this step; in Foreman it does not"))
 	}
 	if dry = in.on("debug-only"); dry {
 		in.add(general("debug-only became mode: shadow. Foreman decides and reports, but writes nothing."))
 	}
 	issues, prs := staleRules(in, "issue"), staleRules(in, "pr")
-	out = part{name: "actions/stale", from: s.node.Line, to: s.node.Line}
+	out = part{name: "actions/stale", from: s.use.Step.Line, to: s.use.Step.Line}
 	for i, r := range issues {
 		out.interval = out.interval || r.soon || prs[i].soon
 		// A rule that is the same for issues and pull requests is written once.

@@ -138,7 +138,7 @@ func (in *inputs) message(name string) string {
 		in.add(lost(n, "%s: the comment has more than %d bytes, so it was not imported", name, maxComment))
 		return ""
 	}
-	text := repository.ReplaceAllLiteralString(template(strings.TrimSpace(in.source.expanded(n.Value))), "{{ repo.full_name }}")
+	text := repository.ReplaceAllLiteralString(template(strings.TrimSpace(in.source.use.Expand(n.Value, in.source.names))), "{{ repo.full_name }}")
 	if strings.Contains(text, "${{") {
 		in.add(lost(n, "%s: the workflow's expression was copied as plain text", name))
 	}

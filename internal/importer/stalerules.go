@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 )
@@ -46,7 +47,7 @@ func (in *inputs) nearest(names ...string) *yaml.Node {
 			return n
 		}
 	}
-	return in.source.node
+	return in.source.use.Step
 }
 
 // marks returns the number of days after which issues or pull requests are marked; negative: never.
@@ -61,8 +62,8 @@ func marking(in *inputs, kind, label string, free term) lasting {
 	if days < 0 {
 		return r
 	}
-	if in.source.version.before(4) && isNull(in.at("stale-"+kind+"-message")) {
-		in.add(lost(in.source.node, "before version 4, actions/stale marks nothing without stale-%s-message; Foreman does", kind))
+	if in.source.version.Before(4, 0, 0) && isNull(in.at("stale-"+kind+"-message")) {
+		in.add(lost(in.source.use.Step, "before version 4, actions/stale marks nothing without stale-%s-message; Foreman does", kind))
 	}
 	since := is(sinceUpdate + ` > duration("` + span(days) + `")`)
 	r.comment = in.message("stale-" + kind + "-message")
@@ -126,7 +127,7 @@ func exempt(in *inputs, kind string) exemption {
 		if !ok {
 			in.mistake(n, "start-date: want a date such as 2026-01-31, got %s", quoted(text))
 		}
-		terms = append(terms, is(`issue.created_at > date("`+date+`")`))
+		terms = append(terms, is(`issue.created_at > date("`+date.Format(time.RFC3339)+`")`))
 	}
 	e.open = all(terms...)
 	terms = []term{hasLabel(in.words("any-of-"+kind+"-labels", "any-of-labels"))}
@@ -170,7 +171,7 @@ func unmark(in *inputs, kind, label string, skip exemption) lasting {
 		return r
 	}
 	var why []term
-	if in.source.version.before(7) && !skip.labels.empty() {
+	if in.source.version.Before(7, 0, 0) && !skip.labels.empty() {
 		why = append(why, skip.labels)
 	}
 	if stays(in, kind) == nil {
@@ -196,7 +197,7 @@ func unmark(in *inputs, kind, label string, skip exemption) lasting {
 func (in *inputs) sooner(kind string) {
 	at := in.nearest("remove-"+kind+"-stale-when-updated", "remove-stale-when-updated")
 	in.add(lost(at, "Foreman removes the label at once; actions/stale removes it in its next run, and that counts as an update"))
-	if in.source.version.before(4) {
+	if in.source.version.Before(4, 0, 0) {
 		in.add(lost(at, "before version 4, only a person's comment makes actions/stale remove the label; in Foreman every update does"))
 	}
 }
@@ -280,10 +281,10 @@ func (in *inputs) closeReason() string {
 	reason, n := in.get("close-issue-reason")
 	given := in.at("close-issue-reason") != nil
 	switch {
-	case in.source.version.before(5) && given:
+	case in.source.version.Before(5, 0, 0) && given:
 		in.add(lost(in.at("close-issue-reason"), "before version 5, actions/stale has no such input, and the reason is completed"))
 		return "completed"
-	case in.source.version.before(6) && reason == "":
+	case in.source.version.Before(6, 0, 0) && reason == "":
 		return "completed"
 	case !given:
 		return "not_planned"

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,9 +14,12 @@ const maxCondition = 3800
 // A term is a condition: a text, or other terms that are joined by "and" or "or".
 type term struct {
 	text  string
-	op    string // "and" or "or"
+	op    string // "and", "or", or "not" for a text that is the opposite of the only part
 	parts []term
 }
+
+// Conditions that are the same for every event.
+const always, never = "true", "false"
 
 // is returns a condition with this text.
 func is(text string) term { return term{text: text} }
@@ -27,17 +31,28 @@ func all(terms ...term) term { return join("and", terms) }
 func some(terms ...term) term { return join("or", terms) }
 
 func join(op string, terms []term) term {
-	out := term{op: op}
+	neutral, decisive := always, never
+	if op == "or" {
+		neutral, decisive = never, always
+	}
+	out, known := term{op: op}, term{}
 	for _, t := range terms {
 		switch {
 		case t.empty():
+		case t.text == decisive:
+			return t
+		case t.text == neutral:
+			known = t
 		case t.op == op:
 			out.parts = append(out.parts, t.parts...)
 		default:
 			out.parts = append(out.parts, t)
 		}
 	}
-	if len(out.parts) == 1 {
+	switch len(out.parts) {
+	case 0:
+		return known
+	case 1:
 		return out.parts[0]
 	}
 	return out
@@ -46,7 +61,10 @@ func join(op string, terms []term) term {
 func (t term) empty() bool { return t.text == "" && len(t.parts) == 0 }
 
 func (t term) size() int {
-	n := len(t.text)
+	if t.text != "" {
+		return len(t.text)
+	}
+	n := 0
 	for _, p := range t.parts {
 		n += p.size() + 6
 	}
@@ -139,12 +157,26 @@ func hasLabel(names []string) term {
 	return some(terms...)
 }
 
+// operand matches conditions that need no brackets after "not".
+var operand = regexp.MustCompile(`^[a-z_.]+(\([^()]*\))?$`)
+
 // not negates a condition.
 func not(t term) term {
-	if t.empty() {
+	switch {
+	case t.empty():
 		return t
+	case t.text == always:
+		return is(never)
+	case t.text == never:
+		return is(always)
+	case t.op == "not":
+		return t.parts[0]
 	}
-	return is("not " + t.inline())
+	text := t.inline()
+	if t.text != "" && !operand.MatchString(text) {
+		text = "(" + text + ")"
+	}
+	return term{text: "not " + text, op: "not", parts: []term{t}}
 }
 
 // notPrinted reports whether a character is invisible.

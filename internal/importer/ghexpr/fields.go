@@ -21,8 +21,9 @@ const (
 )
 
 const (
-	eventName = "github.event_name"         // path of the event's name
-	ownPull   = "github.event.pull_request" // path of the pull request of the event
+	eventName   = "github.event_name"         // path of the event's name
+	eventAction = "github.event.action"       // path of the event's activity
+	ownPull     = "github.event.pull_request" // path of the pull request of the event
 )
 
 // fields returns the paths that have a counterpart.
@@ -37,7 +38,7 @@ func fields() map[string]field {
 		"github.event.repository.owner.login":         {"repo.owner", plainText},
 		"github.event.repository.name":                {"repo.name", plainText},
 		eventName:                                     {"event.name", lowerText},
-		"github.event.action":                         {"event.action", lowerText},
+		eventAction:                                   {"event.action", lowerText},
 		"github.event.label.name":                     {"event.label", plainText},
 		"github.event.assignee.login":                 {"event.assignee", plainText},
 		"github.event.milestone.title":                {"event.milestone", plainText},

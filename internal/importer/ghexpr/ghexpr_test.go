@@ -126,11 +126,28 @@ func TestTranslateEvents(t *testing.T) {
 		{"issues pull_request_target", "startsWith(github.event_name, 'Pull_')", `event.name == "pull_request"`},
 		{"issues pull_request_target", "endsWith(github.event_name, 'push')", "never"},
 		{"pull_request pull_request_target", "github.event_name == 'pull_request_target'", ""},
+		{"issues.opened issues.edited", "github.event.action == 'opened'", "[issues.opened]"},
+		{"issues.opened issues.edited", "github.event.action != 'edited' && github.actor == 'a'", `[issues.opened] lower(actor.login) == "a"`},
+		{"issues.opened issues.edited issues.reopened", "github.event.action == 'Opened' || github.event.action == 'reopened'", "[issues.opened issues.reopened]"},
+		{"issues.opened issues.edited issues.closed", `contains(fromJSON('["opened", "closed"]'), github.event.action)`, "[issues.opened issues.closed]"},
+		{"issues.opened issues.reopened issues.edited", "endsWith(github.event.action, 'opened')", "[issues.opened issues.reopened]"},
+		{"issues.opened issues.edited", "github.event.action == 'opened' || github.actor == 'a'", `(event.action == "opened" or lower(actor.login) == "a")`},
+		{"issues.opened issues.edited", "github.event.action != 'opened' || github.actor == 'a'", `(event.action != "opened" or lower(actor.login) == "a")`},
+		{"issues.opened issues.edited", "github.event.action == 'closed'", "never"},
+		{"issues.* issues.edited", "github.event.action == 'opened'", `[issues.*] event.action == "opened"`},
+		{"issues.opened pull_request_target.opened", "github.event_name == 'pull_request_target'", "[pull_request_target.opened]"},
+		{"issues.labeled pull_request.opened", "github.event_name == 'issues' && github.event.action == 'labeled' || github.event_name == 'pull_request'", ""},
+		{"issues.edited pull_request.opened", "contains(github.event.pull_request.title, 'x')", `[pull_request.opened] lower(issue.title) contains "x"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.events+": "+tt.src, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, show(ghexpr.Translate(tt.src, strings.Fields(tt.events)))); diff != "" {
+			c := ghexpr.Translate(tt.src, strings.Fields(tt.events))
+			got := show(c)
+			if !c.Never && len(c.Events) < len(strings.Fields(tt.events)) {
+				got = strings.TrimSpace(fmt.Sprint(c.Events, " ", got))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -21,28 +21,58 @@ type Problem struct {
 // A Condition is a translated expression. It is true if all of its terms are true.
 type Condition struct {
 	Terms []string
+	// Events are the events for which the condition is not always false. An event without an activity
+	// is always one of them.
+	Events []string
 	// Never is true if the condition is false for every one of the events.
 	Never bool
 	// Lost are the parts that Terms omits. In the source each is joined to the others by "&&".
 	Lost []Problem
 }
 
-// Translate translates an expression of a workflow with these events. Names of events are those of
-// GitHub, such as "pull_request_target", which is "pull_request" in our rules.
+// Translate translates an expression of a workflow with these events. An event is a name of GitHub,
+// such as "pull_request_target", which is "pull_request" in our rules. An activity can follow it, as
+// in "pull_request_target.opened"; the condition then excludes events instead of testing for them.
 func Translate(src string, events []string) Condition {
 	if at, around := textAround(src); around {
-		return Condition{Lost: []Problem{{at, "text around ${{ }} turns the condition into a text, which is always true for GitHub"}}}
+		return Condition{Events: events, Lost: []Problem{{at, "text around ${{ }} turns the condition into a text, which is always true for GitHub"}}}
 	}
 	n, ok := parse(src)
 	if !ok {
-		return Condition{Lost: []Problem{{0, "the expression cannot be parsed"}}}
+		return Condition{Events: events, Lost: []Problem{{0, "the expression cannot be parsed"}}}
 	}
 	terms := []*node{n}
 	if n.kind == operator && n.text == "&&" {
 		terms = n.args
 	}
-	t := translation{events}
-	var c Condition
+	var kept []string
+	var first Condition
+	same := true // the translations for the single events are the same
+	for _, e := range events {
+		one := translated(terms, []string{e})
+		if _, activity, _ := strings.Cut(e, "."); activity != "" && one.Never {
+			continue
+		}
+		if len(kept) == 0 {
+			first = one
+		}
+		kept = append(kept, e)
+		same = same && first.Never == one.Never && slices.Equal(first.Terms, one.Terms) && slices.Equal(first.Lost, one.Lost)
+	}
+	switch {
+	case len(events) > 0 && len(kept) == 0:
+		return Condition{Never: true}
+	case len(kept) > 0 && same:
+		first.Events = kept
+		return first
+	}
+	return translated(terms, kept)
+}
+
+// translated translates terms that are joined by "&&".
+func translated(terms []*node, events []string) Condition {
+	t := newTranslation(events)
+	c := Condition{Events: events}
 	for _, n := range terms {
 		switch v := t.truth(n); {
 		case v.lost != nil:
@@ -78,7 +108,28 @@ func textAround(src string) (at int, ok bool) {
 }
 
 // A translation is the translation of one expression.
-type translation struct{ events []string }
+type translation struct {
+	events []string // names of the events
+	// activities are the activities of the events; nil if one of them is unknown.
+	activities []string
+}
+
+func newTranslation(events []string) translation {
+	var t translation
+	known := len(events) > 0
+	for _, e := range events {
+		name, activity, _ := strings.Cut(e, ".")
+		if !slices.Contains(t.events, name) {
+			t.events = append(t.events, name)
+		}
+		known = known && activity != "" && activity != "*"
+		t.activities = append(t.activities, activity)
+	}
+	if !known {
+		t.activities = nil
+	}
+	return t
+}
 
 // A value is the translation of a part of an expression.
 type value struct {
@@ -240,6 +291,15 @@ func (t translation) compared(n *node) value {
 		return lost(n, "this comparison has no counterpart")
 	case left.text == eventName:
 		return t.event(right.text, equal)
+	case left.text == eventAction && len(t.activities) > 0:
+		v := t.activity(value{text: f.text + " == " + strconv.Quote(f.literal(right.text)), op: "=="},
+			func(activity string) bool { return strings.EqualFold(activity, right.text) })
+		if !equal && !v.known {
+			return value{text: strings.Replace(v.text, " == ", " != ", 1), op: v.op}
+		} else if !equal {
+			return negated(v)
+		}
+		return v
 	default:
 		same.text = f.lower(right.text) + " " + sign + " " + strconv.Quote(f.literal(right.text))
 	}
@@ -321,6 +381,18 @@ func (t translation) event(name string, equal bool) value {
 	return value{text: "event.name" + op + strconv.Quote(ours(name)), op: "=="}
 }
 
+// activity returns v, or its value if v is true for all activities of the events or for none.
+func (t translation) activity(v value, holds func(activity string) bool) value {
+	all, none := len(t.activities) > 0, len(t.activities) > 0
+	for _, a := range t.activities {
+		all, none = all && holds(a), none && !holds(a)
+	}
+	if all || none {
+		return sure(all)
+	}
+	return v
+}
+
 // anyEvent translates that the event is one of those for which holds returns true.
 func (t translation) anyEvent(holds func(event string) bool) value {
 	var list, others []value
@@ -368,11 +440,16 @@ func (t translation) within(n *node, op string) value {
 		return lost(n.args[1], describe(n.args[1])+" has no counterpart")
 	}
 	part := n.args[1].text
-	if n.args[0].text == eventName {
-		parts := map[string]func(s, part string) bool{"contains": strings.Contains, "startsWith": strings.HasPrefix, "endsWith": strings.HasSuffix}
-		return t.anyEvent(func(e string) bool { return parts[op](e, strings.ToLower(part)) })
+	parts := map[string]func(s, part string) bool{"contains": strings.Contains, "startsWith": strings.HasPrefix, "endsWith": strings.HasSuffix}
+	holds := func(s string) bool { return parts[op](s, strings.ToLower(part)) }
+	v := value{text: f.lower(part) + " " + op + " " + strconv.Quote(f.literal(part)), op: "=="}
+	switch n.args[0].text {
+	case eventName:
+		return t.anyEvent(holds)
+	case eventAction:
+		return t.activity(v, holds)
 	}
-	return joined("&&", t.there(n.args[0].text), value{text: f.lower(part) + " " + op + " " + strconv.Quote(f.literal(part)), op: "=="})
+	return joined("&&", t.there(n.args[0].text), v)
 }
 
 // contains translates the function contains(list or text, part).
@@ -399,10 +476,12 @@ func (t translation) oneOf(in, part *node) value {
 		json.Unmarshal([]byte(in.args[0].text), &list) != nil || len(list) == 0 {
 		return lost(part, describe(part)+" has no counterpart")
 	}
+	texts := slices.Clone(list)
+	holds := func(e string) bool {
+		return slices.ContainsFunc(texts, func(s string) bool { return strings.EqualFold(s, e) })
+	}
 	if part.text == eventName {
-		return t.anyEvent(func(e string) bool {
-			return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, e) })
-		})
+		return t.anyEvent(holds)
 	}
 	plain := f.text
 	for i, s := range list {
@@ -411,7 +490,11 @@ func (t translation) oneOf(in, part *node) value {
 		}
 		list[i] = strconv.Quote(f.literal(s))
 	}
-	return joined("&&", t.there(part.text), value{text: plain + " in [" + strings.Join(list, ", ") + "]", op: "=="})
+	v := value{text: plain + " in [" + strings.Join(list, ", ") + "]", op: "=="}
+	if part.text == eventAction {
+		return t.activity(v, holds)
+	}
+	return joined("&&", t.there(part.text), v)
 }
 
 // describe returns the name of a part for a message.

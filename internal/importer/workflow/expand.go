@@ -1,0 +1,89 @@
+package workflow
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/yamlfile"
+)
+
+// MaxText is the maximal length in bytes of the texts that Expand returns and of the values that it
+// inserts.
+const MaxText = 60_000
+
+// expression matches an expression in a text.
+var expression = regexp.MustCompile(`\$\{\{(.*?)\}\}`)
+
+// Expand replaces the expressions in a text whose values are known: constants, environment variables
+// that the workflow sets to constants, the inputs of a run by hand or by another workflow, which are
+// empty in runs for one of the events, and alternatives of these with "||". It keeps all others.
+func (u Use) Expand(text string, events []string) string {
+	size := len(text)
+	return expression.ReplaceAllStringFunc(text, func(m string) string {
+		v, ok := u.value(expression.FindStringSubmatch(m)[1], events)
+		if size += len(v); !ok || size > MaxText {
+			return m
+		}
+		return v
+	})
+}
+
+var (
+	variable = regexp.MustCompile(`^env\.([A-Za-z_][A-Za-z0-9_-]*)$`)
+	input    = regexp.MustCompile(`^(?:github\.event\.)?inputs\.[A-Za-z_][A-Za-z0-9_-]*$`)
+	constant = regexp.MustCompile(`^(?:'([^'|]*)'|(true|false|[0-9]+(?:\.[0-9]+)?))$`)
+)
+
+// value returns the value of an expression; ok is false if it is unknown.
+func (u Use) value(expression string, events []string) (v string, ok bool) {
+	for part := range strings.SplitSeq(expression, "||") {
+		part = strings.TrimSpace(part)
+		truth := true // the value counts as true
+		if m := constant.FindStringSubmatch(part); m != nil {
+			v = m[1] + m[2]
+			truth = v != "" && !slices.Contains([]string{"false", "0"}, m[2])
+		} else if m := variable.FindStringSubmatch(part); m != nil {
+			v, ok = u.variable(m[1])
+			if truth = v != ""; !ok {
+				return "", false
+			}
+		} else if v, truth = "", false; !input.MatchString(part) || !u.runsOn(events) {
+			return "", false
+		}
+		if truth {
+			return v, true
+		}
+	}
+	return v, true
+}
+
+// runsOn reports whether one of the events starts the workflow.
+func (u Use) runsOn(events []string) bool {
+	on := yamlfile.Child(u.Root, "on")
+	is := func(n *yaml.Node) bool { return slices.Contains(events, strings.TrimSuffix(n.Value, "_target")) }
+	switch {
+	case on == nil:
+		return false
+	case on.Kind == yaml.SequenceNode:
+		return slices.ContainsFunc(on.Content, is)
+	}
+	for key := range yamlfile.Pairs(on) {
+		if is(key) {
+			return true
+		}
+	}
+	return is(on)
+}
+
+// variable returns the value of an environment variable that the workflow sets to a constant.
+func (u Use) variable(name string) (v string, ok bool) {
+	for _, env := range []*yaml.Node{yamlfile.Child(u.Step, "env"), yamlfile.Child(u.Job, "env"), yamlfile.Child(u.Root, "env")} {
+		if n := yamlfile.Child(env, name); n != nil {
+			return n.Value, n.Kind == yaml.ScalarNode && !strings.Contains(n.Value, "${{") && len(n.Value) <= MaxText
+		}
+	}
+	return "", false
+}

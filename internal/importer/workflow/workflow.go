@@ -1,0 +1,108 @@
+// Package workflow reads workflows of GitHub Actions: the steps that run an action, the events and
+// conditions on which they run, and the later steps that use their outputs.
+//
+// The functions are pure and safe for concurrent use.
+package workflow
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/yamlfile"
+)
+
+// A Problem is a part of a workflow that no rule can express.
+type Problem struct {
+	Node *yaml.Node
+	Msg  string
+}
+
+// A Use is a step that runs an action. Job is nil in a file without jobs.
+type Use struct{ Root, Job, Step *yaml.Node }
+
+// Uses returns the steps below root that run an action, in the order of the file.
+func Uses(root *yaml.Node, action string) []Use {
+	var found []Use
+	seen := map[*yaml.Node]bool{}
+	var walk func(n, job *yaml.Node)
+	walk = func(n, job *yaml.Node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		if u := yamlfile.Child(n, "uses"); u != nil {
+			name, _, _ := strings.Cut(u.Value, "@")
+			if strings.EqualFold(name, action) {
+				found = append(found, Use{root, job, n})
+				return
+			}
+		}
+		if yamlfile.Child(n, "steps") != nil {
+			job = n
+		}
+		for _, c := range n.Content {
+			walk(c, job)
+		}
+	}
+	walk(root, nil)
+	return found
+}
+
+// A Version is the version of an action, such as 5.1.0. A reference such as v5 names the newest
+// version 5, so the numbers that it omits are Newest. The zero Version is unknown.
+type Version [3]int
+
+// Newest is a number of a version that is larger than all released ones.
+const Newest = 1 << 20
+
+// Before reports whether the version is known and older than the version with these numbers.
+func (v Version) Before(major, minor, patch int) bool {
+	for i, n := range []int{major, minor, patch} {
+		if v[i] != n {
+			return v[0] > 0 && v[i] < n
+		}
+	}
+	return false
+}
+
+// Known reports whether the version is known.
+func (v Version) Known() bool { return v[0] > 0 }
+
+// String returns the version without the numbers that the reference omits.
+func (v Version) String() string {
+	var parts []string
+	for _, n := range v {
+		if n < Newest {
+			parts = append(parts, strconv.Itoa(n))
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+var (
+	tag    = regexp.MustCompile(`^v?([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:\.([0-9]{1,4}))?(?:[.-].*)?$`)
+	tagged = regexp.MustCompile(`\bv?([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:\.([0-9]{1,4}))?(?:\.[0-9]+)*\b`)
+	branch = regexp.MustCompile(`^(main|master|releases?/.*)$`)
+)
+
+// VersionOf reads the version of an action from its reference, or from the comment on that line if
+// the reference is a commit. ok is false if neither names a version or a branch of releases.
+func VersionOf(uses *yaml.Node) (v Version, ok bool) {
+	_, ref, _ := strings.Cut(uses.Value, "@")
+	m := tag.FindStringSubmatch(ref)
+	if m == nil && !branch.MatchString(ref) {
+		m = tagged.FindStringSubmatch(uses.LineComment)
+	}
+	if m == nil {
+		return Version{}, branch.MatchString(ref)
+	}
+	for i, digits := range m[1:] {
+		if v[i] = Newest; digits != "" {
+			v[i], _ = strconv.Atoi(digits) // at most four digits
+		}
+	}
+	return v, true
+}

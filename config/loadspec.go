@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"errors"
+	"io/fs"
 
 	"gopkg.in/yaml.v3"
 
@@ -11,6 +12,22 @@ import (
 
 // DefaultPath is where a repository keeps its configuration.
 const DefaultPath = ".github/foreman.yml"
+
+// OtherPath is where a repository without [DefaultPath] keeps its configuration.
+const OtherPath = ".github/foreman.yaml"
+
+// Default returns which of [DefaultPath] and [OtherPath] is the configuration in files. It returns
+// DefaultPath if there is neither.
+func Default(ctx context.Context, files Files) string {
+	missing := func(path string) bool {
+		_, err := files.Read(ctx, path)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	if missing(DefaultPath) && !missing(OtherPath) {
+		return OtherPath
+	}
+	return DefaultPath
+}
 
 // ErrNotFound means that the configuration file, or a rule file, is required and does not
 // exist.
@@ -28,6 +45,8 @@ type Files interface {
 // A Spec lists the files of a configuration and says how to read them.
 type Spec struct {
 	Path string // the configuration file, usually DefaultPath; empty: none
+	// Else is read if Path does not exist: OtherPath, or empty for no file.
+	Else string
 	// Optional permits the configuration file to be missing.
 	Optional bool
 	// Rules are globs of further rule files; each must match at least one file.

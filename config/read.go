@@ -64,6 +64,9 @@ func readOwn(ctx context.Context, files Files, spec Spec) (input, error) {
 	r := reader{files: files, split: spec.Split}
 	if spec.Path != "" {
 		err := r.file(ctx, spec.Path)
+		if spec.Else != "" && errors.Is(err, fs.ErrNotExist) {
+			err = r.file(ctx, spec.Else)
+		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && spec.Optional:
 		case errors.Is(err, fs.ErrNotExist) && spec.Split == nil:

@@ -59,7 +59,7 @@ func TestSchemaStoreFiles(t *testing.T) {
 		"src/schemas/json/" + schemaStoreName + ".json": storedSchema(),
 		"catalog-entry.json": catalogEntry{
 			"Foreman Action", "Configuration and rule files of Foreman, an issue triage action for GitHub",
-			[]string{"**/" + DefaultPath, "**/.github/foreman/*.yml"}, schemaStoreURL,
+			[]string{"**/" + DefaultPath, "**/" + OtherPath, "**/.github/foreman/*.yml", "**/.github/foreman/*.yaml"}, schemaStoreURL,
 		},
 	} {
 		path, want := filepath.Join(schemaStore, filepath.FromSlash(name)), indented(t, value)

@@ -22,8 +22,8 @@ type EventSource struct {
 	Payload []byte
 }
 
-// ParseEvent decodes an event. An error names the file, and the line and column
-// where the JSON is broken.
+// ParseEvent decodes an event, in UTF-8 or UTF-16, with or without a byte order mark. An error
+// names the file, and the line and column where the JSON is broken.
 func ParseEvent(src EventSource) (Delivery, error) {
 	e, err := parseEvent(src)
 	if p, ok := errors.AsType[*placedError](err); ok {
@@ -44,7 +44,7 @@ func (s EventSource) where() string {
 
 func parseEvent(src EventSource) (Delivery, error) {
 	// Invalid UTF-8 would make the task invalid JSON. GitHub never sends it.
-	src.Payload = bytes.ToValidUTF8(src.Payload, []byte("\uFFFD"))
+	src.Payload = bytes.ToValidUTF8(text.UTF8(src.Payload), []byte("\uFFFD"))
 	var payload map[string]json.RawMessage
 	if err := decodeAt(src.Payload, &payload); err != nil {
 		return Delivery{}, err

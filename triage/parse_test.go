@@ -1,10 +1,13 @@
 package triage_test
 
 import (
+	"encoding/binary"
 	"flag"
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/org/foreman-action/internal/golden"
 	"github.com/org/foreman-action/triage"
@@ -32,12 +35,31 @@ func TestParseEvent(t *testing.T) {
 				bot = value
 			}
 		}
-		e, err := triage.ParseEvent(src)
-		if err != nil {
-			a.Want(t, "want", "error: "+err.Error())
+		parsed := func(payload []byte) string {
+			src.Payload = payload
+			e, err := triage.ParseEvent(src)
+			if err != nil {
+				return "error: " + err.Error()
+			}
+			return showEvent(e) + "skip: " + e.SkipReason(bot) + "\n"
+		}
+		want, payload := parsed(src.Payload), src.Payload
+		a.Want(t, "want", want)
+		if !utf8.Valid(payload) {
 			return
 		}
-		a.Want(t, "want", showEvent(e)+"skip: "+e.SkipReason(bot)+"\n")
+		units := utf16.Encode([]rune("\uFEFF" + string(payload)))
+		little, big := make([]byte, 0, 2*len(units)), make([]byte, 0, 2*len(units))
+		for _, u := range units {
+			little, big = binary.LittleEndian.AppendUint16(little, u), binary.BigEndian.AppendUint16(big, u)
+		}
+		for name, variant := range map[string][]byte{
+			"a byte order mark": append([]byte("\uFEFF"), payload...), "UTF-16, little endian": little, "UTF-16, big endian": big,
+		} {
+			if got := parsed(variant); got != want {
+				t.Errorf("in the encoding %s: got\n%s\nwant\n%s", name, got, want)
+			}
+		}
 	})
 }
 

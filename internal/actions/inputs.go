@@ -62,7 +62,7 @@ func Inputs() []Input {
 		{Name: InputToken, Metadata: "${{ github.token }}", Secret: true,
 			Description: "Token for the writes on GitHub; it needs `issues: write` and `contents: read`."},
 		{Name: InputConfig, Default: ".github/foreman.yml",
-			Description: "Configuration file, read from the workspace or else from the default branch."},
+			Description: "Configuration file, read from the workspace or else from the default branch. If there is no `.github/foreman.yml`, the default is `.github/foreman.yaml`."},
 		{Name: InputRules, List: true,
 			Description: "Further rule files, one path or glob per line."},
 		{Name: InputAgentURL,

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -137,7 +138,8 @@ func (r Run) reads(name string) bool {
 			}
 		}
 	}
-	if r.inputs["config"] == "" && is(config.DefaultPath) || r.inputs["config"] != "" && is(r.inputs["config"]) {
+	given := path.Clean(cmp.Or(r.inputs["config"], config.DefaultPath))
+	if is(given) || given == config.DefaultPath && is(config.OtherPath) {
 		return true
 	}
 	return slices.ContainsFunc(strings.Split(r.inputs["rules"], "\n"), func(line string) bool {

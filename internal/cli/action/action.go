@@ -75,12 +75,15 @@ func step(ctx context.Context, rt *actions.Runtime, env process.Env) (report.Res
 		return none.Failed(err), err
 	}
 	rt.Log.Printf("foreman %s: %s on %s, task %s", env.Version, delivered.Key(), subject(delivered), taskID)
+	load := config.Spec{
+		Path: in.Config, Rules: in.Rules, Getenv: env.Getenv,
+		Optional: in.AgentURL != nil || !in.IsSet(actions.InputConfig),
+	}
+	if in.AgentURL == nil && len(in.Rules) == 0 && in.Config == config.DefaultPath {
+		load.Else = config.OtherPath // with other rules or an agent, every event would cost one more call
+	}
 	return event.Run(ctx, event.Settings{
-		Env: env, Event: delivered, Files: workspace(job, delivered),
-		Load: config.Spec{
-			Path: in.Config, Rules: in.Rules, Getenv: env.Getenv,
-			Optional: in.AgentURL != nil || !in.IsSet(actions.InputConfig),
-		},
+		Env: env, Event: delivered, Files: workspace(job, delivered), Load: load,
 		Access: remote.Access{
 			Token: string(in.Token), TokenName: "the input token", APIURL: job.APIURL, UserAgent: env.UserAgent(), Now: env.Now, Sleep: env.Sleep,
 		},

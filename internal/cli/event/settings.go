@@ -74,6 +74,9 @@ func load(ctx context.Context, s Settings, client *github.Client) (*config.Confi
 	places := places(s, client)
 	spec := s.Load
 	spec.Remote = s.Access.File
+	if spec.Path == config.DefaultPath {
+		spec.Path = config.Default(ctx, s.Files) // either file of the workspace counts before the default branch
+	}
 	c, err := config.Load(ctx, places, spec)
 	if errors.Is(err, config.ErrNotFound) || errors.Is(err, path.ErrBadPattern) {
 		return nil, command.Usage(err)

@@ -126,7 +126,7 @@ func changedPaths(ctx context.Context, host Changed, ref triage.Ref) ([]string, 
 // isRuleFile reports whether name is a rule file: one in force, or one that would be in force after
 // it is added. Other files of a pull request matter only if it also changes a rule file.
 func (o Options) isRuleFile(name string) bool {
-	if name == config.DefaultPath || o.Load.Path != "" && name == path.Clean(o.Load.Path) {
+	if name == config.DefaultPath || o.Load.Else != "" && name == o.Load.Else || o.Load.Path != "" && name == path.Clean(o.Load.Path) {
 		return true
 	}
 	return o.InForce != nil && (slices.Contains(o.InForce.Files, name) || slices.ContainsFunc(o.InForce.Globs, func(glob string) bool {

@@ -4,7 +4,10 @@ package rulefiles
 import (
 	"context"
 	"errors"
+	"os"
 	"path"
+	"path/filepath"
+	"slices"
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/failure"
@@ -27,7 +30,7 @@ func Load(ctx context.Context, env process.Env, spec config.Spec) (*config.Confi
 	spec.Getenv = config.AnyVariable(env.Getenv)
 	spec.Remote = remote.FromEnv(env).File
 	if len(spec.Rules) == 0 {
-		spec.Path = config.DefaultPath
+		spec.Path, spec.Else = config.DefaultPath, config.OtherPath
 	}
 	cfg, err := config.Load(ctx, files.Anywhere{Dir: dir}, spec)
 	if ps := failure.Problems(err); ps != nil {
@@ -39,7 +42,19 @@ func Load(ctx context.Context, env process.Env, spec config.Spec) (*config.Confi
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(spec.Rules) == 0 && slices.Contains(cfg.Files, config.DefaultPath) && exists(filepath.Join(dir, filepath.FromSlash(config.OtherPath))) {
+		cfg.Warnings = append(cfg.Warnings, yamlfile.Problem{
+			File: config.OtherPath, Warning: true,
+			Msg: "this file is not read, because there is " + config.DefaultPath + "; keep one of the two",
+		})
+	}
 	return cfg, cfg.Warnings, nil
+}
+
+// exists reports whether there is a file.
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
 }
 
 // LoadValid loads the named files, or else the configuration file. Mistakes in them are an error.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -97,8 +98,9 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	if there := existing(root, config.DefaultPath, starter.WorkflowPath); exists(root, config.DefaultPath) {
-		return command.Usagef("%s: already there, so nothing is written; to get new rules, move %s away", strings.Join(there, " and "), config.DefaultPath)
+	if rules := existing(root, config.DefaultPath, config.OtherPath); len(rules) > 0 {
+		there := append(slices.Clone(rules), existing(root, starter.WorkflowPath)...)
+		return command.Usagef("%s: already there, so nothing is written; to get new rules, move %s away", strings.Join(there, " and "), strings.Join(rules, " and "))
 	}
 	labels, err := o.labels(ctx, root)
 	problems, mistakes := errors.AsType[yamlfile.Problems](err)

@@ -188,6 +188,9 @@ func settings(ctx context.Context, o Options) (event.Settings, error) {
 	}
 	if o.Config == "" && len(o.Rules) == 0 {
 		s.Load.Path, s.Load.Optional = config.DefaultPath, true
+		if o.Agent == "" {
+			s.Load.Else = config.OtherPath
+		}
 	}
 	if s.Overrides.AgentToken != "" && o.Agent != "" {
 		s.Overrides.AgentAuth = "token"

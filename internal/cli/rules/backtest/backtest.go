@@ -235,7 +235,7 @@ func oldRules(ctx context.Context, env process.Env, r replay.Options, old string
 	}
 	spec := config.Spec{Rules: names, Getenv: config.AnyVariable(env.Getenv), Remote: remote.FromEnv(env).File}
 	if len(names) == 0 {
-		spec.Path = config.DefaultPath
+		spec.Path, spec.Else = config.DefaultPath, config.OtherPath
 	}
 	for _, name := range names {
 		if filepath.IsAbs(name) {

@@ -12,10 +12,15 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/org/foreman-action/internal/git"
 	"github.com/org/foreman-action/internal/workdir"
 )
+
+// maxGit is how long a command of git may take in a workspace. An agent can put a named pipe into
+// it, from which git would read without end.
+const maxGit = 10 * time.Minute
 
 // maxRepositories is the most git repositories that a workspace may contain.
 const maxRepositories = 1000
@@ -82,7 +87,7 @@ func (t *tree) listed(ctx context.Context, w Workspace) ([]string, error) {
 			return nil, fmt.Errorf("it contains more than %d repositories", maxRepositories)
 		}
 		at := repositories[n]
-		repo := git.Repo{Dir: filepath.Join(w.Dir, filepath.FromSlash(at)), Environ: w.Environ}
+		repo := git.Repo{Dir: filepath.Join(w.Dir, filepath.FromSlash(at)), Environ: w.Environ, Limit: maxGit}
 		out, err := repo.Run(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 		if err != nil {
 			return nil, fmt.Errorf("list its files: %w", err)
@@ -154,7 +159,7 @@ func (t *tree) lstat(name string) (fs.FileInfo, error) {
 // the objects through an alternates file. A fetch would start git in the workspace, and git
 // refuses a repository that another user owns.
 func shallow(ctx context.Context, w Workspace, dir string) error {
-	source := git.Repo{Dir: w.Dir, Environ: w.Environ}
+	source := git.Repo{Dir: w.Dir, Environ: w.Environ, Limit: maxGit}
 	head, err := source.Resolve(ctx, "HEAD")
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/internal/git"
 )
@@ -42,9 +43,13 @@ func (p place) reset(ctx context.Context, commit string) error {
 	return err
 }
 
+// maxGit is how long a command of git may take in a worktree. An agent can put a named pipe into
+// it, from which git would read without end.
+const maxGit = 10 * time.Minute
+
 func (p place) worktree() git.Repo {
 	g := p.git
-	g.Dir = p.dir
+	g.Dir, g.Limit = p.dir, maxGit
 	return g
 }
 

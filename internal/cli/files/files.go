@@ -93,7 +93,12 @@ type Anywhere struct{ Dir string }
 // Read returns the content of a file. The error matches fs.ErrNotExist if the file does not
 // exist.
 func (f Anywhere) Read(_ context.Context, name string) ([]byte, error) {
-	data, err := Read(process.Below(f.Dir, name), MaxSize)
+	file := process.Below(f.Dir, name)
+	// A named pipe would block. An absolute name may lead to one on purpose, such as /dev/stdin.
+	if info, err := os.Lstat(file); err == nil && !filepath.IsAbs(name) && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice) != 0 {
+		return nil, command.Usagef("read %s: it is not a regular file", name)
+	}
+	data, err := Read(file, MaxSize)
 	return data, Unreadable(err)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/programtest"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -140,6 +141,21 @@ func TestFilesTooLarge(t *testing.T) {
 	}
 	if got, err := (files.Anywhere{Dir: dir}).Read(t.Context(), filepath.Join(dir, "fits.yml")); err != nil || len(got) != files.MaxSize {
 		t.Errorf("got %d bytes, %v", len(got), err)
+	}
+}
+
+// TestNamedPipes reads a named pipe in a work tree. No process writes to the pipe.
+func TestNamedPipes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := programtest.NamedPipe(filepath.Join(dir, "pipe.yml")); err != nil {
+		t.Skip("needs a named pipe: ", err)
+	}
+	for name, place := range map[string]config.Files{"folder": files.Folder{Dir: dir}, "anywhere": files.Anywhere{Dir: dir}} {
+		_, err := place.Read(t.Context(), "pipe.yml")
+		if command.ExitCode(err) != command.ExitUsage || err.Error() != "read pipe.yml: it is not a regular file" {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 

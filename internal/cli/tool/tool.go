@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +38,13 @@ the arguments.`
 type Options struct {
 	Env  process.Env
 	Name string // of the tool
+	// Limit is how long a command of git may take. git reads without end from a named pipe among the
+	// files, such as .gitignore.
+	Limit time.Duration
 }
+
+// maxGit is how long a command of git may take.
+const maxGit = 20 * time.Second
 
 // A call is one use of a tool.
 type call struct {
@@ -84,7 +91,7 @@ func Command(env process.Env) *cobra.Command {
 			if len(args) != 1 {
 				return envelope.Usage(env, fmt.Errorf("want one tool, got %q: the tools are %s; their input is JSON on standard input", args, strings.Join(names, ", ")))
 			}
-			return Run(c.Context(), Options{Env: env, Name: args[0]})
+			return Run(c.Context(), Options{Env: env, Name: args[0], Limit: maxGit})
 		},
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
@@ -109,7 +116,7 @@ func Run(ctx context.Context, o Options) error {
 		if err != nil {
 			return envelope.Print(o.Env, envelope.Of(handoff.Problem{Path: envelope.Tool, Code: envelope.CodeRead, Message: err.Error()}), command.ExitFailed)
 		}
-		report, code := t.run(ctx, call{workdir.Dir(dir), git.Repo{Dir: dir, Environ: o.Env.Environ(), UserConfig: true}, in})
+		report, code := t.run(ctx, call{workdir.Dir(dir), git.Repo{Dir: dir, Environ: o.Env.Environ(), UserConfig: true, Limit: o.Limit}, in})
 		return envelope.Print(o.Env, report, code)
 	}
 	return envelope.Usage(o.Env, fmt.Errorf("unknown tool %q: the tools are %s", o.Name, strings.Join(names, ", ")))

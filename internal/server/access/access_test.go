@@ -63,6 +63,7 @@ func TestCheckLocal(t *testing.T) {
 		{host: "localhost", header: "X-Forwarded-For", want: "(X-Forwarded-…)"},
 		{host: "localhost", header: "x-forwarded-proto", want: "(X-Forwarded-…)"},
 		{host: "localhost", header: "X-Forwarded-Anything", want: "(X-Forwarded-…)"},
+		{host: "localhost", header: "Origin", want: "no page of another host"},
 		{host: "127.0.0.1:8000", proto: "HTTP/1.0", want: "(HTTP/1.0)"}, // nginx uses it by default
 	}
 	for _, tt := range tests {

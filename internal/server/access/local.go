@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/org/foreman-action/internal/address"
@@ -38,14 +39,27 @@ func CheckLocal(r *http.Request) error {
 		return errors.New("the request came through a proxy (" + by + "), whose clients are unknown: " +
 			"a credential is needed, and none are configured (server.credentials)")
 	}
-	host := r.Host
-	if h, port, err := net.SplitHostPort(host); err == nil && address.ValidPort(port) {
-		host = h
-	}
-	if !address.Loopback(host) {
+	switch {
+	case !address.Loopback(hostOf(r)):
 		return errors.New("without credentials the server answers only under the name localhost or a loopback address")
+	case !Addressed(r, address.Loopback):
+		return errors.New("without credentials the server answers no page of another host")
 	}
 	return nil
+}
+
+// Addressed reports whether a request is for a host that is allowed, and does not come from a page
+// of another host. Browsers send the host of the page as Origin. A host has no port.
+func Addressed(r *http.Request, allowed func(host string) bool) bool {
+	if !allowed(hostOf(r)) {
+		return false
+	}
+	for _, origin := range r.Header["Origin"] {
+		if u, err := url.Parse(origin); err != nil || !allowed(u.Hostname()) {
+			return false
+		}
+	}
+	return true
 }
 
 // proxied returns the sign that a request came through a proxy, or "". HTTP/1.0 is a sign: some
@@ -65,4 +79,12 @@ func proxied(r *http.Request) string {
 		return "HTTP/1.0"
 	}
 	return ""
+}
+
+// hostOf returns the host of a request without its port.
+func hostOf(r *http.Request) string {
+	if host, port, err := net.SplitHostPort(r.Host); err == nil && address.ValidPort(port) {
+		return host
+	}
+	return r.Host
 }

@@ -9,6 +9,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,11 +20,13 @@ import (
 
 	"github.com/org/foreman-action/agent"
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/cli/files"
 	"github.com/org/foreman-action/internal/cli/model"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/issueagent"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 )
@@ -32,6 +38,9 @@ reply, accepts only offered labels from a model, and marks untrusted text in the
 With FOREMAN_HARNESS_URL it works for a harness with a queue: it claims waiting tasks, and is
 healthy from then on; it accepts nudges, and renews its claims with heartbeats. Without, or with
 --sync, it answers whole tasks, for the action's agent-url.
+
+It answers only requests for a loopback name or for the host of --listen or AGENT_URL; --host
+adds a name, such as that of a container. Requests from pages of other hosts are refused.
 
 Environment: FOREMAN_HARNESS_URL and AGENT_URL (the addresses of the harness and of this
 agent), FOREMAN_HARNESS_TOKEN (a bearer token for it, instead of userinfo in its address),
@@ -56,7 +65,8 @@ type Options struct {
 	Window      time.Duration // how long an issue is skipped after a reply; 0: never
 	Wait        time.Duration // how long the harness may wait for a task before it replies
 	Concurrency int
-	Sync        bool // decide whole tasks in the response, even if the harness has a queue
+	Hosts       []string // further names under which the agent answers
+	Sync        bool     // decide whole tasks in the response, even if the harness has a queue
 }
 
 // Command returns the command with its flags.
@@ -72,6 +82,7 @@ func Command(env process.Env) *cobra.Command {
 	}
 	fl := c.Flags()
 	fl.StringVar(&o.Listen, "listen", "127.0.0.1:8000", "`ADDRESS` to listen on")
+	fl.StringArrayVar(&o.Hosts, "host", nil, "further `NAME` under which the agent answers; may be repeated (default: loopback names, and the hosts of --listen and AGENT_URL)")
 	fl.StringVar(&o.Config, "config", "", "configuration `FILE` with rules or an llm section")
 	fl.StringArrayVar(&o.Rules, "rules", nil, "rule `FILE` or glob; may be repeated")
 	fl.StringVar(&o.Provider, "provider", "", "`NAME` of the model's provider: anthropic, openai or ollama")
@@ -118,7 +129,38 @@ func Run(ctx context.Context, o Options) error {
 		return command.Failed(fmt.Errorf("listen: %w", err))
 	}
 	fmt.Fprintf(o.Env.Stderr, "foreman: the agent listens on http://%s\n", l.Addr())
-	return serve(ctx, l, agent.NewHandler(handler), worker)
+	return serve(ctx, l, guarded(agent.NewHandler(handler), o.names()), worker)
+}
+
+// names returns the hosts other than this machine's loopback names under which the agent answers.
+func (o Options) names() []string {
+	names := slices.Clone(o.Hosts)
+	if host, _, err := net.SplitHostPort(o.Listen); err == nil {
+		names = append(names, host)
+	}
+	if u, err := url.Parse(o.Env.Getenv("AGENT_URL")); err == nil {
+		names = append(names, u.Hostname())
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		addr, err := netip.ParseAddr(name)
+		return name == "" || err == nil && addr.IsUnspecified()
+	})
+}
+
+// guarded answers only requests for a loopback name or one of names. A malicious site can point its
+// host name at this machine. Its visitors' browsers would then send the site's requests here.
+func guarded(next http.Handler, names []string) http.Handler {
+	allowed := func(host string) bool {
+		bare := strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+		return address.Loopback(host) || slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, bare) })
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !access.Addressed(r, allowed) {
+			http.Error(w, fmt.Sprintf("the agent does not answer under the host %.100q or for a page of another host; start it with --host NAME", r.Host), http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // limited limits how many tasks are decided on at a time; the others wait.

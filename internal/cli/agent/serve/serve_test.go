@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -76,5 +78,86 @@ func TestAgentServeModel(t *testing.T) {
 	}
 	if strings.Contains(log.String(), llmtest.Key) {
 		t.Error("the log holds the key")
+	}
+}
+
+// TestAgentServeHosts sends requests as a browser does whose page is on another host, which may
+// point at this machine.
+func TestAgentServeHosts(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		options      Options
+		host, origin string
+		refused      bool
+	}{
+		{host: "127.0.0.1:8000"}, {host: "localhost:8000"}, {host: "[::1]:8000"}, {host: "localhost"},
+		{host: "localhost:8000", origin: "http://localhost:3000"},
+		{host: "rebound.example:8000", refused: true}, {host: "192.168.0.1:8000", refused: true}, {host: "", refused: true},
+		{host: "127.0.0.1.evil.example", refused: true}, {host: "0.0.0.0:8000", refused: true},
+		{host: "localhost:8000", origin: "https://evil.example", refused: true}, {host: "localhost:8000", origin: "null", refused: true},
+		{host: "localhost:8000", origin: "http://localhost@evil.example", refused: true},
+		{options: Options{Listen: "192.168.0.1:8000"}, host: "192.168.0.1:8000"},
+		{options: Options{Listen: "0.0.0.0:8000"}, host: "0.0.0.0:8000", refused: true},
+		{options: Options{Listen: ":8000"}, host: "", refused: true},
+		{options: Options{Hosts: []string{"agent", "fd00::1"}}, host: "Agent:8000"},
+		{options: Options{Hosts: []string{"agent", "fd00::1"}}, host: "[fd00::1]:8000"},
+		{options: Options{Hosts: []string{"agent"}}, host: "agent:8000", origin: "http://agent:8000"},
+		{options: Options{Hosts: []string{"agent"}}, host: "agent.evil.example", refused: true},
+		{options: Options{Env: process.Env{Getenv: func(string) string { return "http://worker:9001" }}}, host: "worker:9001"},
+	}
+	for _, tt := range tests {
+		tt.options.Env = tt.options.Env.Complete()
+		reached := false
+		handler := guarded(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }), tt.options.names())
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/task", nil)
+		r.Host = tt.host
+		if tt.origin != "" {
+			r.Header.Set("Origin", tt.origin)
+		}
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if reached == tt.refused || tt.refused && w.Code != http.StatusForbidden {
+			t.Errorf("%+v: got status %d, and the agent was asked: %v", tt, w.Code, reached)
+		}
+	}
+}
+
+// TestAgentServeGuarded checks that the command itself refuses such requests.
+func TestAgentServeGuarded(t *testing.T) {
+	t.Parallel()
+	at, err := freeport.Find(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	log, started := io.Pipe()
+	done := make(chan error, 1)
+	o := Options{
+		Listen: at.String(), Provider: "ollama", Model: "m", Concurrency: 1,
+		Env: process.Env{Stdout: io.Discard, Stderr: started}.Complete(),
+	}
+	go func() { done <- Run(ctx, o) }()
+	if _, err := log.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, log) }()
+	for host, want := range map[string]int{"rebound.example": http.StatusForbidden, at.String(): http.StatusOK} {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at.String()+"/health", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("%s: got %s, want %d", host, answer.Status, want)
+		}
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }

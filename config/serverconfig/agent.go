@@ -103,7 +103,7 @@ func environment() schema.Rule {
 			if !variableName.MatchString(name) {
 				v.Problemf("%q is not the name of a variable", name)
 			}
-			if name == "FOREMAN_HARNESS_URL" || name == "AGENT_URL" {
+			if name == "FOREMAN_HARNESS_URL" || name == "NIGHT_BROWNIE_URL" || name == "AGENT_URL" {
 				v.ProblemAt(yamlfile.Child(v.Node, name), "%s is set by the server", name)
 			}
 		}

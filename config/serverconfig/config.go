@@ -36,7 +36,9 @@ type Config struct {
 	Memory    Memory
 	Server    Server
 	Telemetry Telemetry
-	Repos     []Repo
+	// Containers is the engine for the agents in Repos that have an image.
+	Containers Containers
+	Repos      []Repo
 	// Runner contains the rules, the policy, and the model that tasks name.
 	Runner *config.Config
 	// Warnings are problems that do not make the configuration unusable.
@@ -51,14 +53,15 @@ func (c *Config) Offline() bool {
 
 // A document is the file: the server's sections, and those that package config decodes.
 type document struct {
-	Identity  Identity  `yaml:"identity,required"`
-	LLM       *LLM      `yaml:"llm"`
-	Polling   Polling   `yaml:"polling"`
-	Queue     Queue     `yaml:"queue"`
-	Memory    Memory    `yaml:"memory"`
-	Server    Server    `yaml:"server"`
-	Telemetry Telemetry `yaml:"telemetry"`
-	Repos     []Repo    `yaml:"repos"`
+	Identity   Identity   `yaml:"identity,required"`
+	LLM        *LLM       `yaml:"llm"`
+	Polling    Polling    `yaml:"polling"`
+	Queue      Queue      `yaml:"queue"`
+	Memory     Memory     `yaml:"memory"`
+	Server     Server     `yaml:"server"`
+	Telemetry  Telemetry  `yaml:"telemetry"`
+	Containers Containers `yaml:"containers"`
+	Repos      []Repo     `yaml:"repos"`
 
 	Version *yaml.Node `yaml:"version"`
 	Mode    *yaml.Node `yaml:"mode"`
@@ -74,7 +77,7 @@ type document struct {
 
 // table returns the keys of the server's own sections, except for those of agents.
 func table(spec Spec) schema.Table {
-	return slices.Concat(identityKeys(spec), llmKeys(), pollingKeys(), queueKeys(spec), memoryKeys(spec), serverKeys(spec), telemetryKeys(), repoKeys())
+	return slices.Concat(identityKeys(spec), llmKeys(), pollingKeys(), queueKeys(spec), memoryKeys(spec), serverKeys(spec), telemetryKeys(), containersKeys(), repoKeys())
 }
 
 // SchemaID is the id of the JSON Schema of the server's configuration. It is only a name: no page

@@ -81,11 +81,12 @@ func decode(f *yamlfile.File, root *yaml.Node, spec Spec) *Config {
 	d.Queue.check(in)
 	d.Memory.check(in, &d.Queue)
 	d.Server.check(in)
+	d.Containers.check(in)
 	checkRepos(in, d.Repos)
 
 	c := &Config{
 		Identity: d.Identity, Polling: d.Polling, Queue: d.Queue, Memory: d.Memory,
-		Server: d.Server, Telemetry: d.Telemetry, Repos: d.Repos,
+		Server: d.Server, Telemetry: d.Telemetry, Containers: d.Containers, Repos: d.Repos,
 	}
 	if d.LLM != nil {
 		c.LLM = *d.LLM

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"regexp"
 
 	"github.com/org/foreman-action/config/serverconfig"
@@ -39,38 +40,46 @@ func containers(s *serverconfig.Config) []managed.Agent {
 // unsafe matches characters that a container's name must not contain.
 var unsafe = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// newSupervisor returns the supervisor of the managed agents, and the listener on Docker's bridge
-// by which the agents reach the server. It adds a credential for each agent. Without managed
+// openEngine returns the engine of the configuration.
+func openEngine(c serverconfig.Containers) (*managed.Docker, error) {
+	if c.Backend == "podman" {
+		return managed.OpenPodman(c.SocketURL, os.Getuid())
+	}
+	return managed.OpenDocker(c.SocketURL)
+}
+
+// newSupervisor returns the supervisor of the managed agents, and the listener by which the agents reach the server. It adds a credential for each agent. Without managed
 // agents, supervisor and listener are nil. The caller closes the listener, even after an error.
 func newSupervisor(ctx context.Context, o Options, c *access.Credentials) (*managed.Supervisor, net.Listener, error) {
 	list := containers(o.Settings)
 	if len(list) == 0 {
 		return nil, nil, nil
 	}
-	docker, err := managed.OpenDocker()
+	engine, err := openEngine(o.Settings.Containers)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := docker.Ping(ctx); err != nil {
-		return nil, nil, fmt.Errorf("the configuration has agents with config.image, which need Docker: %w", err)
+	if err := engine.Ping(ctx); err != nil {
+		return nil, nil, fmt.Errorf("the configuration has agents with config.image, which need the engine of containers.backend (%s): %w", o.Settings.Containers.Backend, err)
 	}
-	gateway, err := docker.Gateway(ctx)
+	address, host, err := engine.Reach(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(gateway.String(), "0"))
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(address.String(), "0"))
 	if err != nil {
-		return nil, nil, fmt.Errorf("listen for managed agents on Docker's bridge: %w", err)
+		return nil, nil, fmt.Errorf("listen for managed agents: %w", err)
 	}
+	_, port, _ := net.SplitHostPort(l.Addr().String()) // it was made from a host and a port
 	for i := range list {
 		name, text := fmt.Sprintf("managed-%d", list[i].Port), rand.Text()
 		if err := c.Add(access.Credential{Name: name, Secret: secret.Text(text), Agents: []string{list[i].URL}}); err != nil {
 			return nil, l, err
 		}
-		u := url.URL{Scheme: "http", User: url.UserPassword(name, text), Host: l.Addr().String()}
+		u := url.URL{Scheme: "http", User: url.UserPassword(name, text), Host: net.JoinHostPort(host, port)}
 		list[i].HarnessURL = secret.Text(u.String())
 	}
-	f, err := managed.New(managed.Options{Engine: docker, Agents: list, Owner: ownerOf(o.Databases.Queue, o.Settings.Server), Log: o.Log})
+	f, err := managed.New(managed.Options{Engine: engine, Agents: list, Owner: ownerOf(o.Databases.Queue, o.Settings.Server), Log: o.Log})
 	return f, l, err
 }
 

@@ -26,17 +26,40 @@ const ownerLabel = "io.foreman.owner"
 // agentPort is the port of an agent in its container.
 const agentPort = "8000/tcp"
 
-// Docker runs containers with a Docker engine. It is safe for concurrent use.
-type Docker struct{ c *client.Client }
+// Docker runs containers with a Docker engine, or with Podman, which has the same API. It is safe
+// for concurrent use.
+type Docker struct {
+	c      *client.Client
+	podman bool
+}
 
-// OpenDocker returns the engine that DOCKER_HOST and the other variables of Docker's client name,
-// or else the engine at the default socket. It does not connect yet.
-func OpenDocker() (*Docker, error) {
-	c, err := client.New(client.FromEnv)
-	if err != nil {
-		return nil, fmt.Errorf("find Docker: %w", err)
+// OpenDocker returns the engine at a socket, such as unix:///var/run/docker.sock. An empty socket
+// means the engine that DOCKER_HOST and the other variables of Docker's client name, or else the
+// engine at the default socket. It does not connect yet.
+func OpenDocker(socket string) (*Docker, error) { return open(socket, false) }
+
+// OpenPodman is like [OpenDocker]. An empty socket means that of the user uid; 0 is root.
+func OpenPodman(socket string, uid int) (*Docker, error) {
+	switch {
+	case socket != "":
+	case uid == 0:
+		socket = "unix:///run/podman/podman.sock"
+	default:
+		socket = fmt.Sprintf("unix:///run/user/%d/podman/podman.sock", uid)
 	}
-	return &Docker{c}, nil
+	return open(socket, true)
+}
+
+func open(socket string, podman bool) (*Docker, error) {
+	options := []client.Opt{client.FromEnv}
+	if socket != "" {
+		options = append(options, client.WithHost(socket))
+	}
+	c, err := client.New(options...)
+	if err != nil {
+		return nil, fmt.Errorf("find the container engine: %w", err)
+	}
+	return &Docker{c, podman}, nil
 }
 
 // Close closes the connections.
@@ -48,8 +71,44 @@ func (d *Docker) Ping(ctx context.Context) error {
 	return err
 }
 
-// Gateway returns the IPv4 address of this machine on Docker's bridge network.
-func (d *Docker) Gateway(ctx context.Context) (netip.Addr, error) {
+// Reach returns the IPv4 address of this machine to listen on for containers, and the host by which
+// containers reach it. With Docker, both are the address of its bridge network. Podman's bridge does
+// not exist before the first container, so the address is that of another interface.
+func (d *Docker) Reach(ctx context.Context) (listen netip.Addr, host string, err error) {
+	if !d.podman {
+		listen, err = d.gateway(ctx)
+		return listen, listen.String(), err
+	}
+	info, err := d.c.Info(ctx, client.InfoOptions{})
+	if err != nil {
+		return listen, "", fmt.Errorf("inspect Podman: %w", err)
+	}
+	if listen, err = outside(); err != nil {
+		return listen, "", err
+	}
+	if slices.Contains(info.Info.SecurityOptions, "name=rootless") {
+		// The network of such containers may use this machine's own addresses for the container.
+		return listen, "host.containers.internal", nil
+	}
+	return listen, listen.String(), nil
+}
+
+// outside returns an IPv4 address of this machine other than loopback.
+func outside() (netip.Addr, error) {
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return netip.Addr{}, fmt.Errorf("list this machine's addresses: %w", err)
+	}
+	for _, a := range addresses {
+		if prefix, err := netip.ParsePrefix(a.String()); err == nil && prefix.Addr().Is4() && prefix.Addr().IsGlobalUnicast() {
+			return prefix.Addr(), nil
+		}
+	}
+	return netip.Addr{}, errors.New("find an address of this machine for containers: it has only loopback addresses")
+}
+
+// gateway returns the IPv4 address of this machine on Docker's bridge network.
+func (d *Docker) gateway(ctx context.Context) (netip.Addr, error) {
 	n, err := d.c.NetworkInspect(ctx, network.NetworkBridge, client.NetworkInspectOptions{})
 	if err != nil {
 		return netip.Addr{}, fmt.Errorf("inspect Docker's bridge: %w", err)
@@ -144,7 +203,8 @@ func (d *Docker) pull(ctx context.Context, image string) error {
 }
 
 func containerConfig(owner string, a Agent) *container.Config {
-	env := []string{"FOREMAN_HARNESS_URL=" + string(a.HarnessURL), "AGENT_URL=" + a.URL}
+	// Published agents read either of the first two.
+	env := []string{"FOREMAN_HARNESS_URL=" + string(a.HarnessURL), "NIGHT_BROWNIE_URL=" + string(a.HarnessURL), "AGENT_URL=" + a.URL}
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
 		env = append(env, name+"="+string(a.Env[name]))
 	}

@@ -20,26 +20,82 @@ import (
 	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/managed"
+	"github.com/org/foreman-action/internal/wait"
 )
 
-// docker returns the engine, or skips the test where none answers.
-func docker(t *testing.T) *managed.Docker {
+// A host is a container engine of this machine, and the environment in which the program docker
+// talks to it.
+type host struct {
+	*managed.Docker
+
+	env []string
+}
+
+// engines are the engines by which agents can be run. They skip the test where there is none.
+var engines = map[string]func(t *testing.T) host{"docker": docker, "podman": podman}
+
+// docker returns the Docker engine of this machine.
+func docker(t *testing.T) host {
+	t.Helper()
+	d, err := managed.OpenDocker("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answering(t, host{Docker: d})
+}
+
+// podman starts Podman's service with a storage of its own.
+func podman(t *testing.T) host {
+	t.Helper()
+	dir := t.TempDir()
+	socket := "unix://" + dir + "/sock"
+	// Podman raises the limits of its containers by default, which a sandbox may forbid.
+	conf := filepath.Join(dir, "containers.conf")
+	limits := "[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=1024:1024\"]\n"
+	if err := os.WriteFile(conf, []byte(limits), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("podman", "--root", dir+"/root", "--runroot", dir+"/run", "--storage-driver", "vfs", "system", "service", "--time", "0", socket)
+	cmd.Env = append(os.Environ(), "CONTAINERS_CONF="+conf)
+	if err := cmd.Start(); err != nil {
+		absent(t, err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	d, err := managed.OpenPodman(socket, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 { // the service needs a moment until it listens
+		if err = d.Ping(t.Context()); err == nil || wait.For(t.Context(), 100*time.Millisecond) != nil {
+			break
+		}
+	}
+	return answering(t, host{d, []string{"DOCKER_HOST=" + socket}})
+}
+
+// answering returns an engine that answers, and skips the test if it does not.
+func answering(t *testing.T, e host) host {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("the containers run programs of this machine")
 	}
-	d, err := managed.OpenDocker()
-	if err != nil {
-		t.Fatal(err)
+	t.Cleanup(func() { _ = e.Close() })
+	if err := e.Ping(t.Context()); err != nil {
+		absent(t, err)
 	}
-	t.Cleanup(func() { _ = d.Close() })
-	if err := d.Ping(t.Context()); err != nil {
-		if os.Getenv("FOREMAN_E2E_REQUIRE_DOCKER") != "" {
-			t.Fatalf("no Docker engine answers, and one must: %v", err)
-		}
-		t.Skipf("no Docker engine answers: %v", err)
+	return e
+}
+
+// absent skips the test, or fails it where engines are required.
+func absent(t *testing.T, err error) {
+	t.Helper()
+	if os.Getenv("FOREMAN_E2E_REQUIRE_DOCKER") != "" {
+		t.Fatalf("no container engine answers, and one must: %v", err)
 	}
-	return d
+	t.Skipf("no container engine answers: %v", err)
 }
 
 // command runs a program with the standard input that it gets.
@@ -55,7 +111,7 @@ func command(t *testing.T, in io.Reader, env []string, name string, args ...stri
 }
 
 // image builds an image that contains only the test's agent.
-func image(t *testing.T) string {
+func image(t *testing.T, e host) string {
 	t.Helper()
 	dir := t.TempDir()
 	command(t, nil, []string{"CGO_ENABLED=0"}, "go", "build", "-o", filepath.Join(dir, "agent"), "./testdata/agent")
@@ -65,21 +121,29 @@ func image(t *testing.T) string {
 		t.Fatal(err)
 	}
 	name := "foreman-managed-test:" + strings.ToLower(filepath.Base(dir)) + fmt.Sprint(os.Getpid())
-	command(t, bytes.NewReader(file), nil, "docker", "import", "-c", `ENTRYPOINT ["/agent"]`, "-", name)
-	t.Cleanup(func() { _ = exec.Command("docker", "image", "rm", "-f", name).Run() })
+	command(t, bytes.NewReader(file), e.env, "docker", "import", "-c", `ENTRYPOINT ["/agent"]`, "-", name)
+	t.Cleanup(func() {
+		rm := exec.Command("docker", "image", "rm", "-f", name)
+		rm.Env = append(os.Environ(), e.env...)
+		_ = rm.Run()
+	})
 	return name
 }
 
 // harness starts a server without tasks at an address that containers can reach.
-func harness(t *testing.T, d *managed.Docker) (address string, last func() string) {
+func harness(t *testing.T, e host) (address string, last func() string) {
 	t.Helper()
-	gateway, err := d.Gateway(t.Context())
+	listen, host, err := e.Reach(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(gateway.String(), "0"))
+	l, err := net.Listen("tcp", net.JoinHostPort(listen.String(), "0"))
 	if err != nil {
-		t.Skipf("the bridge's address is not this machine's: %v", err)
+		t.Skipf("the address is not this machine's: %v", err)
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
 	}
 	var asked atomic.Value
 	srv := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -90,7 +154,7 @@ func harness(t *testing.T, d *managed.Docker) (address string, last func() strin
 	})}}
 	srv.Start()
 	t.Cleanup(srv.Close)
-	return l.Addr().String(), func() string { text, _ := asked.Load().(string); return text }
+	return net.JoinHostPort(host, port), func() string { text, _ := asked.Load().(string); return text }
 }
 
 // freePort returns an unused port.
@@ -117,12 +181,21 @@ func get(t *testing.T, url string) string {
 	return string(b)
 }
 
-// TestDocker checks an agent in a real container: it gets its own and the server's address, is
-// isolated, is restarted once and then fails, and leaves no container behind.
-func TestDocker(t *testing.T) {
+// TestEngines checks an agent in a real container of each engine: it gets its own and the server's
+// address, is isolated, is restarted once and then fails, and leaves no container behind.
+func TestEngines(t *testing.T) {
 	t.Parallel()
-	d := docker(t)
-	name := image(t)
+	for name, open := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testEngine(t, open(t))
+		})
+	}
+}
+
+func testEngine(t *testing.T, d host) {
+	t.Helper()
+	name := image(t, d)
 	at, asked := harness(t, d)
 	owner := fmt.Sprintf("test%d", os.Getpid())
 	agent := managed.Agent{
@@ -166,7 +239,7 @@ func TestDocker(t *testing.T) {
 	}
 	want(managed.Healthy, "")
 	facts := get(t, agent.URL+"/facts")
-	for _, fact := range []string{"root writable: false", "tmp writable: true", "key: hunter23", "Uid:\t65534", "Gid:\t65533", "CapEff:\t0000000000000000", "NoNewPrivs:\t1"} {
+	for _, fact := range []string{"root writable: false", "both addresses: true", "tmp writable: true", "key: hunter23", "Uid:\t65534", "Gid:\t65533", "CapEff:\t0000000000000000", "NoNewPrivs:\t1"} {
 		if !strings.Contains(facts, fact) {
 			t.Errorf("%q is missing in:\n%s", fact, facts)
 		}
@@ -174,7 +247,7 @@ func TestDocker(t *testing.T) {
 	if got, want := asked(), `managed-1 hunter22 /queue/next {"agent_url":"`+agent.URL+`"}`; got != want {
 		t.Errorf("the agent asked %s, want %s", got, want)
 	}
-	inspected := command(t, nil, nil, "docker", "inspect", "foreman-triage-"+owner, "--format",
+	inspected := command(t, nil, d.env, "docker", "inspect", "foreman-triage-"+owner, "--format",
 		"{{.HostConfig.Memory}} {{.HostConfig.NanoCpus}} {{.HostConfig.PidsLimit}} {{(index (index .NetworkSettings.Ports \"8000/tcp\") 0).HostIp}}")
 	if inspected != "67108864 500000000 32 127.0.0.1" {
 		t.Errorf("limits: %s", inspected)
@@ -191,7 +264,7 @@ func TestDocker(t *testing.T) {
 		t.Error(err)
 	}
 	done <- nil
-	if out := command(t, nil, nil, "docker", "ps", "-aq", "--filter", "label=io.foreman.owner="+owner); out != "" {
+	if out := command(t, nil, d.env, "docker", "ps", "-aq", "--filter", "label=io.foreman.owner="+owner); out != "" {
 		t.Errorf("containers are left: %s", out)
 	}
 }

@@ -24,6 +24,7 @@ func main() {
 		fmt.Fprintln(w, "root writable:", os.WriteFile("/here", nil, 0o600) == nil)
 		fmt.Fprintln(w, "tmp writable:", os.WriteFile("/tmp/here", nil, 0o600) == nil)
 		fmt.Fprintln(w, "key:", os.Getenv("KEY"))
+		fmt.Fprintln(w, "both addresses:", os.Getenv("NIGHT_BROWNIE_URL") == os.Getenv("FOREMAN_HARNESS_URL"))
 		status, _ := os.ReadFile("/proc/self/status")
 		for line := range strings.Lines(string(status)) {
 			switch name, _, _ := strings.Cut(line, ":"); name {

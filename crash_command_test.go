@@ -28,6 +28,7 @@ func crashCommand(t *testing.T, program string) {
 					r := newCrashRound(t, program, crashCase{memory: memory})
 					r.run(t, 0, nil)
 					r.command(t)
+					r.gh.Lag(maxLag)
 					r.run(t, 1, func() crashPoint { return crashPoint{nth: nth, after: after} })
 					killed = r.kills > 0
 					kills += r.kills

@@ -21,10 +21,12 @@
 // run; earlier actions are not undone. [Options.Audit] records a decision before the first call
 // that acts on it.
 //
-// # Exactly once
+// # Once
 //
 // The first line of a comment is hidden. It contains the id of the task and the comment's number
 // within the task. A later attempt searches for this line before it posts the comment again. Every
 // other action is compared with the current issue. If the outcome of a write is unknown
-// ([triage.ErrUncertain]), the outcome is looked up before the write is repeated.
+// ([triage.ErrUncertain]), it is looked up for 11 s, longer than GitHub works on a request, before
+// the write is repeated. A run that ends earlier reports the state [triage.Unknown]. An attempt after
+// another one looks up what that one may have begun, until 11 s after [New].
 package runner

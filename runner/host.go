@@ -40,8 +40,8 @@ func HostOf(all interface {
 // The host repeats a read that failed temporarily, within its own limits. It also repeats a write
 // that was certainly not carried out, for example because of a rate limit. The outcome of a write
 // is unknown if the connection broke, the time ran out, or the service answered 5xx. Then the host
-// does not repeat the write, and returns an error that matches [triage.ErrUncertain]. The executor
-// then reads the issue before it tries again. Before each request that may change something, the
+// does not repeat the write, and returns an error that matches [triage.ErrUncertain]. The runner
+// then reads the issue for some seconds before it tries again. Before each request that may change something, the
 // host calls [effect.PassGate].
 //
 // Other errors that callers handle separately are [triage.ErrGone], [triage.ErrNotFound],

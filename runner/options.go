@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/internal/execute"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -46,14 +48,12 @@ type TaskIdentity struct {
 	// if the token posts under an unexpected account. Empty: only comments by Host.Login are
 	// recognized.
 	Nonce string
-	// Resumed means that an earlier attempt at the task may have written already.
+	// Resumed means that an earlier attempt at the task may have written already. It must have
+	// ended before [New] is called.
 	Resumed bool
 	// Earlier are the ids of earlier decisions on the same event. If one of them posted a comment,
 	// the same text is not posted again.
 	Earlier []string
-	// Settled is the time after which a write of an earlier attempt can no longer take effect.
-	// Zero: there is no such write.
-	Settled time.Time
 }
 
 // Memory configures the memory of a Runner.
@@ -118,11 +118,12 @@ type AgentOptions struct {
 type setup struct {
 	o       Options
 	c       config.Config
-	dry     bool    // nothing is written, because the caller or the mode asks for it
-	tryOnly bool    // the caller asks for a dry run
-	labels  *labels // labels of the repository, shared by all attempts; nil: each attempt looks them up itself
-	read    *reads  // data that a first look at the issue has read; nil: there was no first look
-	saves   *saves  // saves of a scheduled run that are confirmed at its end; nil: each save is confirmed immediately
+	dry     bool      // nothing is written, because the caller or the mode asks for it
+	tryOnly bool      // the caller asks for a dry run
+	settled time.Time // time after which a write of an earlier attempt can no longer take effect
+	labels  *labels   // labels of the repository, shared by all attempts; nil: each attempt looks them up itself
+	read    *reads    // data that a first look at the issue has read; nil: there was no first look
+	saves   *saves    // saves of a scheduled run that are confirmed at its end; nil: each save is confirmed immediately
 }
 
 func newSetup(o Options) setup {
@@ -137,6 +138,10 @@ func newSetup(o Options) setup {
 	if s.o.Clock.Now == nil {
 		s.o.Clock.Now = time.Now
 	}
+	if s.o.Clock.Sleep == nil {
+		s.o.Clock.Sleep = wait.For
+	}
+	s.settled = s.o.Clock.Now().Add(execute.Settle)
 	if s.o.Log == nil {
 		s.o.Log = func(string, ...any) {}
 	}

@@ -238,7 +238,7 @@ func carryOut(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) e
 		Ref: a.d.Ref(), Task: a.o.Task.ID, Scope: a.o.Task.Scope, Nonce: a.o.Task.Nonce, Login: a.o.Host.Login,
 		Earlier: a.o.Task.Earlier,
 	}
-	reviewed, seen, err := review(ctx, a, p, identity)
+	reviewed, seen, err := review(ctx, a, p, identity, j)
 	for _, text := range reviewed.Warnings {
 		a.warn("%s", text)
 	}
@@ -250,13 +250,14 @@ func carryOut(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) e
 		issue = *seen.Issue
 	}
 	return execute.Run(ctx, p, reviewed, execute.Target{
-		Host: a.o.Host.Issues, Identity: identity, Issue: issue, Since: a.reads.since, DryRun: a.dry, Comments: seen.Comments, Sticky: a.reads.sticky, Settled: a.o.Task.Settled,
+		Host: a.o.Host.Issues, Identity: identity, Issue: issue, Since: a.reads.since, DryRun: a.dry, Comments: seen.Comments, Sticky: a.reads.sticky,
 		Journal: j, Guard: a.o.Host.Guard, Sleep: a.o.Clock.Sleep, Log: a.o.Log, Warn: a.warn,
 	})
 }
 
-// review reads the data for the final verdicts, and returns the reviewed plan.
-func review(ctx context.Context, a attempt, p plan.Plan, identity history.Identity) (plan.Plan, plan.Snapshot, error) {
+// review reads the data for the final verdicts, and returns the reviewed plan. Writes that an
+// earlier attempt began, as the journal has it, are looked up until they can no longer take effect.
+func review(ctx context.Context, a attempt, p plan.Plan, identity history.Identity, j *execute.Journal) (plan.Plan, plan.Snapshot, error) {
 	var seen plan.Snapshot
 	if a.o.Host.Issues == nil {
 		return p, seen, nil // a dry run without a host, which cannot read anything
@@ -272,14 +273,42 @@ func review(ctx context.Context, a attempt, p plan.Plan, identity history.Identi
 			ID: c.ID, Kind: "commented", At: c.CreatedAt, Actor: c.Author, ActorType: a.d.Sender.Type, Association: c.Association,
 		}
 	}
+	if !a.dry {
+		at.Began = j.Began
+	}
 	seen.Labels = a.reads.labels.known
+	looks := &execute.Looks{Rest: a.settled.Sub(a.o.Clock.Now())}
 	for {
 		need := plan.Needs(p, at, seen)
 		if need.Nothing() {
 			return plan.Review(p, at, seen), seen, nil
 		}
+		if need.Settled {
+			if err := settle(ctx, a, looks, j); err != nil {
+				return plan.Review(p, at, seen), seen, err
+			}
+			seen.Issue, seen.Comments = nil, nil
+			continue
+		}
+		if seen.Issue == nil {
+			seen.Settled = looks.Rest <= 0
+		}
 		if err := a.reads.need(ctx, need, &seen); err != nil {
 			return plan.Review(p, at, seen), seen, err
 		}
 	}
+}
+
+// settle waits before the next look-up of the writes that an earlier attempt may have begun. Without
+// a journal it is unlikely that there are any, so there is only one more look-up.
+func settle(ctx context.Context, a attempt, looks *execute.Looks, j *execute.Journal) error {
+	pause := looks.Next()
+	if j == nil {
+		pause, looks.Rest = pause+looks.Rest, 0
+	}
+	a.o.Log("an earlier attempt may have begun to write; looking again in %s", pause.Round(time.Millisecond))
+	if err := a.o.Clock.Sleep(ctx, pause); err != nil {
+		return fmt.Errorf("%w: %w", triage.ErrHalted, err)
+	}
+	return nil
 }

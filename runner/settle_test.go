@@ -229,6 +229,100 @@ func TestSettleHaltedInDoubt(t *testing.T) {
 	}
 }
 
+// TestSettleLag stops an attempt after a write whose result GitHub shows ten seconds later, and
+// starts the next attempt at once. That attempt must see all results before it writes.
+func TestSettleLag(t *testing.T) {
+	t.Parallel()
+	actions := []string{labelDocs, hello, `{"type":"close_issue"}`}
+	calls := []string{labelPost, commentPost, issuePatch}
+	tests := []struct {
+		name      string
+		journal   bool
+		decides   time.Duration // how long the second attempt takes until it reads the issue
+		answered  int           // the first attempt loses the answer of the write after these
+		looks     int           // reads of the issue by the second attempt
+		slept     time.Duration
+		lag       time.Duration
+		notBegun  bool // the write without an answer did not reach GitHub
+		postponed bool // the first attempt ends before the write, so nothing is unknown
+	}{
+		{name: "a label, with a journal", journal: true, lag: 10 * time.Second, looks: 5, slept: 10 * time.Second},
+		{name: "a comment, with a journal", journal: true, answered: 1, lag: 3 * time.Second, looks: 3, slept: 3 * time.Second},
+		{name: "the close, with a journal", journal: true, answered: 2, lag: 10 * time.Second, looks: 5, slept: 10 * time.Second},
+		{name: "a lost comment, with a journal", journal: true, answered: 1, notBegun: true, looks: 6, slept: 11 * time.Second},
+		{name: "nothing begun, with a journal", journal: true, answered: 1, postponed: true, looks: 1},
+		{name: "a label", lag: 10 * time.Second, looks: 2, slept: 11 * time.Second},
+		{name: "a comment", answered: 1, lag: 10 * time.Second, looks: 2, slept: 11 * time.Second},
+		{name: "the close", answered: 2, lag: 10 * time.Second, looks: 2, slept: 11 * time.Second},
+		{name: "no lag", answered: 2, looks: 1},
+		{name: "a slow decision", answered: 1, lag: 10 * time.Second, decides: 11 * time.Second, looks: 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := world(t, "policy: {allow_close: true}\n")
+			gh.Lag(tt.lag)
+			if tt.journal {
+				o.Memory.Journal = &memorytest.Journal{}
+			}
+			now := o.Clock.Now()
+			o.Clock.Now = func() time.Time { return now }
+			pass := func(d time.Duration) { now = now.Add(d); gh.Advance(d) }
+			m := decided(t, protocol.Close, actions...)
+			stop, cancel := context.WithCancel(t.Context())
+			stopped := o
+			stopped.Clock.Sleep = func(context.Context, time.Duration) error { cancel(); return context.Canceled }
+			n := tt.answered
+			switch {
+			case tt.postponed:
+				stopped.Host.Guard = count(n + 1)
+			case tt.notBegun:
+				gh.Fault(githubtest.Fault{Method: "POST", Nth: n + 1, CutBefore: true})
+			case n < 2:
+				gh.Fault(githubtest.Fault{Method: "POST", Nth: n + 1, CutAfter: true})
+			default:
+				gh.Fault(githubtest.Fault{Method: "PATCH", CutAfter: true})
+			}
+			r, err := runner.New(stopped)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rep, err := r.Apply(stop, e, m)
+			if want := map[bool]triage.State{false: triage.Unknown, true: triage.Failed}[tt.postponed]; err == nil || rep.Actions[n].State != want {
+				t.Errorf("the first attempt: got %v, %+v", err, rep.Actions)
+			}
+			gh.ClearFaults()
+			before := len(gh.Log())
+			var slept time.Duration
+			o.Task.Resumed = true
+			o.Clock.Sleep = func(ctx context.Context, d time.Duration) error { slept += d; pass(d); return ctx.Err() }
+			if r, err = runner.New(o); err != nil {
+				t.Fatal(err)
+			}
+			pass(tt.decides)
+			if rep, err = r.Apply(t.Context(), e, m); err != nil {
+				t.Errorf("the second attempt: got %v, %+v", err, rep.Actions)
+			}
+			looks := -1 // Apply reads the issue first
+			for _, line := range gh.Log()[before:] {
+				if line == "GET /repos/Codertocat/Hello-World/issues/1 200" {
+					looks++
+				}
+			}
+			if looks != tt.looks || slept != tt.slept {
+				t.Errorf("got %d reads of the issue and a wait of %s, want %d and %s", looks, slept, tt.looks, tt.slept)
+			}
+			made := slices.DeleteFunc(written(gh), func(line string) bool { return strings.HasSuffix(line, "s cut") })
+			for i := range made {
+				made[i] = strings.TrimSuffix(made[i], " cut")
+			}
+			if !slices.Equal(made, calls) {
+				t.Errorf("got calls %q", made)
+			}
+		})
+	}
+}
+
 // TestSettleAgain checks that a later attempt repeats no write, even if the agent decides
 // differently or people comment in between. The event may lack the time of the issue's last change.
 func TestSettleAgain(t *testing.T) {

@@ -31,6 +31,7 @@ const (
 	Skipped State = "skipped" // not tried: nothing to do, or no source may do it here
 	Refused State = "refused" // not tried: forbidden by the policy or the protocol
 	Failed  State = "failed"  // tried, and failed
+	Unknown State = "unknown" // tried, and the run ended before the outcome was known; a later attempt looks it up first
 	NotRun  State = "not_run" // never tried, because an action before it failed
 )
 
@@ -105,13 +106,16 @@ func ParseSource(id string) Source {
 }
 
 // Result returns the name of the state in published reports: done, planned, none, failed or
-// not_run. Only journals contain [Trying], so no report contains "trying".
+// not_run. [Unknown] is reported as failed, because a person has to look or to run the job again.
+// Only journals contain [Trying], so no report contains "trying".
 func (s State) Result() string {
 	switch s {
 	case Done, Noted, Already:
 		return "done"
 	case Skipped, Refused:
 		return "none"
+	case Unknown:
+		return "failed"
 	case Planned, Trying, Failed, NotRun:
 	}
 	return string(s)

@@ -78,6 +78,7 @@ func TestStateResult(t *testing.T) {
 		triage.Skipped: "none",
 		triage.Refused: "none",
 		triage.Failed:  "failed",
+		triage.Unknown: "failed",
 		triage.NotRun:  "not_run",
 	}
 	for state, result := range want {

@@ -73,7 +73,7 @@ func Commands() *cobra.Command { return commands(process.Env{}.Complete()) }
 func commands(env process.Env) *cobra.Command {
 	root := group.Complete(&cobra.Command{
 		Use:           "foreman",
-		Short:         "Agents decide, Foreman acts: guarded, exactly-once triage of GitHub issues",
+		Short:         "Agents decide, Foreman acts: guarded triage of GitHub issues that looks before it repeats a write",
 		Version:       env.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,

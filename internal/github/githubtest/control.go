@@ -2,6 +2,8 @@ package githubtest
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"strings"
 	"time"
 
@@ -120,4 +122,68 @@ func (s *Server) MoveInstallation(owner string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.credentials.move(owner)
+}
+
+// A lag makes reads show the results of writes late.
+type lag struct {
+	by  time.Duration
+	old []outdated // in the order of the writes
+}
+
+// An outdated is the state of an issue before a write. Reads show it until the write is shown.
+type outdated struct {
+	repo   string // its key in the server's repositories
+	number int
+	until  time.Time
+	was    *state.Record
+}
+
+// Lag makes reads show the result of each later write only after d, by the server's clock. The
+// write itself is answered immediately, with its result. It stands for a request on which GitHub
+// still works after its connection broke, and for a copy of the data that is behind. It applies to
+// writes through the API.
+func (s *Server) Lag(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lag.by = d
+}
+
+// record remembers the state of all issues before a write. The caller calls kept after the write.
+func (l *lag) record(repos map[string]*state.Repository, now time.Time) (kept func()) {
+	if l.by <= 0 {
+		return func() {}
+	}
+	var before []outdated
+	for key, r := range repos {
+		for n, i := range r.Issues {
+			before = append(before, outdated{key, n, now.Add(l.by), i.Copy()})
+		}
+	}
+	return func() {
+		for _, o := range before {
+			if !reflect.DeepEqual(o.was, repos[o.repo].Issues[o.number].Copy()) {
+				l.old = append(l.old, o)
+			}
+		}
+	}
+}
+
+// shown returns the repositories as reads show them.
+func (l *lag) shown(repos map[string]*state.Repository, now time.Time) map[string]*state.Repository {
+	if len(l.old) == 0 {
+		return repos
+	}
+	repos = maps.Clone(repos)
+	hidden := map[*state.Record]bool{}
+	for _, o := range l.old {
+		current := repos[o.repo].Issues[o.number]
+		if hidden[current] || !now.Before(o.until) {
+			continue
+		}
+		view := *repos[o.repo]
+		view.Issues = maps.Clone(view.Issues)
+		view.Issues[o.number] = o.was
+		repos[o.repo], hidden[o.was] = &view, true
+	}
+	return repos
 }

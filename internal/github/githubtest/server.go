@@ -56,6 +56,7 @@ type Server struct {
 	credentials credentials
 	limit       limit
 	budget      budget
+	lag         lag
 }
 
 // New starts a server that is closed at the end of the test. The test fails for each of the
@@ -149,6 +150,11 @@ func (s *Server) answer(r *http.Request, body []byte) (a answer, checked bool) {
 		return a, true
 	}
 	in := &input{clock: s.clock, repos: s.repos, credentials: &s.credentials, actor: s.login, r: r, body: body, vars: vars}
+	if r.Method == http.MethodGet {
+		in.repos = s.lag.shown(s.repos, s.clock.Now())
+	} else {
+		defer s.lag.record(s.repos, s.clock.Now())()
+	}
 	a = conditional(r, handle(in))
 	if counts {
 		s.limit.account(a)

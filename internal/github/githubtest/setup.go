@@ -205,11 +205,7 @@ func (r *Repo) ReactAs(actor string, number int, comment int64, content string) 
 // LagSearch makes the search show an issue in its present state even after later changes, because
 // GitHub's index lags behind.
 func (r *Repo) LagSearch(number int) *Repo {
-	return r.as(number, func(i *state.Record) {
-		was := *i
-		was.Issue = i.Snapshot()
-		i.Indexed = &was
-	})
+	return r.as(number, func(i *state.Record) { i.Indexed = i.Copy() })
 }
 
 func (r *Repo) as(number int, change func(*state.Record)) *Repo {

@@ -225,7 +225,7 @@ func (d *Dist) Formula(version, downloads, homepage string) (string, error) {
 		return fmt.Sprintf("      url %q\n      sha256 %q\n", downloads+"/"+file, d.sums[file])
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "class Foreman < Formula\n  desc \"Guarded, exactly-once triage of GitHub issues\"\n  homepage %q\n  version %q\n  license \"MIT\"\n", homepage, version)
+	fmt.Fprintf(&b, "class Foreman < Formula\n  desc \"Guarded triage of GitHub issues that looks before it repeats a write\"\n  homepage %q\n  version %q\n  license \"MIT\"\n", homepage, version)
 	for _, s := range []struct{ brew, system string }{{"macos", "darwin"}, {"linux", "linux"}} {
 		fmt.Fprintf(&b, "\n  on_%s do\n    on_arm do\n%s    end\n    on_intel do\n%s    end\n  end\n", s.brew, block(s.system, "arm64"), block(s.system, "amd64"))
 	}

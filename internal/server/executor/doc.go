@@ -18,9 +18,9 @@
 //  2. The lease is renewed again, which fails if another process has leased the decision.
 //  3. The write is sent. If the lease is lost in the meantime, the write is cancelled.
 //
-// A process that leases the decision after step 2 finds the write in the journal as begun. For up
-// to Options.Settle, while the write may still take effect, it searches the issue for the write. If
-// the write is still missing after that, it repeats it.
+// A process that leases the decision after step 2 finds the write in the journal as begun. While the
+// write may still take effect, package runner searches the issue for it, as it does for every write
+// whose answer is lost. If the write is still missing after that, it is repeated.
 //
 // makeRetryDecision (retry.go) decides when an attempt is retried, and whether it counts as a try.
 // During an outage of GitHub no try counts (outage.go).

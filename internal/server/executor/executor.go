@@ -154,7 +154,6 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 		return rep, &permanentError{err}
 	}
 	id := identity(dec)
-	id.Settled = time.Now().Add(e.o.Settle)
 	if j.message != nil && j.message.TaskID == dec.ID { // else it is rejected
 		j.message.TaskID = id.ID
 	}

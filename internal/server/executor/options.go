@@ -62,12 +62,6 @@ type Options struct {
 	MaxTries    int           // maximum number of counted tries of a decision; 0: 8
 	PerMinute   int           // writes of one identity; 0: 80
 	PerHour     int           // 0: 500
-	// Settle is how long a write of an earlier attempt may still take effect after the decision is
-	// leased again. The earlier process was killed, or lost its connection to the queue and cancelled
-	// the write. After this time, a write that is not on the issue is repeated. 0: 11 s, which is
-	// more than the 10 s after which GitHub ends a request.
-	// https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api#timeouts
-	Settle time.Duration
 	// StopTime is how long a stop waits for the writes in progress; 0: 10 s.
 	StopTime time.Duration
 
@@ -96,7 +90,6 @@ func (o Options) withDefaults() (Options, error) {
 	o.MaxTries = cmp.Or(o.MaxTries, 8)
 	o.PerMinute = cmp.Or(o.PerMinute, 80)
 	o.PerHour = cmp.Or(o.PerHour, 500)
-	o.Settle = cmp.Or(o.Settle, 11*time.Second)
 	o.StopTime = cmp.Or(o.StopTime, 10*time.Second)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Random == nil {
@@ -114,7 +107,6 @@ func (o Options) withDefaults() (Options, error) {
 		{"MaxTries", int64(o.MaxTries)},
 		{"PerMinute", int64(o.PerMinute)},
 		{"PerHour", int64(o.PerHour)},
-		{"Settle", int64(o.Settle)},
 		{"StopTime", int64(o.StopTime)},
 	} {
 		if f.n <= 0 {

@@ -40,12 +40,10 @@ type Target struct {
 	Issue triage.Issue
 	// Since is a time before which this task cannot have written.
 	Since time.Time
-	// Settled is the time after which a write of an earlier attempt can no longer take effect.
-	// Zero: there is no such write.
-	Settled time.Time
 	// DryRun means that nothing is written.
 	DryRun bool
-	// Comments are those since Since; nil: they were not read.
+	// Comments are the comments among which the review looked for those of an earlier attempt; nil:
+	// they were not read.
 	Comments *plan.Comments
 	// Sticky returns the id of the comment that a source last posted or updated with
 	// update_comment, from the memory; 0: there is none. It reads the memory only if load is true.
@@ -129,13 +127,13 @@ const didBefore = "an earlier attempt did it"
 type execution struct {
 	Target
 
-	resumed  bool
-	comments *plan.Comments // comments that may belong to this task; nil: not read, or outdated
-	out      Outcome
+	resumed bool
+	keyed   map[string]int64 // ids of the sticky comments that this run wrote, by their keys
+	out     Outcome
 }
 
 func newExecution(p plan.Plan, t Target) *execution {
-	x := &execution{Target: t, resumed: p.Resumed, comments: t.Comments}
+	x := &execution{Target: t, resumed: p.Resumed, keyed: map[string]int64{}}
 	x.out.Steps = slices.Clone(p.Steps)
 	for i := range p.Steps {
 		x.out.Results = append(x.out.Results, untried(&p.Steps[i]))
@@ -237,10 +235,11 @@ func (x *execution) fail(ctx context.Context, r *triage.ActionResult, err error)
 		return
 	}
 	r.State, r.Reason = triage.Failed, err.Error()
+	if errors.Is(err, triage.ErrUncertain) {
+		r.State = triage.Unknown
+	}
 	x.out.Err = err
-	// After ErrUncertain the outcome is unknown, and after ErrHalted nothing was tried. Then the
-	// journal stays unchanged.
-	if !errors.Is(err, triage.ErrUncertain) && !errors.Is(err, triage.ErrHalted) {
+	if !errors.Is(err, triage.ErrHalted) { // else nothing was tried
 		x.Journal.mark(ctx, *r)
 	}
 }
@@ -252,9 +251,9 @@ var errNothing = errors.New("nothing was changed")
 const maxTries = 3
 
 // carryOut makes one write for all steps, and repeats it if its outcome is unknown. With an error
-// it returns those steps that were not carried out.
+// it returns those steps that were not carried out, or may not have been.
 func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*plan.Step, err error) {
-	if before, err := x.before(ctx, steps[0]); before || err != nil {
+	if before, err := x.before(steps[0]); before || err != nil {
 		return steps, err
 	}
 	left = slices.Clone(steps)
@@ -273,14 +272,17 @@ func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*p
 			return left, err
 		}
 		x.Log("%d. %s: %v; checking whether it was carried out", left[0].Index+1, left[0].Action.Type, err)
-		if werr := x.sleep(ctx, time.Second<<(try-1)); werr != nil {
-			return left, errors.Join(err, werr)
+		looks := Looks{Rest: Settle}
+		for len(left) > 0 && looks.Rest > 0 {
+			if werr := x.sleep(ctx, looks.Next()); werr != nil {
+				return left, fmt.Errorf("%w; and the run ended before the result was looked up: %w", err, werr)
+			}
+			var lerr error
+			if left, lerr = x.missing(ctx, left); lerr != nil {
+				return left, fmt.Errorf("%w; and looking up the result failed: %w", err, lerr)
+			}
 		}
-		var rerr error
-		left, rerr = x.missing(ctx, left)
 		switch {
-		case rerr != nil:
-			return left, fmt.Errorf("%w; and looking up the result failed: %w", err, rerr)
 		case len(left) == 0:
 			return nil, nil
 		case x.labelWrite(left[0]) == removesLabels && len(left) > 1:
@@ -305,43 +307,17 @@ func (x *execution) guard(ctx context.Context) error {
 	return nil
 }
 
-// before reports whether an earlier attempt carried out the step.
-func (x *execution) before(ctx context.Context, s *plan.Step) (bool, error) {
-	landed := s.Landed
-	if c, ok := s.Comment(); ok && !landed && x.resumed {
-		var err error
-		if landed, err = x.earlier(ctx, s, c); err != nil {
-			return false, err
-		}
-	}
-	if landed {
+// before reports whether an earlier attempt carried out the step. The review has looked for the
+// writes of earlier attempts; the error is that it could not read all comments.
+func (x *execution) before(s *plan.Step) (bool, error) {
+	if s.Landed {
 		s.Reason = didBefore
+		return true, nil
 	}
-	return landed, nil
-}
-
-// earlier reports whether an earlier attempt posted a comment. If an earlier attempt started to
-// post it, the comment may still appear until x.Settled, because the attempt may have been killed a
-// moment ago. So the comments are read again after 1, 2, 3 and more seconds, and at x.Settled.
-func (x *execution) earlier(ctx context.Context, s *plan.Step, c effect.Comment) (bool, error) {
-	begun := x.Journal != nil && x.Journal.before(s.Index) == triage.Trying
-	for pause := time.Second; ; pause += time.Second {
-		var left time.Duration
-		if begun {
-			left = x.Settled.Sub(x.Journal.Now())
-			if x.comments != nil && x.comments.Err == nil {
-				x.comments = nil // the comments are outdated
-			}
-		}
-		posted, err := x.posted(ctx, s, c)
-		if err != nil || posted || left <= 0 {
-			return posted, err
-		}
-		x.Log("%d. %s: an earlier attempt began it; waiting %s for its effect", s.Index+1, s.Action.Type, left.Round(time.Millisecond))
-		if err := x.sleep(ctx, min(pause, left)); err != nil {
-			return false, fmt.Errorf("%w: %w", triage.ErrHalted, err)
-		}
+	if _, ok := s.Comment(); ok && x.resumed && x.Comments != nil {
+		return false, x.Comments.Err
 	}
+	return false, nil
 }
 
 // grace is how long a write may continue after the run was asked to stop. It is less than the time
@@ -410,9 +386,6 @@ func (x *execution) post(ctx context.Context, s *plan.Step, c effect.Comment) er
 		c.ID = id
 	}
 	c.Body = x.Identity.Marker(c, s.Source.Command).Mark(c.Body)
-	if x.comments != nil && x.comments.Err == nil {
-		x.comments = nil // the comments are outdated; if there are too many, this stays so
-	}
 	w, err := x.Host.Write(ctx, x.Identity.Ref, c)
 	if c.ID != 0 && errors.Is(err, triage.ErrNotFound) { // the comment was deleted meanwhile
 		c.ID = 0
@@ -425,28 +398,29 @@ func (x *execution) post(ctx context.Context, s *plan.Step, c effect.Comment) er
 	return nil
 }
 
-// found stores the URL of a step's comment, and warns if the author is unexpected.
+// found stores the URL of a step's comment, and the id if it is a sticky one. It warns if the
+// author is unexpected.
 func (x *execution) found(s *plan.Step, c triage.Comment) {
 	s.URL = c.URL
+	if e, _ := s.Comment(); e.Key != "" {
+		x.keyed[e.Key] = c.ID
+	}
 	if why := x.Identity.ForeignAuthor(c); why != "" {
 		x.Warn("%s", why)
 	}
 }
 
-// posted reports whether the comment of a step is already on the issue.
+// posted reports whether the comment of a step is on the issue.
 func (x *execution) posted(ctx context.Context, s *plan.Step, c effect.Comment) (bool, error) {
-	if x.comments == nil {
-		list, err := x.Host.Comments(ctx, x.Identity.Ref, x.Since, nil)
-		if err != nil && !errors.Is(err, triage.ErrTruncated) {
-			return false, err
-		}
-		x.comments = &plan.Comments{List: list, Err: err}
+	list, err := x.Host.Comments(ctx, x.Identity.Ref, x.Since, nil)
+	if err != nil && !errors.Is(err, triage.ErrTruncated) {
+		return false, err
 	}
-	was, ok := x.Identity.Find(x.comments.List, c, s.Source.Command)
+	posted, ok := x.Identity.Find(list, c, s.Source.Command)
 	if !ok {
-		return false, x.comments.Err
+		return false, err
 	}
-	x.found(s, was)
+	x.found(s, posted)
 	return true, nil
 }
 

@@ -50,8 +50,9 @@ const applyRepo = "octo/hello"
 //	unchecked                   the responses are not validated, because there are many
 //	sticky [loaded]             the memory has the last comment as a sticky one
 //	bot LOGIN, nonce TEXT       see [history.Identity]
-//	resumed, dry, attempts=N    options of the run
+//	resumed, dry, attempts=N    options of the run; the writes of earlier attempts are settled
 //	known                       the issue is not new, so its timeline may be read
+//	lag DURATION                GitHub shows the results of writes that late
 //	clock DURATION              moves the clocks of GitHub and of the program on
 //	rule ID, override           source of all actions, and whether it may override people
 //	command NAME                mona requests all actions by this command
@@ -114,6 +115,8 @@ func newApplyCase(t *testing.T, ar *txtar.Archive) *applyCase {
 	c.decision = m
 	sleep := func(ctx context.Context, d time.Duration) error {
 		c.slept = append(c.slept, d)
+		c.passed += d
+		c.gh.Advance(d)
 		return ctx.Err()
 	}
 	client, err := github.New(github.Options{BaseURL: c.gh.URL, Token: "t", Sleep: sleep})
@@ -229,6 +232,12 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 		c.comment = repo.AddComment(7, "mona", "/foreman "+rest)
 	case "override":
 		c.source.OverrideHumans = true
+	case "lag":
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.gh.Lag(d)
 	case "clock":
 		d, err := time.ParseDuration(rest)
 		if err != nil {

@@ -47,6 +47,10 @@ func (j *Journal) mark(ctx context.Context, r triage.ActionResult) {
 	}
 }
 
+// Began reports whether an earlier attempt may have begun an action without recording its outcome.
+// Without a journal this is so for every action.
+func (j *Journal) Began(index int) bool { return j == nil || j.before(index) == triage.Trying }
+
 // before returns the state that an action had when this attempt began.
 func (j *Journal) before(index int) triage.State {
 	for _, e := range j.Entries {
@@ -58,7 +62,8 @@ func (j *Journal) before(index int) triage.State {
 }
 
 // entryState returns the state that the [memory.Entry] of an action stores. ok is false for an
-// action that was only planned or never tried; then its entry stays unchanged.
+// action that was only planned or never tried, or whose outcome is unknown; then its entry stays
+// unchanged.
 func entryState(s triage.State) (stored triage.State, ok bool) {
 	switch s {
 	case triage.Trying:
@@ -69,7 +74,7 @@ func entryState(s triage.State) (stored triage.State, ok bool) {
 		return triage.Skipped, true
 	case triage.Failed:
 		return triage.Failed, true
-	case triage.Planned, triage.NotRun:
+	case triage.Planned, triage.NotRun, triage.Unknown:
 	}
 	return "", false
 }

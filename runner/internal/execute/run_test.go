@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,6 +131,9 @@ func (f *fixture) run(ctx context.Context, reviewed plan.Plan) execute.Outcome {
 	return execute.Run(ctx, f.made, reviewed, f.target)
 }
 
+// looked are the look-ups of a write that never took effect.
+var looked = slices.Repeat([]string{`issue`}, 5)
+
 // states formats the states and reasons of an outcome.
 func states(out execute.Outcome) string {
 	var list []string
@@ -195,59 +199,67 @@ func TestJournalKeepsDone(t *testing.T) {
 	f.wantLog(t, `mark 2 skipped [] already there`)
 }
 
-// TestEarlierComment looks for a comment that an earlier attempt started to post, until it appears
-// or can no longer appear.
-func TestEarlierComment(t *testing.T) {
+// TestLookUp checks how long a comment whose answer was lost is looked for before it is posted
+// again.
+func TestLookUp(t *testing.T) {
 	t.Parallel()
-	const settled = 11 // seconds from the start
+	const all = "comments at 1, comments at 3, comments at 6, comments at 10, comments at 11"
 	tests := []struct {
 		name    string
-		entry   triage.State
-		appears int  // seconds from the start
-		read    bool // the plan has a list of comments that was read before the comment appeared
+		appears int // seconds after the answer was lost
+		stop    int // seconds until the run is asked to stop; 0: never
 		want    string
+		state   triage.State
 	}{
-		{"there already", triage.Trying, 0, true, "comments at 0, mark 0 done"},
-		{"there after 5 s", triage.Trying, 5, true, "comments at 0, comments at 1, comments at 3, comments at 6, mark 0 done"},
-		{"there at the end", triage.Trying, settled, false, "comments at 0, comments at 1, comments at 3, comments at 6, comments at 10, comments at 11, mark 0 done"},
-		{"dropped", triage.Trying, 60, false, "comments at 0, comments at 1, comments at 3, comments at 6, comments at 10, comments at 11, mark 0 trying, write comment, mark 0 done"},
-		{"not begun", triage.Planned, 60, false, "comments at 0, mark 0 trying, write comment, mark 0 done"},
+		{"at once", 0, 0, "comments at 1", triage.Done},
+		{"after 3 s", 3, 0, "comments at 1, comments at 3", triage.Done},
+		{"after 10 s", 10, 0, "comments at 1, comments at 3, comments at 6, comments at 10", triage.Done},
+		{"at the end", 11, 0, all, triage.Done},
+		{"never", 99, 0, all + ", write at 11", triage.Done},
+		{"the job ends first", 10, 4, "comments at 1, comments at 3", triage.Unknown},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t, hello)
-			start := time.Unix(0, 0)
-			now := start
-			f.target.Journal.Now = func() time.Time { return now }
-			f.target.Journal.Entries = []memory.Entry{{State: tt.entry}}
-			f.target.Settled = start.Add(settled * time.Second)
-			f.target.Sleep = func(ctx context.Context, d time.Duration) error { now = now.Add(d); return ctx.Err() }
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			f := newFixture(t, hello, addBug)
+			now, writes := 0, 0
+			f.target.Sleep = func(ctx context.Context, d time.Duration) error {
+				if now += int(d / time.Second); tt.stop > 0 && now >= tt.stop {
+					cancel()
+				}
+				return ctx.Err()
+			}
 			var got []string
 			f.host.comments = func() []triage.Comment {
-				at := int(now.Sub(start) / time.Second)
-				got = append(got, fmt.Sprintf("comments at %d", at))
-				if at < tt.appears {
+				got = append(got, fmt.Sprintf("comments at %d", now))
+				if now < tt.appears {
 					return nil
 				}
 				body := f.target.Identity.Marker(effect.Comment{Once: "hi"}, "").Mark("hello")
 				return []triage.Comment{{ID: 1, Author: "hubot[bot]", Body: body}}
 			}
-			f.host.mark = func(e memory.Entry) error { got = append(got, fmt.Sprintf("mark %d %s", e.Index, e.State)); return nil }
 			f.host.write = func(_ context.Context, e effect.Effect) error {
-				got = append(got, "write "+effect.TypeOf(e))
+				if _, ok := e.(effect.Comment); !ok {
+					return nil
+				}
+				if writes++; writes == 1 {
+					return triage.ErrUncertain
+				}
+				got = append(got, fmt.Sprintf("write at %d", now))
 				return nil
 			}
-			if tt.read {
-				f.target.Comments = &plan.Comments{}
+			out := f.run(ctx, f.made)
+			if got := strings.Join(got, ", "); got != tt.want || out.Results[0].State != tt.state {
+				t.Errorf("got  %s, %s\nwant %s, %s", got, states(out), tt.want, tt.state)
 			}
-			reviewed := f.made
-			reviewed.Resumed = true
-			if out := f.run(t.Context(), reviewed); out.Err != nil {
-				t.Error(out.Err)
-			}
-			if got := strings.Join(got, ", "); got != tt.want {
-				t.Errorf("got  %s\nwant %s", got, tt.want)
+			if tt.state == triage.Unknown {
+				// The journal still has the action as begun, so the next attempt looks first.
+				f.wantLog(t, `mark 0 trying []`, `write comment`, `comments`, `comments`)
+				if !errors.Is(out.Err, triage.ErrUncertain) || out.Results[0].State.Result() != "failed" || out.Results[1].State != triage.NotRun {
+					t.Errorf("got %v, %s", out.Err, states(out))
+				}
 			}
 		})
 	}
@@ -317,7 +329,7 @@ func TestGuardRepeats(t *testing.T) {
 	if out := f.run(t.Context(), f.made); out.Err != nil || asked != 2 {
 		t.Errorf("got %v, asked %d times", out.Err, asked)
 	}
-	f.wantLog(t, `mark 0 trying []`, `write lock`, `issue`, `write lock`, `mark 0 done []`)
+	f.wantLog(t, slices.Concat([]string{`mark 0 trying []`, `write lock`}, looked, []string{`write lock`, `mark 0 done []`})...)
 }
 
 // TestUncertain checks that a write of unknown outcome keeps its mark "trying".
@@ -326,8 +338,12 @@ func TestUncertain(t *testing.T) {
 	f := newFixture(t, lockIt, addBug)
 	f.host.write = func(context.Context, effect.Effect) error { return triage.ErrUncertain }
 	out := f.run(t.Context(), f.made)
-	f.wantLog(t, `mark 0 trying []`, `write lock`, `issue`, `write lock`, `issue`, `write lock`, `issue`)
-	if !errors.Is(out.Err, triage.ErrUncertain) || out.Results[1].State != triage.NotRun {
+	want := []string{`mark 0 trying []`}
+	for range 3 {
+		want = append(append(want, `write lock`), looked...)
+	}
+	f.wantLog(t, want...)
+	if !errors.Is(out.Err, triage.ErrUncertain) || out.Results[0].State != triage.Unknown || out.Results[1].State != triage.NotRun {
 		t.Errorf("got %v, %s", out.Err, states(out))
 	}
 }
@@ -562,14 +578,12 @@ func TestLabelsOutcomeUnknown(t *testing.T) {
 		return holding(f, triage.ErrUncertain, "Docs", "p1")(ctx, e)
 	}
 	out := f.run(t.Context(), f.made)
-	f.wantLog(t,
-		`mark 0 trying []`, `mark 1 trying []`, `mark 2 trying []`,
-		`write add_labels`, `issue`, `write add_labels`, `issue`, `write add_labels`, `issue`, `mark 1 done ["docs"]`,
-	)
+	tried := append([]string{`write add_labels`}, looked...)
+	f.wantLog(t, slices.Concat([]string{`mark 0 trying []`, `mark 1 trying []`, `mark 2 trying []`}, tried, tried, tried, []string{`mark 1 done ["docs"]`})...)
 	if diff := cmp.Diff([][]string{{"bug", "docs", "p1", "ui"}, {"bug", "p1", "ui"}, {"bug", "p1", "ui"}}, wrote); diff != "" {
 		t.Errorf("wrote (-want +got):\n%s", diff)
 	}
-	const gaveUp = "failed: gave up after 3 tries: the outcome of the write is unknown"
+	const gaveUp = "unknown: gave up after 3 tries: the outcome of the write is unknown"
 	if got, want := states(out), gaveUp+"; done; "+gaveUp+"; not_run"; got != want || !errors.Is(out.Err, triage.ErrUncertain) {
 		t.Errorf("got %s, %v, want %s", got, out.Err, want)
 	}
@@ -693,11 +707,11 @@ func TestRemovalsOutcomeUnknown(t *testing.T) {
 		return triage.ErrUncertain
 	})
 	out := f.run(t.Context(), f.made)
-	f.wantLog(t,
-		`mark 0 trying []`, `mark 1 trying []`, `mark 2 trying []`, `write remove_label`, `issue`, `mark 0 done ["a"]`,
+	f.wantLog(t, slices.Concat([]string{`mark 0 trying []`, `mark 1 trying []`, `mark 2 trying []`, `write remove_label`}, looked, []string{
+		`mark 0 done ["a"]`,
 		`mark 1 trying []`, `write remove_label`, `issue`, `mark 1 done ["b"]`,
 		`mark 2 trying []`, `write remove_label`, `issue`, `mark 2 done ["c"]`,
-	)
+	})...)
 	want := []effect.RemoveLabels{
 		{Names: []string{"a", "b", "c"}, Issue: "I_7", IDs: []string{"L_a", "L_b", "L_c"}},
 		{Names: []string{"b"}, Issue: "I_7", IDs: []string{"L_b"}},
@@ -721,10 +735,9 @@ func TestLabelWrittenBeforeFailure(t *testing.T) {
 		return errors.New("422")
 	}
 	out := f.run(t.Context(), f.made)
-	f.wantLog(t,
-		`mark 0 trying []`, `mark 1 trying []`, `write add_labels`, `issue`, `write add_labels`, `mark 1 done ["docs"]`,
-		`mark 0 trying []`, `write add_labels`, `mark 0 failed [] 422`,
-	)
+	f.wantLog(t, slices.Concat([]string{`mark 0 trying []`, `mark 1 trying []`, `write add_labels`}, looked, []string{
+		`write add_labels`, `mark 1 done ["docs"]`, `mark 0 trying []`, `write add_labels`, `mark 0 failed [] 422`,
+	})...)
 	if got := states(out); got != "failed: 422; done; not_run" || out.Executed() != 1 {
 		t.Errorf("got %s, %d carried out", got, out.Executed())
 	}
@@ -764,11 +777,10 @@ func TestRemovalsUnusable(t *testing.T) {
 		return nil
 	})
 	out := f.run(t.Context(), f.made)
-	f.wantLog(t,
-		`mark 0 trying []`, `mark 1 trying []`, `write remove_label`, `issue`,
+	f.wantLog(t, slices.Concat([]string{`mark 0 trying []`, `mark 1 trying []`, `write remove_label`}, looked, []string{
 		`mark 0 trying []`, `write remove_label`, `mark 0 done ["a"]`,
 		`mark 1 trying []`, `write remove_label`, `mark 1 done ["b"]`,
-	)
+	})...)
 	if out.Err != nil || out.Executed() != 2 {
 		t.Errorf("got %s, %v", states(out), out.Err)
 	}

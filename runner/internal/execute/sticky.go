@@ -9,9 +9,13 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// sticky returns the id of our comment with a key; 0: there is none. ErrTruncated: the issue has
+// sticky returns the id of our comment with a key; 0: there is none. A comment that this run wrote
+// is not searched, because GitHub's lists may not show it yet. ErrTruncated: the issue has
 // too many comments to read, and the comment is neither among the newest ones nor in the memory.
 func (x *execution) sticky(ctx context.Context, s *plan.Step, key string) (int64, error) {
+	if id := x.keyed[key]; id != 0 {
+		return id, nil
+	}
 	known, err := x.remembered(ctx, s, key, false)
 	if known != 0 || err != nil {
 		return known, err

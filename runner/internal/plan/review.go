@@ -22,6 +22,9 @@ type Attempt struct {
 	Now time.Time
 	// Resumed means that an earlier attempt at the task may have written.
 	Resumed bool
+	// Began reports whether an earlier attempt may have begun the action with an index, and its
+	// outcome is unknown. Nil: there is none.
+	Began func(index int) bool
 	// Fresh means that nothing has happened on the issue before, except by others who got the same
 	// event. Then its timeline is read only before a comment. Fresh is ignored if Resumed is set.
 	Fresh bool
@@ -37,6 +40,9 @@ type Attempt struct {
 
 // Snapshot is the data that was read in addition to the event. A nil part was not read.
 type Snapshot struct {
+	// Settled means that Issue and Comments were read when the writes of earlier attempts could no
+	// longer take effect.
+	Settled  bool
 	Issue    *triage.Issue
 	Comments *Comments
 	Timeline *triage.Timeline
@@ -56,13 +62,14 @@ type Comments struct {
 type Need struct {
 	Issue, Comments, Timeline, Record bool
 
+	Settled bool     // Issue and Comments again, because a write of an earlier attempt may still take effect
 	Earlier bool     // with Timeline: the part before the events that were read
 	Labels  []string // labels to be looked up in the repository
 }
 
 // Nothing reports whether no data must be read.
 func (n Need) Nothing() bool {
-	return !n.Issue && !n.Comments && !n.Timeline && !n.Record && len(n.Labels) == 0
+	return !n.Issue && !n.Comments && !n.Timeline && !n.Record && !n.Settled && len(n.Labels) == 0
 }
 
 // Needs returns the data that must be read before [Review] can return final verdicts.
@@ -151,7 +158,8 @@ func (r *reviewer) markLanded() bool {
 			effect.Change(s.Effect, now)
 		}
 	}
-	return true
+	r.need.Settled = !r.seen.Settled && r.a.Began != nil && r.open(func(s *Step) bool { return !s.RecordOnly() && r.a.Began(s.Index) })
+	return !r.need.Settled
 }
 
 // overrides skips steps that people decided against, and steps beyond the limits of one issue. It

@@ -90,6 +90,13 @@ func (i *Record) Snapshot() Issue {
 	return c
 }
 
+// Copy returns a copy that later changes of the issue do not affect.
+func (i *Record) Copy() *Record {
+	c := *i
+	c.Issue, c.Events = i.Snapshot(), slices.Clone(i.Events)
+	return &c
+}
+
 // Has reports whether the issue has a label.
 func (i *Record) Has(label string) bool { return slices.ContainsFunc(i.Labels, Same(label)) }
 

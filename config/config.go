@@ -39,8 +39,17 @@ type Config struct {
 	// Globs are the patterns of the searches for files. A matching file that is added later belongs
 	// to the configuration, too.
 	Globs []string
+	// Patterns are the entries of policy.labels in all files.
+	Patterns []Pattern
 	// Warnings are problems that do not make the configuration unusable.
 	Warnings yamlfile.Problems
+}
+
+// A Pattern is an entry of policy.labels, of the repository's own files or of the extended file.
+type Pattern struct {
+	List  string // "allow" or "deny"
+	Text  string
+	Place yamlfile.Problem // without a message
 }
 
 // A Memory describes where records of earlier tasks are stored.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/org/foreman-action/config/internal/variable"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
@@ -36,7 +38,7 @@ func (b sides) agentKey(key string) place {
 
 // settle merges both sides into a configuration without rules.
 func settle(b sides, vars yamlfile.Variables) Config {
-	c := Config{Mode: b.mode(), Policy: b.policy()}
+	c := Config{Mode: b.mode(), Policy: b.policy(), Patterns: b.patterns()}
 	if may := b.theirs.policy.AllowClose; may != nil {
 		c.NeverClose = !*may
 	}
@@ -91,6 +93,23 @@ func (b sides) policy() policy.Policy {
 		at.f.Warnf(at.n, "%s: %q allows more than %s; only values that both files allow apply", name, text.Quote(l.Item), b.theirs.name)
 	}
 	return p
+}
+
+// patterns returns the entries of policy.labels of both sides.
+func (b sides) patterns() []Pattern {
+	var list []Pattern
+	for _, s := range []side{b.mine, b.theirs} {
+		for _, name := range []string{"allow", "deny"} {
+			at := s.at["labels"].child(name)
+			if at.n == nil || at.n.Kind != yaml.SequenceNode {
+				continue
+			}
+			for _, item := range at.n.Content {
+				list = append(list, Pattern{name, item.Value, at.f.At(item, 1, 1, "")})
+			}
+		}
+	}
+	return list
 }
 
 // field returns the key of a policy field as a message names it, and its place in the file.

@@ -37,8 +37,8 @@ func policyKeys() schema.Table {
 	const (
 		limitsDoc = "Maximum number of actions of each type per event; 0 forbids. Absent types have a default."
 		labelsDoc = "Which labels may be added or removed, for rules and agents alike."
-		allowDoc  = "Globs of labels. Absent: every label; empty: none."
-		denyDoc   = "Globs of labels that are never touched; wins over allow."
+		allowDoc  = "Names of labels, in any case; * stands for any characters. Absent: every label; empty: none."
+		denyDoc   = "Names of labels that are never touched, and patterns as in allow; wins over allow. Names that look alike are denied, too."
 	)
 	return schema.Table{
 		{Path: "policy", Doc: "The limits of all decisions."},
@@ -46,10 +46,10 @@ func policyKeys() schema.Table {
 		{Path: "policy.limits", Rule: limits(), Doc: limitsDoc},
 		{Path: "labels", Doc: labelsDoc + " Short for policy.labels."},
 		{Path: "policy.labels", Doc: labelsDoc},
-		{Path: "labels.allow", Rule: schema.Globs(), Doc: allowDoc},
-		{Path: "policy.labels.allow", Rule: schema.Globs(), Doc: allowDoc},
-		{Path: "labels.deny", Rule: schema.Globs(), Doc: denyDoc},
-		{Path: "policy.labels.deny", Rule: schema.Globs(), Doc: denyDoc},
+		{Path: "labels.allow", Rule: schema.LabelPatterns(), Doc: allowDoc},
+		{Path: "policy.labels.allow", Rule: schema.LabelPatterns(), Doc: allowDoc},
+		{Path: "labels.deny", Rule: schema.LabelPatterns(), Doc: denyDoc},
+		{Path: "policy.labels.deny", Rule: schema.LabelPatterns(), Doc: denyDoc},
 		{Path: "policy.allow_close", Doc: "Whether an issue may be closed."},
 		{Path: "policy.actions", Rule: schema.Each(action()), Doc: "Types of actions that are permitted. Absent: all."},
 		{Path: "policy.create_labels", Doc: "Whether labels that the repository does not have are created."},

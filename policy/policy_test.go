@@ -2,10 +2,15 @@ package policy_test
 
 import (
 	"maps"
+	"path"
+	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
@@ -25,8 +30,8 @@ func TestLabelsRefuses(t *testing.T) {
 		{"allowed", policy.Labels{Allow: []string{"kind/*"}}, "kind/bug", ""},
 		{"another case", policy.Labels{Allow: []string{"Kind/*"}}, "kINd/bug", ""},
 		{"a long s", policy.Labels{Deny: []string{"secret"}}, "ſecret", deny + "secret"},
-		{"full width", policy.Labels{Deny: []string{"deploy*"}}, "ｄｅｐｌｏｙ-now", deny + "deploy*"},
-		{"a sharp s", policy.Labels{Deny: []string{"pass*"}}, "Paßwort", deny + "pass*"},
+		{"full width, denied", policy.Labels{Deny: []string{"dep*"}}, "ｄｅｐ-now", deny + `dep*, and "\uff44\uff45\uff50-now" looks like it`},
+		{"a sharp s", policy.Labels{Deny: []string{"pass*"}}, "Paßwort", deny + `pass*, and "Pa\u00dfwort" looks like it`},
 		{"the sign for kelvin", policy.Labels{Deny: []string{"key"}}, "\u212Aey", deny + "key"},
 		{"over slashes", policy.Labels{Allow: []string{"*bug"}}, "kind/a/bug", ""},
 		{"not allowed", policy.Labels{Allow: []string{"kind/*"}}, "docs", list},
@@ -35,7 +40,27 @@ func TestLabelsRefuses(t *testing.T) {
 		{"not within", policy.Labels{Allow: []string{"*"}, Within: []string{"kind/*"}}, "docs", within},
 		{"none within", policy.Labels{Within: []string{}}, "docs", within},
 		{"within", policy.Labels{Allow: []string{"*"}, Within: []string{"kind/*"}}, "kind/docs", ""},
-		{"a broken glob matches nothing", policy.Labels{Deny: []string{"[a"}}, "[a", ""},
+		{"a name is no glob", policy.Labels{Deny: []string{"[deploy] prod"}}, "[Deploy] prod", deny + "[deploy] prod"},
+		{"a name with a bracket that stays open", policy.Labels{Deny: []string{"[a"}}, "[a", deny + "[a"},
+		{"denied as a glob", policy.Labels{Deny: []string{"[Dd]eploy*", "prod?"}}, "prod1", deny + "prod?, which is a glob until version 2"},
+		{"allowed as a name", policy.Labels{Allow: []string{"[Type] Bug"}}, "[Type] Bug", ""},
+		{"no longer allowed as a glob", policy.Labels{Allow: []string{"[Dd]ocs*"}}, "docs", list + `; only "*" is special in "[Dd]ocs*"`},
+		{"no longer within a glob", policy.Labels{Within: []string{"doc?"}}, "docs", within + `; only "*" is special in "doc?"`},
+		{"an accent of its own", policy.Labels{Allow: []string{"café"}, Deny: []string{"thé"}}, "cafe\u0301", ""},
+		{"an accent of its own, denied", policy.Labels{Deny: []string{"thé"}}, "the\u0301", deny + "thé"},
+		{"a comma at the end", policy.Labels{Deny: []string{"deploy"}}, "deploy,", deny + `deploy, and "deploy," looks like it`},
+		{"punctuation at the end of both", policy.Labels{Deny: []string{"question?"}}, "Question!?", deny + `question?, and "Question!?" looks like it`},
+		{"an empty pattern of Braille", policy.Labels{Deny: []string{"deploy"}}, "deploy\u2800", deny + `deploy, and "deploy\u2800" looks like it`},
+		{"blanks", policy.Labels{Deny: []string{"deploy prod"}}, "\u3164deploy\u2003 pro\u200bd ", deny + `deploy prod, and "\u3164deploy\u2003 pro\u200bd " looks like it`},
+		{"a blank before an accent", policy.Labels{Deny: []string{"thé"}}, "the\u200b\u0301", deny + `thé, and "the\u200b\u0301" looks like it`},
+		{"a form of an emoji", policy.Labels{Deny: []string{"❤"}}, "❤\ufe0f", deny + `❤, and "\u2764\ufe0f" looks like it`},
+		{"a blank that separates words", policy.Labels{Deny: []string{"no *"}}, "note", ""},
+		{"another blank that separates words", policy.Labels{Deny: []string{"no *"}}, "no\u2800entry", deny + `no *, and "no\u2800entry" looks like it`},
+		{"a longer word", policy.Labels{Deny: []string{"deploy"}}, "deployment", ""},
+		{"punctuation within", policy.Labels{Deny: []string{"deploy"}}, "de-ploy", ""},
+		{"a mark that everybody sees", policy.Labels{Deny: []string{"C"}}, "C#", ""},
+		{"punctuation only", policy.Labels{Deny: []string{"!!", "*!", "\u200b", "-*"}}, "bug?", ""},
+		{"50 emoji", policy.Labels{Deny: []string{strings.Repeat("🔥", 50)}}, strings.Repeat("🔥", 50) + "!", deny + strings.Repeat("🔥", 50) + `, and "` + strings.Repeat(`\U0001f525`, 39) + `\u2026" looks like it`},
 	} {
 		if got := tt.labels.Refuses(tt.label); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
@@ -47,6 +72,52 @@ func TestLabelsRefuses(t *testing.T) {
 			t.Errorf("%s: the policy permits it: %t", tt.name, got)
 		}
 	}
+}
+
+// deniedBefore is how labels.deny matched names before "*" became the only special character, as it
+// was written then. Until version 2 of the configuration, entries deny at least these names.
+func deniedBefore(deny []string, name string) bool {
+	fold := func(s string) string { return strings.ToLower(strings.ToUpper(s)) }
+	looks := func(s string) string { return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s))) }
+	matches := func(glob, name string) bool {
+		slash := strings.NewReplacer("/", "\x00")
+		ok, err := path.Match(slash.Replace(fold(glob)), slash.Replace(fold(name)))
+		return err == nil && ok
+	}
+	for _, g := range deny {
+		if matches(g, name) || matches(looks(g), looks(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// FuzzDenied looks for a label that was denied before and is not any more, and for an entry that
+// does not deny the label with its own name, or the one with a comma after it.
+func FuzzDenied(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"[Dd]eploy*\nprod?", "deploy-now"}, {"[deploy] prod", "d prod"}, {"[^a]/b", "c/b"}, {`a\*`, "a*"}, {`\[x]`, "[x]"},
+		{"deploy\n[a-", "ｄｅｐｌｏｙ"}, {"pass?ort*", "Paßwort"}, {"no *\n*!", "no\u2800,"}, {"caf?", "cafe\u0301"}, {"＊-x", "a-x"},
+		{"ı", "I"}, {"ſ*", "S"}, {"K", "k"}, {"é,", "e\u0301"}, {"\u2800", ""}, {"\xff?", "\xfea"}, {"[\u200b]", "\u200b"}, {"-*", "-,"},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, entries, name string) {
+		labels := policy.Labels{Deny: strings.Split(entries, "\n")}
+		why := labels.Refuses(name)
+		if why == "" && deniedBefore(labels.Deny, name) {
+			t.Errorf("%q no longer denies %q", labels.Deny, name)
+		}
+		for _, entry := range labels.Deny {
+			word := strings.ContainsFunc(entry, unicode.IsDigit) && !strings.Contains(entry, "*")
+			if labels.Allows(entry) || word && labels.Allows(entry+",") {
+				t.Errorf("%q does not deny %q", labels.Deny, entry)
+			}
+		}
+		if !(policy.Labels{Allow: labels.Deny}).Allows(labels.Deny[0]) {
+			t.Errorf("%q does not allow itself", labels.Deny[0])
+		}
+	})
 }
 
 func TestForbids(t *testing.T) {

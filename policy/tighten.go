@@ -101,12 +101,12 @@ func Tighten(theirs, mine Section) (Policy, []Loosening) {
 		MaxWrites:       pair[int]{"max_writes_per_hour", theirs.MaxWrites, mine.MaxWrites}.stricter(&t, fewer),
 		MaxScanned:      pair[int]{"max_scanned_issues", theirs.MaxScanned, mine.MaxScanned}.stricter(&t, fewer),
 		Limits:          t.limits(theirs.Limits, mine.Limits),
-		Actions:         t.list("actions", theirs.Actions, mine.Actions, asWritten),
-		Mentions:        t.list("mentions", theirs.Mentions, mine.Mentions, asWritten),
-		Links:           t.list("links", theirs.Links, mine.Links, hostGlob),
+		Actions:         t.list("actions", theirs.Actions, mine.Actions, coversGlob),
+		Mentions:        t.list("mentions", theirs.Mentions, mine.Mentions, coversGlob),
+		Links:           t.list("links", theirs.Links, mine.Links, coversHost),
 		UnknownAction:   t.unknownAction(theirs.UnknownAction, mine.UnknownAction),
 		Labels:          t.labels(valueOf(theirs.Labels), valueOf(mine.Labels)),
-		AgentMay:        t.list("agent_may", theirs.AgentMay, mine.AgentMay, asWritten),
+		AgentMay:        t.list("agent_may", theirs.AgentMay, mine.AgentMay, coversGlob),
 		ShadowPeriod:    mine.ShadowPeriod, // neither a longer nor a shorter period is stricter
 	}
 	if s.ShadowPeriod == nil {
@@ -181,7 +181,7 @@ func (t *tightening) unknownAction(theirs, mine string) string {
 }
 
 func (t *tightening) labels(theirs, mine Labels) *Labels {
-	out := Labels{Allow: t.list("labels.allow", theirs.Allow, mine.Allow, asWritten), Deny: mine.Deny}
+	out := Labels{Allow: t.list("labels.allow", theirs.Allow, mine.Allow, text.MatchLabel), Deny: mine.Deny}
 	for _, glob := range theirs.Deny {
 		if !slices.Contains(out.Deny, glob) {
 			out.Deny = append(slices.Clip(out.Deny), glob)
@@ -196,8 +196,7 @@ func (t *tightening) labels(theirs, mine Labels) *Labels {
 
 // list returns the elements of each list that the other list covers. A nil list is absent: the
 // result is the other one. If two globs only overlap, such as "a*" and "*b", neither is covered.
-// form converts a glob before it is compared.
-func (t *tightening) list(field string, theirs, mine []string, form func(glob string) string) []string {
+func (t *tightening) list(field string, theirs, mine []string, covers covering) []string {
 	switch {
 	case theirs == nil:
 		return mine
@@ -206,33 +205,39 @@ func (t *tightening) list(field string, theirs, mine []string, form func(glob st
 	}
 	out := []string{}
 	for i, m := range mine {
-		if covered(theirs, m, form) {
+		if covered(theirs, m, covers) {
 			out = append(out, m)
 			continue
 		}
 		t.found = append(t.found, Loosening{Field: field, Item: m, Index: i})
 	}
 	for _, g := range theirs {
-		if covered(mine, g, form) && !slices.Contains(out, g) {
+		if covered(mine, g, covers) && !slices.Contains(out, g) {
 			out = append(out, g)
 		}
 	}
 	return out
 }
 
-func asWritten(glob string) string { return glob }
+// A covering reports whether a glob certainly matches every name that the glob other matches. It may
+// return false for a glob that does. [text.MatchLabel] is one: a "*" in its pattern also matches a
+// "*" in other.
+type covering func(glob, other string) bool
 
-// covered reports whether one of globs certainly matches every name that the glob other matches. It
-// may return false for a glob that does.
-func covered(globs []string, other string, form func(glob string) string) bool {
-	other = form(other)
-	return slices.ContainsFunc(globs, func(g string) bool {
-		g = form(g)
-		if text.Fold(g) == text.Fold(other) {
-			return true
-		}
-		// other is matched as if it were a name: a "*" in g also matches "*" and "?" in other.
-		// Classes, escapes and a "?" in g would give wrong results.
-		return !strings.ContainsAny(g, `?[\`) && !strings.ContainsAny(other, `[\`) && matchGlob(g, other)
-	})
+// covered reports whether one of globs covers other.
+func covered(globs []string, other string, covers covering) bool {
+	return slices.ContainsFunc(globs, func(g string) bool { return covers(g, other) })
 }
+
+// coversGlob is a covering of globs as [Match] reads them.
+func coversGlob(glob, other string) bool {
+	if text.Fold(glob) == text.Fold(other) {
+		return true
+	}
+	// other is matched as if it were a name: a "*" in glob also matches "*" and "?" in other.
+	// Classes, escapes and a "?" in glob would give wrong results.
+	return !strings.ContainsAny(glob, text.Wildcards) && !strings.ContainsAny(other, `[\`) && matchGlob(glob, other)
+}
+
+// coversHost is a covering of globs for hosts.
+func coversHost(glob, other string) bool { return coversGlob(hostGlob(glob), hostGlob(other)) }

@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/golden"
+	"github.com/org/foreman-action/internal/text"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of the files in testdata")
@@ -90,8 +91,24 @@ func TestCovered(t *testing.T) {
 		{"kind/bug", "kind/*", false}, {"kind/?", "kind/*", false}, {"kind/b*", "kind/*", false}, {"*]", "[a]", false},
 		{"*b-c*", "[b-c]x", false}, {"a[bc]", "ab", false}, {`a\*`, "a*", false}, {"area/*", "kind/a", false}, {"*b", "*a", false},
 	} {
-		if got := covered([]string{"other", c.glob}, c.other, asWritten); got != c.want {
+		if got := covered([]string{"other", c.glob}, c.other, coversGlob); got != c.want {
 			t.Errorf("%s covers %s: got %t", c.glob, c.other, got)
+		}
+	}
+}
+
+// TestCoveredLabels is TestCovered for patterns of labels, in which only "*" is special.
+func TestCoveredLabels(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pattern, other string
+		want           bool
+	}{
+		{"kind/*", "kind/bug", true}, {"kind/*", "KIND/b*", true}, {"[Type] *", "[Type] Bug", true}, {"*?", "a?", true}, {`a\*`, `a\b`, true},
+		{"kind/bug", "kind/*", false}, {"a?", "ab", false}, {"a[bc]", "ab", false}, {"*b", "*a", false}, {"a*b", "a*", false},
+	} {
+		if got := covered([]string{"other", c.pattern}, c.other, text.MatchLabel); got != c.want {
+			t.Errorf("%s covers %s: got %t", c.pattern, c.other, got)
 		}
 	}
 }
@@ -113,7 +130,9 @@ func FuzzTighten(f *testing.F) {
 		if got := merged.MayLabel(name); got != both {
 			t.Errorf("the label %q: permitted %t, by both %t", name, got, both)
 		}
-		if _, ok := Match(merged.Mentions, name); ok && !both {
+		_, byTheirs := Match(globs(theirs).Mentions, name)
+		_, byMine := Match(globs(mine).Mentions, name)
+		if _, ok := Match(merged.Mentions, name); ok && !(byTheirs && byMine) {
 			t.Errorf("%q matches one of %q", name, merged.Mentions)
 		}
 	})

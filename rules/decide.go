@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
@@ -245,7 +246,7 @@ func (p *plan) relabel(v *expression.Evaluation, rule string, item protocol.Acti
 		names, may = effect(rule, item), nil
 	}
 	for _, name := range names {
-		same := func(l string) bool { return strings.EqualFold(l, name) }
+		same := func(l string) bool { return text.SameLabel(l, name) }
 		labels := v.Labels()
 		if slices.ContainsFunc(labels, same) == adds || may != nil && !may(name) {
 			continue

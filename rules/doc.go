@@ -30,8 +30,8 @@
 //
 // "when" is an expression of the expr language that yields true or false; without it the rule
 // always matches. It sees issue, event, actor and repo (the fields of [facts.Facts]), now,
-// label(name) and any_label(glob, ...). Both functions ignore case, and "*" matches any characters,
-// including "/". Of expr's own functions, only those of bounded cost are available. The right side
+// label(name) and any_label(pattern, ...). Both functions ignore case, and "*" in a pattern matches
+// any characters, including "/". Of expr's own functions, only those of bounded cost are available. The right side
 // of "matches" must be a constant. No field is ever nil: an unset field is "", 0 or an empty list.
 // [Reference] lists every name with an example.
 //

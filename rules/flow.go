@@ -8,7 +8,6 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
-	"github.com/org/foreman-action/rules/internal/match"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -42,7 +41,7 @@ func (f *flow) checkUndo() {
 				continue
 			}
 			for _, name := range a.Constants() {
-				for _, j := range f.adds[strings.ToLower(name)] {
+				for _, j := range f.adds[text.LabelKey(name)] {
 					if j == i || slices.Contains(warned, j) || !meet(r, f.rules[j]) {
 						continue
 					}
@@ -58,7 +57,7 @@ func (f *flow) checkUndo() {
 // A flow contains which rules write labels, and the state of the search for circles.
 type flow struct {
 	rules         []*rule
-	adds, removes map[string][]int // rules that add or remove a label, by its name in lower case
+	adds, removes map[string][]int // rules that add or remove a label, by its [text.LabelKey]
 	state         []visit
 	path          []int
 }
@@ -84,7 +83,7 @@ func (f *flow) note(rule int, a action.Action) {
 		return
 	}
 	for _, name := range a.Constants() {
-		key := strings.ToLower(name)
+		key := text.LabelKey(name)
 		to[key] = append(to[key], rule)
 	}
 }
@@ -143,15 +142,15 @@ func (f *flow) enablers(i int) []int {
 	return list
 }
 
-// matching returns the entries whose name a glob matches.
+// matching returns the entries whose name a pattern matches.
 func matching(writers map[string][]int, glob string) map[string][]int {
-	glob = strings.ToLower(glob)
-	if !strings.ContainsAny(glob, `*?[\`) {
-		return map[string][]int{glob: writers[glob]}
+	if !strings.Contains(glob, "*") {
+		name := text.LabelKey(glob)
+		return map[string][]int{name: writers[name]}
 	}
 	out := map[string][]int{}
 	for name, rules := range writers {
-		if match.Glob(glob, name) {
+		if text.MatchLabel(glob, name) {
 			out[name] = rules
 		}
 	}

@@ -114,7 +114,7 @@ func declaredNames() []Name {
 func ownFunctions() []Name {
 	return []Name{
 		{"label", "(name) true or false", "whether the issue has the label, in any case", `label("kind/bug")`},
-		{"any_label", "(glob, ...) true or false", `whether any label matches any glob, in any case; "*" stands for any run of characters`, `not any_label("kind/*", "area/*")`},
+		{"any_label", "(pattern, ...) true or false", `whether any label matches any pattern, in any case; "*" stands for any characters, and all others for themselves`, `not any_label("kind/*", "area/*")`},
 		{"command", "(name) true or false", `whether the event's comment, written by the actor, has a line "/foreman name", outside quotes and code; test actor.permission as well. command(name).args is the list of the words after the name, see [Commands](#commands)`, `command("triage") and actor.association == "MEMBER"`},
 		{"issue_number", "(text) whole number", `the issue of this repository that a text refers to, as "12", "#12", "owner/repo#12" or its address; 0 for any other text`, `issue_number("#12") == 12`},
 		{"semver", "(version, constraint) true or false", `whether a version is within the constraint: <, <=, >, >=, =, !=, ^ and ~, with commas or spaces for "and" and || for "or"; false for a text that is no version, and for the constraint ""`, `semver(form.version, ">= 1.2.0, < 2.0.0 || ^3.1")`},
@@ -134,7 +134,7 @@ func pastFunctions() []Name {
 		{"any_file", "(glob, ...) true or false", `whether the pull request changes a file that matches any glob; "*" stays within a folder, "**" crosses folders; case-sensitive`, `any_file("src/**", "*.go")`},
 		{"all_files", "(glob, ...) true or false", "whether it changes files, and all of them match any glob", `all_files("docs/**", "**/*.md")`},
 		{"matches_glob", "(path, glob, ...) true or false", "whether a path matches any glob, as in any_file; for several conditions on one file", `any(pr.files, matches_glob(#, "src/**") and not matches_glob(#, "src/gen/**"))`},
-		{"similar", "(text, text) number", "the share of the words of two texts that are in both, from 0 to 1; words of one or two letters do not count", `similar(issue.title, "how do I install this") > 0.6`},
+		{"similar", "(text, text) number", "the share of the words of two texts that are in both, from 0 to 1; words of one or two letters do not count; in Chinese, Japanese, Thai, Lao, Khmer and Burmese each pair of neighbouring characters is a word", `similar(issue.title, "how do I install this") > 0.6`},
 	}
 }
 
@@ -171,8 +171,8 @@ func valueFunctions() []Name {
 		{"trimSuffix", "(text, suffix) text", "the text without that suffix", `trimSuffix(issue.title, "?") == ""`},
 		{"hasPrefix", "(text, prefix) true or false", "whether it begins with another; like startsWith", `hasPrefix(issue.title, "[Bug]")`},
 		{"hasSuffix", "(text, suffix) true or false", "whether it ends with another; like endsWith", `hasSuffix(issue.title, "?")`},
-		{"indexOf", "(text, part) whole number", "the index of the first occurrence of a part, from 0; -1 if there is none", `indexOf(issue.body, "panic") >= 0`},
-		{"lastIndexOf", "(text, part) whole number", "the index of the last occurrence; -1 if there is none", `lastIndexOf(issue.body, "panic") > 0`},
+		{"indexOf", "(text, part) whole number", "the index of the first occurrence of a part, in characters from 0; -1 if there is none", `indexOf(issue.body, "panic") >= 0`},
+		{"lastIndexOf", "(text, part) whole number", "the index of the last occurrence, in characters from 0; -1 if there is none", `lastIndexOf(issue.body, "panic") > 0`},
 		{"abs", "(number) number", "without its sign", `abs(form.count) < 10`},
 		{"ceil", "(number) number", "rounded up", `ceil(form.count) == 3`},
 		{"floor", "(number) number", "rounded down", `floor(form.count) == 3`},

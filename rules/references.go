@@ -8,7 +8,6 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/expression"
-	"github.com/org/foreman-action/rules/internal/match"
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
@@ -24,20 +23,22 @@ const (
 
 // A LabelUse is a place of a rule file that names labels.
 type LabelUse struct {
-	// Label is the name of a label. If Glob is true it is a glob, in which "*" matches any
+	// Label is the name of a label. If Glob is true it is a pattern, in which "*" stands for any
 	// characters and also replaces the parts of a name that are only known at run time.
 	Label string
 	Glob  bool
-	Verb  LabelVerb
-	Place yamlfile.Problem // without a message
+	// Pattern is true for an argument of any_label. Its Glob is false if it contains no "*".
+	Pattern bool
+	Verb    LabelVerb
+	Place   yamlfile.Problem // without a message
 }
 
 // Matches reports whether the use is about the label. It ignores case.
 func (u LabelUse) Matches(label string) bool {
 	if u.Glob {
-		return match.Glob(u.Label, label)
+		return text.MatchLabel(u.Label, label)
 	}
-	return strings.EqualFold(u.Label, label)
+	return text.SameLabel(u.Label, label)
 }
 
 // labelUses returns the places where rules name labels.
@@ -77,7 +78,7 @@ func (c *collector) condition(x *expression.Expression) {
 // add keeps a reference with its verb. A label from a row of a table is kept once, because several
 // expressions may yield the same row.
 func (c *collector) add(verb LabelVerb, l expression.LabelReference) {
-	use := LabelUse{Label: l.Label, Glob: l.Glob, Verb: verb, Place: l.Place}
+	use := LabelUse{Label: l.Label, Glob: l.Glob, Pattern: l.Pattern, Verb: verb, Place: l.Place}
 	if !l.Row || !slices.Contains(c.labels, use) {
 		c.labels = append(c.labels, use)
 	}

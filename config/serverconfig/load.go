@@ -50,7 +50,7 @@ func Load(ctx context.Context, spec Spec) (*Config, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
-	c.Runner, c.Warnings = runner, append(red.redact(runner.Warnings), unscheduled(name, runner)...)
+	c.Runner, c.Warnings = runner, append(red.redact(append(runner.Warnings, runner.UnusualPatterns(nil)...)), unscheduled(name, runner)...)
 	runner.LLM = protocol.LLMBackendRef{Provider: c.LLM.Provider, Model: c.LLM.Model}
 	return c, nil
 }

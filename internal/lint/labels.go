@@ -10,6 +10,17 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
+// patterns warns of patterns of labels that look like those of another language.
+func (c *checker) patterns() {
+	c.unusual = map[yamlfile.Problem]bool{}
+	for _, p := range c.config.UnusualPatterns(c.repo.Labels) {
+		at := p
+		at.Msg, at.Warning = "", false
+		c.unusual[at] = true
+		c.warn(at, "%s", p.Msg)
+	}
+}
+
 // labels warns of labels that the repository does not have, unless they are created on demand.
 func (c *checker) labels() {
 	if c.repo.Labels == nil || c.config.Policy.CreateLabels {
@@ -24,7 +35,7 @@ func (c *checker) labels() {
 			return
 		}
 		switch {
-		case slices.ContainsFunc(c.repo.Labels, u.Matches) || u.Label == "*":
+		case slices.ContainsFunc(c.repo.Labels, u.Matches) || u.Label == "*" || c.unusual[u.Place]:
 		case u.Glob:
 			c.warn(u.Place, "no label of %s matches %q%s", who, cut(u.Label), nearest(u.Label, groups))
 		default:
@@ -36,7 +47,7 @@ func (c *checker) labels() {
 		}
 	}
 	for _, g := range c.globs {
-		if slices.ContainsFunc(c.repo.Labels, g.matches) {
+		if slices.ContainsFunc(c.repo.Labels, g.matches) || c.unusual[g.place] {
 			continue
 		}
 		known := c.repo.Labels
@@ -47,7 +58,11 @@ func (c *checker) labels() {
 	}
 }
 
+// matches reports whether the entry allows or denies a label.
 func (g policyGlob) matches(label string) bool {
+	if g.list == "deny" {
+		return !policy.Labels{Deny: []string{g.glob}}.Allows(label)
+	}
 	return policy.Labels{Allow: []string{g.glob}}.Allows(label)
 }
 
@@ -134,7 +149,7 @@ func (c *checker) agentStarts(w Workflow, named []string) {
 		}
 		if i := slices.IndexFunc(named, g.matches); i >= 0 {
 			c.warn(g.place, "the agent may add the label %q, which starts the workflow %s: %s", cut(named[i]), w.File, advice)
-		} else if open && strings.ContainsAny(g.glob, "*?[") {
+		} else if open && strings.Contains(g.glob, "*") {
 			open = false // one such warning is enough
 			c.warn(g.place, "the agent may add labels that match %q, and every label starts the workflow %s: %s", cut(g.glob), w.File, narrow)
 		}

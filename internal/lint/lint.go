@@ -22,6 +22,7 @@ func Check(cfg *config.Config, files []*yamlfile.File, repo *Repository) yamlfil
 	}
 	c.uses = append(c.uses, cfg.Rules.Labels()...)
 	c.uses = append(c.uses, cfg.Agent.When.Labels()...)
+	c.patterns()
 	c.labels()
 	c.workflows()
 	checkRuns(&c, files)
@@ -34,8 +35,10 @@ type checker struct {
 	config *config.Config
 	repo   *Repository
 	uses   []rules.LabelUse
-	// globs are the globs in the policy's lists of labels.
+	// globs are the patterns in the policy's lists of labels.
 	globs []policyGlob
+	// unusual are the places of patterns with characters that are special elsewhere.
+	unusual map[yamlfile.Problem]bool
 	agent *yamlfile.Problem // the place of the section agent; nil: there is none
 	found yamlfile.Problems
 	seen  map[yamlfile.Problem]bool

@@ -147,7 +147,7 @@ func load(ctx context.Context, rules string) (*config.Config, yamlfile.Problems,
 	if err != nil {
 		return nil, nil, err
 	}
-	return c, c.Warnings, nil
+	return c, append(c.Warnings, c.UnusualPatterns(nil)...), nil
 }
 
 // file implements [config.Files] with a single file, the configuration file.

@@ -68,6 +68,15 @@ func Globs() Rule {
 	}}
 }
 
+// LabelPatterns permits lists of names of labels, in which "*" may stand for any characters.
+func LabelPatterns() Rule {
+	return Each(Rule{Object{"type": "string", "minLength": 1}, func(v Value) {
+		if v.Go.String() == "" {
+			v.Problemf(`want the name of a label, or a pattern with "*"`)
+		}
+	}})
+}
+
 // Each permits lists all of whose items the rule permits.
 func Each(rule Rule) Rule {
 	var json Object

@@ -9,8 +9,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/expr-lang/expr/vm/runtime"
+
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/characters"
 	"github.com/org/foreman-action/rules/internal/cost"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/match"
@@ -55,16 +59,61 @@ func textLength(args ...any) (any, error) {
 	return args[0].(*run).matcher.Length(args[1].(string)), nil
 }
 
+// sliced implements value[from:to]. Offsets into a text count characters.
+func sliced(args ...any) (any, error) {
+	s, isText := args[1].(string)
+	if !isText {
+		return runtime.Slice(args[1], args[2], args[3]), nil
+	}
+	n, err := args[0].(*run).characters(s)
+	return characters.Slice(s, runtime.ToInt(args[2]), runtime.ToInt(args[3]), n), err
+}
+
+// item implements value[index] for a value that may be a text. An index into a text counts
+// characters.
+func item(args ...any) (any, error) {
+	s, isText := args[1].(string)
+	if !isText {
+		return runtime.Fetch(args[1], args[2]), nil
+	}
+	n, err := args[0].(*run).characters(s)
+	c, ok := characters.At(s, runtime.ToInt(args[2]), n)
+	if err == nil && !ok {
+		err = fmt.Errorf("index out of range: %v (the text has %d characters)", args[2], n)
+	}
+	return c, err
+}
+
+// indexOf implements indexOf(text, part). The index counts characters.
+func indexOf(args ...any) (any, error) {
+	_, err := args[0].(*run).characters(args[1].(string))
+	return characters.Index(strings.Index, args[1].(string), args[2].(string)), err
+}
+
+// lastIndexOf implements lastIndexOf(text, part). The index counts characters.
+func lastIndexOf(args ...any) (any, error) {
+	_, err := args[0].(*run).characters(args[1].(string))
+	return characters.Index(strings.LastIndex, args[1].(string), args[2].(string)), err
+}
+
+// characters returns the number of characters of a text. It charges for counting them twice.
+func (r *run) characters(s string) (int, error) {
+	if err := r.meter.Steps.Charge(1 + 2*len(s)/cost.BytesPerStep); err != nil {
+		return 0, err
+	}
+	return r.matcher.Length(s), nil
+}
+
 // lower implements lower(text).
 func lower(args ...any) (any, error) {
 	r := args[0].(*run)
-	return r.cased.convert(args[1].(string), false, &r.meter.Text)
+	return r.cased.Convert(args[1].(string), false, &r.meter.Text)
 }
 
 // upper implements upper(text).
 func upper(args ...any) (any, error) {
 	r := args[0].(*run)
-	return r.cased.convert(args[1].(string), true, &r.meter.Text)
+	return r.cased.Convert(args[1].(string), true, &r.meter.Text)
 }
 
 // matches implements the operator matches with a constant pattern.
@@ -150,7 +199,7 @@ func anyLabel(args ...any) (any, error) {
 			if err := r.meter.Steps.Charge(1 + len(glob)*len(l)/cost.BytesPerStep); err != nil {
 				return nil, err
 			}
-			if match.Glob(glob, l) {
+			if text.MatchLabel(glob, l) {
 				return true, nil
 			}
 		}

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"time"
@@ -27,10 +28,12 @@ func charge(place *ast.Node, loop bool) {
 			*c = wrap("__pay", *c)
 		}
 	}
-	compared := compareAge(n)
+	compared, counted := compareAge(n), countCharacters(n)
 	switch {
 	case compared != nil:
 		*place = compared
+	case counted != nil:
+		*place = counted
 	case makesText(n):
 		*place = wrap("__made", n)
 	case changesCase(n):
@@ -97,6 +100,50 @@ func measuresText(n ast.Node) bool {
 	return ok && b.Name == "len" && len(b.Arguments) == 1 && b.Arguments[0].Type().Kind() == reflect.String
 }
 
+// countCharacters returns a call that replaces a slice, an index or a search whose offsets count
+// bytes in the language of expr, or nil for other nodes. The tree must be typed.
+func countCharacters(n ast.Node) ast.Node {
+	switch n := n.(type) {
+	case *ast.SliceNode:
+		if !mayBeText(n.Node) {
+			return nil
+		}
+		from, to := n.From, n.To
+		if from == nil {
+			from = integer(0, n)
+		}
+		if to == nil {
+			to = integer(math.MaxInt, n)
+		}
+		return replaced("__slice", n, reflect.TypeFor[func(*run, any, any, any) any](), n.Node, from, to)
+	case *ast.MemberNode:
+		// The checker rejects an index into a value that is certainly a text.
+		if kind := n.Property.Type().Kind(); n.Optional || kind == reflect.String || !mayBeText(n.Node) {
+			return nil
+		}
+		return replaced("__item", n, reflect.TypeFor[func(*run, any, any) any](), n.Node, n.Property)
+	case *ast.BuiltinNode:
+		if n.Name != "indexOf" && n.Name != "lastIndexOf" || len(n.Arguments) != 2 {
+			return nil
+		}
+		return replaced("__"+n.Name, n, reflect.TypeFor[func(*run, string, string) int](), n.Arguments...)
+	}
+	return nil
+}
+
+// mayBeText reports whether the value of a typed node may be a text.
+func mayBeText(n ast.Node) bool {
+	kind := n.Type().Kind()
+	return kind == reflect.String || kind == reflect.Interface
+}
+
+// integer returns a literal number at the place of a node.
+func integer(value int, where ast.Node) ast.Node {
+	n := at(&ast.IntegerNode{Value: value}, where)
+	n.SetType(reflect.TypeFor[int]())
+	return n
+}
+
 var wrapperType = reflect.TypeFor[func(*run, any) any]()
 
 // wrap returns n inside a call that charges and returns n's value. The call has the type of n.
@@ -105,7 +152,12 @@ func wrap(name string, n ast.Node) ast.Node { return wrapped(name, n, n, wrapper
 // wrapped returns a call of a function of type fn with the argument arg. The call has the place and
 // the type of n.
 func wrapped(name string, n, arg ast.Node, fn reflect.Type) ast.Node {
-	c := call(name, n, arg).(*ast.CallNode)
+	return replaced(name, n, fn, arg)
+}
+
+// replaced is [wrapped] with any number of arguments.
+func replaced(name string, n ast.Node, fn reflect.Type, args ...ast.Node) ast.Node {
+	c := call(name, n, args...).(*ast.CallNode)
 	c.Callee.SetType(fn)
 	c.Arguments[0].SetType(reflect.TypeFor[*run]())
 	c.SetNature(*n.Nature())

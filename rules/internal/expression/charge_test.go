@@ -82,3 +82,45 @@ forms:
 tables:
   area_of: {Networking: area/net, CLI: area/cli}
 `
+
+// Offsets and indexes into texts count characters, as len does.
+func TestOffsetsCountCharacters(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ src, want string }{
+		{`issue.title[0:3]`, "Ой,"},
+		{`issue.title[4:9]`, "паник"},
+		{`issue.title[:1]`, "О"},
+		{`issue.title[-2:]`, "🔥!"},
+		{`issue.title[:-2]`, "Ой, паника "},
+		{`issue.title[-99:2]`, "Ой"},
+		{`issue.title[5:2]`, ""},
+		{`issue.title[99:]`, ""},
+		{`issue.title[13:99]`, ""},
+		{`issue.title[12:99]`, "!"},
+		{`"naïve"[2:4]`, "ïv"},
+		{`issue.text[:2]`, "Ой"},
+		{`string(indexOf(issue.title, "паника"))`, "4"},
+		{`string(indexOf(issue.title, "panic"))`, "-1"},
+		{`string(indexOf(issue.title, ""))`, "0"},
+		{`string(lastIndexOf(issue.title, "а"))`, "9"},
+		{`issue.title[indexOf(issue.title, "паника"):]`, "паника 🔥!"},
+		{`issue.title[:lastIndexOf(issue.title, "!")]`, "Ой, паника 🔥"},
+		{`string(len(issue.title[:6]))`, "6"},
+		{`join(map(["день", "ночь"], #[1:3]), " ")`, "ен оч"},
+		{`(find(["день"], true) ?? "")[1:3]`, "ен"},
+		{`join(["a", "b", "c"][1:], "")`, "bc"},
+		{`join((find([["a", "b"]], true) ?? [])[:1], "")`, "a"},
+		{`issue.body[1:3]`, "\xff\xfe"}, // each bad byte counts as a character
+	}
+	v := NewEvaluation(facts.Facts{Issue: triage.Issue{Title: "Ой, паника 🔥!", Body: "a\xff\xfeb"}})
+	for _, tt := range tests {
+		program, err := NewCompiler(symbols.New()).compile(tt.src, Text)
+		if err != nil {
+			t.Errorf("%s: %v", tt.src, err)
+			continue
+		}
+		if got, err := eval(&v.machine, program, v.env); got != tt.want || err != nil {
+			t.Errorf("%s: got %q, %v, want %q", tt.src, got, err, tt.want)
+		}
+	}
+}

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/casing"
 	"github.com/org/foreman-action/rules/internal/cost"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/forms"
@@ -74,7 +76,7 @@ type run struct {
 	facts   *facts.Facts
 	labels  []string
 	meter   cost.Meter
-	cased   caseCache
+	cased   casing.Cache
 	matcher *match.Matcher
 	forms   *forms.Reader
 	comment commentReader
@@ -84,12 +86,12 @@ type run struct {
 // reset prepares the run for the next expression.
 func (r *run) reset() {
 	r.meter.Reset()
-	r.cased.reset()
+	r.cased.Reset()
 }
 
 // label reports whether the issue has a label, in any case.
 func (r *run) label(name string) (bool, error) {
-	found := slices.ContainsFunc(r.labels, func(l string) bool { return strings.EqualFold(l, name) })
+	found := slices.ContainsFunc(r.labels, func(l string) bool { return text.SameLabel(l, name) })
 	return found, r.meter.Steps.Charge(len(r.labels))
 }
 
@@ -153,49 +155,3 @@ const (
 	authorName  = "author"
 	contribName = "contrib"
 )
-
-// A caseCache keeps texts in lower or upper case. Each text is converted once. Each expression that
-// uses it is charged once.
-type caseCache []casing
-
-// A casing is a text in lower or upper case.
-type casing struct {
-	from, to string
-	upper    bool
-	charged  bool // to the current expression
-}
-
-// maxCasings is the largest number of cached texts.
-const maxCasings = 4
-
-// reset prepares the cache for the next expression.
-func (c caseCache) reset() {
-	for i := range c {
-		c[i].charged = false
-	}
-}
-
-// convert returns s in lower or upper case.
-func (c *caseCache) convert(s string, up bool, text *cost.Budget) (string, error) {
-	i := slices.IndexFunc(*c, func(e casing) bool { return e.upper == up && e.from == s })
-	if i >= 0 {
-		e := &(*c)[i]
-		if e.charged {
-			return e.to, nil
-		}
-		e.charged = true
-		return e.to, text.Charge(len(s))
-	}
-	if err := text.Charge(len(s)); err != nil {
-		return "", err
-	}
-	e := casing{from: s, to: strings.ToLower(s), upper: up, charged: true}
-	if up {
-		e.to = strings.ToUpper(s)
-	}
-	if len(*c) == maxCasings {
-		*c = slices.Delete(*c, 0, 1)
-	}
-	*c = append(*c, e)
-	return e.to, nil
-}

@@ -31,6 +31,8 @@ var hostile = []struct {
 	{"two loops over a variable", `let a = 1..1000; all(a, all(a, # > 0))`, "", "more than 100000 steps"},
 	{"three loops over a variable", `let a = 1..1000; all(a, all(a, all(a, # > 0)))`, "more than 2 loops", ""},
 	{"loops in different predicates", `let a = 1..1000; count(a, any(a, # == -1)) == 0`, "", "more than 100000 steps"},
+	{"slices in a loop", `any(1..1000, issue.body[#:60000] == "")`, "", "more than 100000 steps"},
+	{"offsets in a loop", `any(1..1000, indexOf(issue.body, "zzz") + lastIndexOf(issue.body, "x") == #)`, "", "more than 100000 steps"},
 	{"split", `let a = split(issue.body, ""); all(a, all(a, # != ""))`, "not available in rules", ""},
 	{"doubled text", "let a = issue.body; " + doubled(24) + "len(z) > 0", "", "builds more than"},
 	{"doubled text of unknown type", `let a = find([issue.body], true) ?? ""; let b = a + a; let c = b + b; let d = c + c; let e = d + d; let f = e + e; let g = f + f; let h = g + g; len(h + h) > 0`, "", "builds more than"},

@@ -2,21 +2,19 @@ package expression
 
 import (
 	"reflect"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/expression/syntax"
-	"github.com/org/foreman-action/rules/internal/match"
 )
 
 // labelReads describes on which labels of the issue an expression depends.
 type labelReads struct {
 	any   bool
 	open  bool     // also on labels that no entry of globs matches
-	globs []string // the literal names and globs, in lower case
+	globs []string // the literal names and patterns
 }
 
 // collect adds the labels that a typed tree reads. A variable may contain the issue. So any field
@@ -32,7 +30,7 @@ func (w *labelReads) collect(n ast.Node) {
 					w.open = true
 					continue
 				}
-				w.globs = append(w.globs, strings.ToLower(name.Value))
+				w.globs = append(w.globs, name.Value)
 			}
 			return
 		}
@@ -54,23 +52,17 @@ func (w *labelReads) collect(n ast.Node) {
 	}
 }
 
-// affectedBy reports whether the value may change when these labels change. Their names are in
-// lower case.
+// affectedBy reports whether the value may change when these labels change.
 func (w *labelReads) affectedBy(changed []string) bool {
 	if !w.any || len(changed) == 0 || w.open {
 		return w.any && len(changed) > 0
 	}
 	for _, name := range changed {
 		for _, glob := range w.globs {
-			// ToLower and Glob agree on case only in ASCII, so any other label counts as a match.
-			if glob == name || !ascii(name) || !ascii(glob) || strings.Contains(glob, "*") && match.Glob(glob, name) {
+			if text.MatchLabel(glob, name) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-func ascii(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }

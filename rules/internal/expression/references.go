@@ -20,8 +20,10 @@ type LabelReference struct {
 	// parts of a name that are only known at run time.
 	Label string
 	Glob  bool
-	Place yamlfile.Problem // without a message
-	Row   bool             // the place is a row of a table, not in the expression
+	// Pattern is true for an argument of any_label. Its Glob is false if it contains no "*".
+	Pattern bool
+	Place   yamlfile.Problem // without a message
+	Row     bool             // the place is a row of a table, not in the expression
 }
 
 // A TableReference is a place of an expression that looks up the value of a form field in a table.
@@ -85,7 +87,12 @@ func (c *collector) note(n ast.Node, glob func(string) string) {
 	c.labels = append(c.labels, LabelReference{Label: name, Glob: glob != nil && strings.Contains(name, "*"), Place: c.place(n)})
 }
 
-func asGlob(name string) string { return name }
+// pattern adds the pattern of labels that a node is, if it is a constant.
+func (c *collector) pattern(n ast.Node) {
+	if p, ok := syntax.ConstantText(n); ok && p != "" {
+		c.labels = append(c.labels, LabelReference{Label: p, Glob: strings.Contains(p, "*"), Pattern: true, Place: c.place(n)})
+	}
+}
 
 // labelFunctions returns the functions whose argument is the name of a label.
 func labelFunctions() []string {
@@ -101,7 +108,7 @@ func (c *collector) asked(n ast.Node, each string) {
 		switch {
 		case ok && callee.Value == "any_label":
 			for _, a := range n.Arguments {
-				c.note(a, asGlob)
+				c.pattern(a)
 			}
 		case ok && slices.Contains(labelFunctions(), callee.Value) && len(n.Arguments) == 1:
 			c.note(n.Arguments[0], nil)

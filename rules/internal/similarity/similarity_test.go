@@ -12,6 +12,10 @@ func TestOf(t *testing.T) {
 	for i := range 3 * maxWords {
 		fmt.Fprintf(&many, "word%d ", i)
 	}
+	var distinct strings.Builder
+	for c := '一'; c < '一'+3*maxWords; c++ {
+		distinct.WriteRune(c)
+	}
 	tests := []struct {
 		a, b string
 		want float64
@@ -21,6 +25,20 @@ func TestOf(t *testing.T) {
 		{"How do I install this?", "how DO I install this", 1},
 		{"install this", "remove this", 1.0 / 3},
 		{"Übung macht", "übung", 0.5},
+		{"如何安装", "如何安装", 1},
+		{"如何安装软件", "安装软件失败", 3.0 / 7}, // 如何 何安 安装 装软 软件 件失 失败
+		{"インストールできない", "インストールできません", 7.0 / 12},
+		{"ติดตั้งไม่ได้", "ติดตั้งไม่ได้", 1},
+		{"猫", "猫", 1},
+		{"猫", "猫猫", 0},
+		{"install 失败 on Windows", "install失败windows", 1},
+		{"安装 GitHub", "安装 Gitlab", 1.0 / 3},
+		{"崩溃。启动", "崩溃，启动", 1},
+		{strings.Repeat("启动崩溃", 5461), strings.Repeat("启动崩溃", 5461), 1},
+		{strings.Repeat("a", 65_536), strings.Repeat("a", 65_536), 1},
+		{distinct.String(), distinct.String(), 1},
+		{distinct.String() + "猫狗", "猫狗", 0},
+		{"\xff\xfe猫", "猫", 1},
 		{many.String(), many.String(), 1},
 		{many.String() + "last", "last", 0},
 	}

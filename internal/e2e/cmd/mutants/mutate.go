@@ -56,7 +56,7 @@ type edit struct {
 func permitting() map[string]string {
 	return map[string]string{
 		"policy.Allows": "true", "policy.MayLabel": "true", "policy.denied": "false", "policy.covered": "true",
-		"policy.Match": "true", "policy.matchHost": "true",
+		"policy.Match": "true", "policy.matchHost": "true", "policy.listed": "true", "policy.alike": "false",
 		"policy.forbids": "false", "policy.longer": "false", "policy.fewer": "false",
 		"plan.take": "true", "plan.skip": "false", "plan.overridable": "false", "plan.hasCooldown": "false", "plan.closedBy": "false",
 	}

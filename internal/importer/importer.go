@@ -96,9 +96,9 @@ func Import(r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	in := files{source, source}
+	in, lines := files{source, source}, layout.Lines(r.File.Data)
 	var content reading
-	switch doc := (document{source.Name(), source.Root()}); {
+	switch doc := (document{source.Name(), source.Root(), lines}); {
 	case t.config == "":
 		steps, found := scheduled(doc.root, t)
 		content = t.read(doc, step{}).guarded(found, func(p part) part { return steps[p.from].guarded(p) })
@@ -111,7 +111,7 @@ func Import(r Request) (Result, error) {
 		s, found := readStep(in.workflow.Root(), t, source.Name())
 		content = t.read(doc, s).guarded(found, s.guarded)
 	}
-	d, found, size := assemble(in, layout.Lines(r.File.Data), content, reserved(r.Reserved))
+	d, found, size := assemble(in, lines, content, reserved(r.Reserved))
 	d.action = t.action
 	if err := yamlfile.Err(slices.Compact([]*yamlfile.File{in.source, in.workflow})...); err != nil {
 		return Result{}, err

@@ -8,6 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/jsregexp"
+	"github.com/org/foreman-action/internal/importer/jsyaml"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -42,7 +43,11 @@ func readIssueLabeler(doc document, s step) reading {
 	version, more := ofVersion(s, doc.name)
 	found = append(found, more...)
 	l.undo, l.about, l.always, l.exact = undo, about, all(since, version), !s.version.Before(3, 1, 0)
-	pairs, more := labels(doc.root, "github/issue-labeler")
+	parser := jsyaml.Version(4)
+	if s.version.Before(2, 6, 0) {
+		parser = 3
+	}
+	pairs, more := doc.labels("github/issue-labeler", parser)
 	found = append(found, more...)
 	missing, more := missingVersion(s, l.on)
 	found = append(found, s.peopleHints("github/issue-labeler", undo)...)

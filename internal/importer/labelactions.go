@@ -16,7 +16,7 @@ func readLabelActions(doc document, s step) reading {
 	kinds, found := processOnly(s)
 	found = append(found, s.others("github-token", "config-path", "process-only")...)
 	thread := threads{kinds, s}
-	pairs, more := labels(doc.root, "dessant/label-actions")
+	pairs, more := doc.labels("dessant/label-actions", 4)
 	// The number of writes needs no limit: the rules ignore events of programs, so they cannot
 	// trigger themselves.
 	r := reading{before: append(found, more...), parts: eachPair(pairs, everyKey, thread.labelActions), unlimited: true}

@@ -8,6 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/importer/jsyaml"
 	"github.com/org/foreman-action/internal/importer/workflow"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
@@ -43,7 +44,7 @@ func readLabeler(doc document, s step) reading {
 	dot, more := dotFiles(s)
 	l.files.hidden = dot
 	found = append(found, more...)
-	pairs, more := labels(doc.root, "actions/labeler")
+	pairs, more := doc.labels("actions/labeler", parserOf(s.version))
 	found = append(found, oneForm(pairs, s.version)...)
 	found = append(found, more...)
 	l.labelerOptions, more = readLabelerOptions(pairs)
@@ -68,6 +69,17 @@ func readLabeler(doc document, s step) reading {
 		r.after = append(r.after, general("The workflow was not read. Import again with --workflow if it sets inputs such as sync-labels."))
 	}
 	return r
+}
+
+// parserOf returns the version of js-yaml in a version of actions/labeler.
+func parserOf(v workflow.Version) jsyaml.Version {
+	switch {
+	case v.Before(3, 1, 0):
+		return 3
+	case v.Known() && !v.Before(7, 0, 0):
+		return 5
+	}
+	return 4
 }
 
 // syncLabels reports whether labels are removed. Versions 3 and 4 of the tool treat every text

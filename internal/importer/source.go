@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/jsregexp"
+	"github.com/org/foreman-action/internal/importer/jsyaml"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -19,12 +20,25 @@ const maxLabel = 50 // GitHub's limit of a label's name, in characters
 // A pair is a key of a mapping and its value.
 type pair struct{ key, value *yaml.Node }
 
-// labels returns the entries of a file's top-level mapping, which lists the labels of a tool.
-func labels(root *yaml.Node, action string) ([]pair, findings) {
-	if root.Kind != yaml.MappingNode {
-		return nil, findings{wrong(root, "this is not a configuration of %s: want a mapping of labels, got %s", action, yamlfile.Kind(root))}
+// labels returns the entries of a file's top-level mapping, which lists the labels of a tool. Its
+// keys are the labels as the tool's parser reads them.
+func (d document) labels(action string, parser jsyaml.Version) ([]pair, findings) {
+	if d.root.Kind != yaml.MappingNode {
+		return nil, findings{wrong(d.root, "this is not a configuration of %s: want a mapping of labels, got %s", action, yamlfile.Kind(d.root))}
 	}
-	return pairsOf(root), nil
+	var found findings
+	for _, p := range parser.Refused(d.root, d.lines) {
+		found = append(found, wrong(p.Node, "%s", p.Msg))
+	}
+	pairs := pairsOf(d.root)
+	for i, p := range pairs {
+		key := *p.key
+		if key.Value = parser.Key(p.key); key.Value != p.key.Value {
+			found = append(found, lost(p.key, "%s reads this key as %s; so does Foreman. Quote the key for a label with its own text", action, quoted(key.Value)))
+			pairs[i].key = &key
+		}
+	}
+	return pairs, found
 }
 
 func pairsOf(n *yaml.Node) []pair {
@@ -120,8 +134,9 @@ func (ps patterns) matching(n *yaml.Node, value, src, flags string) (t term, ok 
 
 // A document is a parsed file.
 type document struct {
-	name string // of the file
-	root *yaml.Node
+	name  string // of the file
+	root  *yaml.Node
+	lines []string // of its text
 }
 
 // A reading is the configuration of one tool, converted to our rules.

@@ -9,7 +9,9 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/jsyaml"
+	"github.com/org/foreman-action/internal/importer/layout"
 	"github.com/org/foreman-action/internal/importer/workflow"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -25,6 +27,7 @@ type labeler struct {
 	labelerOptions
 	read  patterns
 	files globReader
+	globs bool // globs without changed-files are allowed
 }
 
 // labelerOptions are the keys of the configuration that are not labels.
@@ -37,7 +40,7 @@ type labelerOptions struct {
 // readLabeler reads a configuration of actions/labeler, in the form before version 5 (globs) or
 // since version 5 (changed-files, base-branch, head-branch).
 func readLabeler(doc document, s step) reading {
-	l := labeler{on: s.listenTo(pullEvents(), "pull_request"), read: patterns{}}
+	l := labeler{on: s.listenTo(pullEvents(), "pull_request"), read: patterns{}, globs: !s.version.Known() || s.version.Before(5, 0, 0)}
 	undo, found := syncLabels(s)
 	l.undo = undo
 	found = append(found, s.others("repo-token", "configuration-path", "sync-labels", "dot")...)
@@ -119,8 +122,11 @@ func oneForm(pairs []pair, v workflow.Version) findings {
 		switch {
 		case !isLabel(p.key.Value):
 			continue
+		case old(p.value) && v.Known() && !v.Before(5, 0, 0) && plainGlobs(p.value):
+			found = append(found, wrong(p.key, "since version 5, actions/labeler fails because of globs without changed-files; write %s", mended(p)))
+			continue
 		case old(p.value) && v.Known() && !v.Before(5, 0, 0):
-			once(p, "since version 5, actions/labeler rejects globs without changed-files; they were imported as before version 5")
+			found = append(found, lost(p.key, "since version 5, actions/labeler ignores globs without changed-files; write %s", mended(p)))
 		case !old(p.value) && v.Before(5, 0, 0):
 			once(p, "before version 5, actions/labeler ignores match objects and adds the label to every pull request; Foreman evaluates them")
 		}
@@ -129,6 +135,48 @@ func oneForm(pairs []pair, v workflow.Version) findings {
 		}
 	}
 	return found
+}
+
+// plainGlobs reports whether a value is a glob, or a list with a glob.
+func plainGlobs(value *yaml.Node) bool {
+	return slices.ContainsFunc(items(value), func(item *yaml.Node) bool { return item.Kind == yaml.ScalarNode && !isNull(item) })
+}
+
+// mended returns a label in the form since version 5, for a message.
+func mended(p pair) string {
+	var options []string
+	kind := "any"
+	plain := yaml.Node{Kind: yaml.SequenceNode}
+	add := func(option string, globs []*yaml.Node) {
+		var texts []string
+		for _, n := range globs {
+			texts = append(texts, layout.Scalar(n.Value))
+		}
+		if len(texts) > 0 {
+			options = append(options, option+": ["+strings.Join(texts, ", ")+"]")
+		}
+	}
+	for _, item := range items(p.value) {
+		if item.Kind == yaml.ScalarNode {
+			plain.Content = append(plain.Content, item)
+			continue
+		}
+		one, every := yamlfile.Child(item, "any"), yamlfile.Child(item, "all")
+		if one != nil {
+			add("all-globs-to-any-file", items(one))
+		}
+		if every != nil {
+			add("all-globs-to-all-files", items(every))
+		}
+		if one != nil && every != nil {
+			kind = "all"
+		}
+	}
+	add("any-glob-to-any-file", plain.Content)
+	if kind == "all" && len(items(p.value)) > 1 {
+		return "its globs below changed-files"
+	}
+	return text.Shorten(layout.Scalar(p.key.Value)+": [{"+kind+": [{changed-files: [{"+strings.Join(options, "}, {")+"}]}]}]", 300)
 }
 
 // asksFiles reports whether the option changed-files occurs in a value.
@@ -168,8 +216,10 @@ func readLabelerOptions(pairs []pair) (out labelerOptions, found findings) {
 type match struct {
 	when  term
 	files bool // the condition uses changed files
-	ok    bool // the condition is equivalent to the source
-	found findings
+	ok    bool // the condition is equivalent to the source, or narrow
+	// narrow means that the source matches more, because a part of it was not imported.
+	narrow bool
+	found  findings
 }
 
 // label converts the conditions of one label to rules.
@@ -179,10 +229,13 @@ func (l labeler) label(p pair) part {
 		return part{found: bad}
 	}
 	var m match
-	if old(p.value) {
+	switch {
+	case old(p.value) && l.globs:
 		m = l.files.globs(p.value)
 		m.files = true
-	} else {
+	case plainGlobs(p.value) && !l.globs:
+		return part{} // oneForm reports it
+	default:
 		m = l.matches(p.value)
 	}
 	out := part{found: m.found}
@@ -190,15 +243,18 @@ func (l labeler) label(p pair) part {
 		out.found = append(out.found, lost(p.key, "changed-files-labels-limit is 0, so actions/labeler never adds labels that depend on files"))
 		return out
 	}
-	if !m.ok || m.when.empty() {
+	if !m.ok || m.when.empty() || m.when.text == never && !l.undo {
 		return out
+	}
+	if m.narrow && l.undo {
+		out.found = append(out.found, lost(p.key, "the label is not removed, because a part of its conditions was not imported"))
 	}
 	for _, when := range l.split(m.when) {
 		r := rule{name: name, on: l.on, when: when, override: l.undo, then: []act{do("add_label", template(name))}}
 		if m.files && l.maxFiles != "" {
 			r.guard = is(l.maxFiles)
 		}
-		if l.undo {
+		if l.undo && !m.narrow {
 			r.sync = inCase(name)
 		}
 		out.rules = append(out.rules, r)
@@ -229,8 +285,8 @@ func (l labeler) matches(value *yaml.Node) match {
 		return match{found: findings{wrong(value, "want a list of match objects or of globs, got %s", yamlfile.Kind(value))}}
 	}
 	out := match{ok: true}
-	var terms, loose []term
-	place := -1
+	var terms, options []term
+	place := -1 // index in terms of the first group "any"
 	for _, item := range value.Content {
 		if isNull(item) {
 			continue
@@ -243,30 +299,38 @@ func (l labeler) matches(value *yaml.Node) match {
 			switch p.key.Value {
 			case "any", "all":
 				m = l.group(p.key, p.value)
-				terms = append(terms, m.when)
-			default:
-				// Options outside of a group together form one group of the kind "any".
-				m = l.option(p, false)
-				if loose = append(loose, m.when); place < 0 {
-					place = len(terms)
-					terms = append(terms, term{})
+				if terms = append(terms, m.when); p.key.Value == "any" && place < 0 {
+					place, options = len(terms)-1, []term{m.when}
 				}
+			case "changed-files", "base-branch", "head-branch":
+				// Options outside of a group belong to the first group of the kind "any".
+				m = l.option(p, false)
+				if place < 0 {
+					place = len(terms)
+					terms, options = append(terms, term{}), []term{is(never)}
+				}
+				options = append(options, m.when)
+				terms[place] = some(options...)
+			default:
+				m = l.option(p, false)
 			}
 			out = out.and(m)
 		}
 	}
-	if place >= 0 {
-		terms[place] = some(loose...)
-	}
-	if out.when = all(terms...); out.ok && out.when.empty() {
+	out.when = all(terms...)
+	switch {
+	case !out.ok:
+	case out.when.empty():
 		out.found = append(out.found, lost(value, "there is no condition, so the label is never added"))
+	case out.when.text == never:
+		out.found = append(out.found, lost(value, "the condition is never true, so the label is never added"))
 	}
 	return out
 }
 
-// and combines ok, files and the findings of two matches. It keeps the condition of m.
+// and combines two matches except for their conditions. It keeps the condition of m.
 func (m match) and(o match) match {
-	m.ok, m.files, m.found = m.ok && o.ok, m.files || o.files, append(m.found, o.found...)
+	m.ok, m.files, m.narrow, m.found = m.ok && o.ok, m.files || o.files, m.narrow || o.narrow, append(m.found, o.found...)
 	return m
 }
 
@@ -279,6 +343,9 @@ func (l labeler) group(key, value *yaml.Node) match {
 	out := match{ok: true}
 	var terms []term
 	for _, item := range value.Content {
+		if item.Kind == yaml.ScalarNode && !isNull(item) {
+			continue // oneForm reports it
+		}
 		if item.Kind != yaml.MappingNode {
 			return match{found: append(out.found, wrong(item, "want an option such as {changed-files: …}, got %s", yamlfile.Kind(item)))}
 		}
@@ -289,8 +356,7 @@ func (l labeler) group(key, value *yaml.Node) match {
 		}
 	}
 	if out.when = join(operator(every), terms); out.ok && out.when.empty() {
-		out.found = append(out.found, lost(key, "%s has no condition, so the label is never added", key.Value))
-		out.ok = false
+		out.when = is(never)
 	}
 	return out
 }
@@ -322,14 +388,14 @@ func (l labeler) option(p pair, every bool) match {
 // branch reads regular expressions about a branch's name.
 func (l labeler) branch(name string, value *yaml.Node, every bool) match {
 	out := match{ok: true}
-	var terms []term
+	terms := []term{is(neutral(operator(every)))}
 	for _, item := range items(value) {
-		text, bad := scalar(item, "a regular expression")
+		src, bad := scalar(item, "a regular expression")
 		if len(bad) > 0 {
 			out = out.and(match{found: bad})
 			continue
 		}
-		t, ok, found := l.read.matching(item, name, text, "")
+		t, ok, found := l.read.matching(item, name, src, "")
 		terms = append(terms, t)
 		out = out.and(match{ok: ok, found: found})
 	}

@@ -86,6 +86,9 @@ func (r globReader) changed(value *yaml.Node, every bool) match {
 		if item.Kind != yaml.MappingNode {
 			return match{found: append(out.found, wrong(item, "changed-files: want an option such as {any-glob-to-any-file: …}, got %s", yamlfile.Kind(item)))}
 		}
+		if item == value { // not in a list
+			return match{ok: true, found: findings{lost(value, "changed-files: actions/labeler ignores options that are not in a list; write a - before each of them")}}
+		}
 		for _, p := range pairsOf(item) {
 			var m match
 			switch list := items(p.value); p.key.Value {
@@ -115,15 +118,16 @@ func (r globReader) anyToAny(list []*yaml.Node) match {
 	if len(out.found) > 0 {
 		return out
 	}
-	var terms []term
+	terms := []term{is(never)}
 	var positive []string
-	complete := true
 	for _, n := range list {
-		g, bad := r.globAt(n)
+		g, ok, bad := r.globAt(n)
 		out.found = append(out.found, bad...)
 		switch {
-		case len(bad) > 0:
-			complete = false
+		case !ok:
+			out.narrow = true
+		case len(g.Any) == 0:
+			terms = append(terms, ofFiles("any", r.path(g)))
 		case !g.Negated:
 			positive = append(positive, g.Any...)
 		case r.hidesNothing(g.Any):
@@ -143,7 +147,7 @@ func (r globReader) anyToAny(list []*yaml.Node) match {
 		}
 	}
 	out.when = some(append(found, terms...)...)
-	out.ok = complete || !out.when.empty()
+	out.ok = !out.narrow || out.when.text != never
 	return out
 }
 
@@ -151,7 +155,15 @@ func (r globReader) anyToAny(list []*yaml.Node) match {
 const maxOfOneCall = 20
 
 // ofFiles applies a condition about # to the changed files, with a function such as any.
-func ofFiles(function string, t term) term { return is(function + "(pr.files, " + t.line() + ")") }
+func ofFiles(function string, t term) term {
+	switch {
+	case t.text == never || t.text == always && function == "all":
+		return t
+	case t.text == always:
+		return is("len(pr.files) > 0")
+	}
+	return is(function + "(pr.files, " + t.line() + ")")
+}
 
 // A group is a list of globs, and the paths that none of them matches because of a leading dot.
 type group struct {
@@ -190,7 +202,7 @@ func (r globReader) hidesNothing(globs []string) bool {
 
 // path returns the condition that a glob matches the path #.
 func (r globReader) path(g minimatch.Glob) term {
-	var terms []term
+	terms := []term{is(never)}
 	for _, one := range r.groups(g.Any) {
 		terms = append(terms, one.path())
 	}
@@ -245,13 +257,15 @@ func calls(function string, texts []string) []term {
 func (r globReader) eachGlob(op string, list []*yaml.Node) match {
 	out := match{found: tooMany(list)}
 	out.ok = len(out.found) == 0
-	var terms []term
+	terms := []term{is(neutral(op))}
 	for _, n := range list[:min(len(list), maxGlobs)] {
-		g, bad := r.globAt(n)
-		out = out.and(match{ok: len(bad) == 0, found: bad})
+		g, ok, bad := r.globAt(n)
+		out = out.and(match{ok: ok, found: bad})
 		groups := r.groups(g.Any)
 		switch {
-		case len(bad) > 0:
+		case !ok:
+		case len(g.Any) == 0:
+			terms = append(terms, r.path(g))
 		case r.hidesNothing(g.Any) && g.Negated:
 			terms = append(terms, not(is(call("any_file", g.Any...))))
 		case r.hidesNothing(g.Any):
@@ -275,20 +289,18 @@ func (r globReader) allToAny(list []*yaml.Node) match {
 	out.ok = len(out.found) == 0
 	var globs []minimatch.Glob
 	for _, n := range list[:min(len(list), maxGlobs)] {
-		g, bad := r.globAt(n)
-		if out = out.and(match{ok: len(bad) == 0, found: bad}); len(bad) == 0 {
+		g, ok, bad := r.globAt(n)
+		if out = out.and(match{ok: ok, found: bad}); ok {
 			globs = append(globs, g)
 		}
 	}
-	if len(globs) > 0 {
-		out.when = ofFiles("any", r.every(globs))
-	}
+	out.when = ofFiles("any", r.every(globs))
 	return out
 }
 
 // every returns the condition that all the globs match the path #.
 func (r globReader) every(globs []minimatch.Glob) term {
-	var terms []term
+	terms := []term{is(always)}
 	var texts []string
 	for _, g := range globs {
 		terms, texts = append(terms, r.path(g)), append(texts, g.Any...)
@@ -298,7 +310,7 @@ func (r globReader) every(globs []minimatch.Glob) term {
 		return all(terms...)
 	}
 	// All globs exclude the same paths, so these are excluded once.
-	terms = nil
+	terms = terms[:1]
 	for _, g := range globs {
 		terms = append(terms, globReader{hidden: true}.path(g))
 	}
@@ -316,11 +328,11 @@ func tooMany(list []*yaml.Node) findings {
 	return nil
 }
 
-// globAt parses the glob in a scalar. The glob is valid if there are no findings.
-func (r globReader) globAt(n *yaml.Node) (minimatch.Glob, findings) {
+// globAt parses the glob in a scalar. ok is false if it cannot be translated.
+func (r globReader) globAt(n *yaml.Node) (g minimatch.Glob, ok bool, found findings) {
 	text, bad := scalar(n, "a glob")
 	if len(bad) > 0 {
-		return minimatch.Glob{}, bad
+		return minimatch.Glob{}, false, bad
 	}
 	g, problem := minimatch.Parse(strings.TrimSpace(text))
 	for _, glob := range g.Any {
@@ -328,8 +340,11 @@ func (r globReader) globAt(n *yaml.Node) (minimatch.Glob, findings) {
 			problem = "its treatment of names that begin with a dot has no counterpart; with dot: true in the workflow it can be imported"
 		}
 	}
-	if problem != "" {
-		return minimatch.Glob{}, findings{lost(n, "the glob %s: %s", quoted(text), problem)}
+	switch {
+	case problem != "":
+		return minimatch.Glob{}, false, findings{lost(n, "the glob %s: %s", quoted(text), problem)}
+	case g.Nothing != "":
+		found = findings{lost(n, "the glob %s: %s", quoted(text), g.Nothing)}
 	}
-	return g, nil
+	return g, true, found
 }

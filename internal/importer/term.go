@@ -21,6 +21,14 @@ type term struct {
 // Conditions that are the same for every event.
 const always, never = "true", "false"
 
+// neutral returns the condition that an operator's result does not depend on.
+func neutral(op string) string {
+	if op == "or" {
+		return never
+	}
+	return always
+}
+
 // is returns a condition with this text.
 func is(text string) term { return term{text: text} }
 
@@ -31,17 +39,14 @@ func all(terms ...term) term { return join("and", terms) }
 func some(terms ...term) term { return join("or", terms) }
 
 func join(op string, terms []term) term {
-	neutral, decisive := always, never
-	if op == "or" {
-		neutral, decisive = never, always
-	}
 	out, known := term{op: op}, term{}
 	for _, t := range terms {
 		switch {
 		case t.empty():
-		case t.text == decisive:
-			return t
-		case t.text == neutral:
+		case t.text == always || t.text == never:
+			if t.text != neutral(op) {
+				return t
+			}
 			known = t
 		case t.op == op:
 			out.parts = append(out.parts, t.parts...)

@@ -20,22 +20,25 @@ const (
 type Glob struct {
 	Negated bool     // a file matches if none of Any matches it
 	Any     []string // a file matches if one of them matches it
+	Nothing string   // why no file matches Any, if that is empty
 }
 
 // Parse translates a glob. If the glob cannot be translated, problem says why; otherwise it is
 // empty.
 func Parse(s string) (g Glob, problem string) {
 	rest := s
-	for strings.HasPrefix(rest, "!") && !strings.HasPrefix(rest, "!(") {
+	for strings.HasPrefix(rest, "!") { // also in "!(name)", where the brackets are a part of the name
 		rest, g.Negated = rest[1:], !g.Negated
 	}
 	switch {
 	case len(s) > 1000:
 		return g, "it has more than 1000 bytes"
-	case rest == "" || strings.HasPrefix(rest, "#"):
-		return g, "it matches no file"
+	case rest == "" || strings.HasPrefix(s, "#"):
+		g.Nothing = "it matches no file"
+		return g, ""
 	case strings.HasPrefix(rest, "/") || strings.HasSuffix(rest, "/"):
-		return g, "it begins or ends with /, so it matches no file"
+		g.Nothing = "it begins or ends with /, so it matches no file"
+		return g, ""
 	}
 	for _, open := range []string{"?(", "*(", "+(", "@(", "!("} {
 		if strings.Contains(rest, open) {
@@ -57,7 +60,7 @@ func Parse(s string) (g Glob, problem string) {
 		g.Any = append(g.Any, text)
 	}
 	if len(g.Any) == 0 {
-		return g, "it has a folder named ., so it matches no file"
+		g.Nothing = "it has a folder named ., so it matches no file"
 	}
 	return g, ""
 }

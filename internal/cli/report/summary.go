@@ -97,7 +97,8 @@ func headline(rep runner.Report) string {
 
 // link makes text a link to url, if that is a plain address.
 func link(text, url string) string {
-	if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") || strings.ContainsAny(url, " ()<>|\\\n\t\"'`") {
+	odd := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("()<>|\\\"'`", r) }
+	if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") || strings.ContainsFunc(url, odd) {
 		return text
 	}
 	return fmt.Sprintf("[%s](%s)", text, url)

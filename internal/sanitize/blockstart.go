@@ -70,8 +70,8 @@ func fenceRun(s string) string {
 
 // closes reports whether line closes a fence that was opened by run.
 func closes(line, run string) bool {
-	indent, blank := indentOf(line)
-	if blank || indent > 3 {
+	indent, _ := indentOf(line)
+	if indent > 3 {
 		return false
 	}
 	s := strings.TrimRight(line[indent:], " \t")
@@ -85,9 +85,9 @@ func isHeading(s string) bool {
 	return 0 < n && n <= 6 && (rest == "" || rest[0] == ' ')
 }
 
-// isRule recognises a thematic break such as "---".
+// isRule recognises a thematic break such as "---". s is not empty.
 func isRule(s string) bool {
-	if s == "" || strings.IndexByte("-_*", s[0]) < 0 {
+	if strings.IndexByte("-_*", s[0]) < 0 {
 		return false
 	}
 	return strings.Trim(s, s[:1]+" ") == "" && strings.Count(s, s[:1]) >= 3

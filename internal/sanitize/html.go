@@ -45,8 +45,6 @@ func htmlStart(s string, inParagraph bool) *html {
 	name, after := tagName(s)
 	ended := after == "" || strings.ContainsRune(" >", rune(after[0]))
 	switch {
-	case name == "":
-		return nil
 	case !closing && ended && slices.Contains(rawTags, name):
 		return &html{marks: []string{"</pre>", "</script>", "</style>", "</textarea>"}}
 	case slices.Contains(blockTags, name) && (ended || strings.HasPrefix(after, "/>")):

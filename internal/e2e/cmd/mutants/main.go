@@ -1,7 +1,9 @@
 // Command mutants changes each return value and verdict of packages policy and
-// runner/internal/plan that refuses or skips an action, so that it permits the action. It makes
-// one change at a time, called a mutant, and runs the tests of the packages. If no test fails, the
-// mutant survives, which means that a test is missing.
+// runner/internal/plan that refuses or skips an action, so that it permits the action. In packages
+// runner, agent and internal/sanitize it makes each condition before a return, and each case, false.
+// It makes one change at a time, called a mutant, and runs the tests of the packages that reach it.
+// If no test fails, the mutant survives, which means that a test is missing. survivors.txt lists
+// survivors with the reason.
 //
 // All mutants of a package are compiled together, from changed copies of its files. "go test
 // -overlay" uses the copies instead of the files, so no file of the module changes. The
@@ -10,36 +12,43 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
-	"time"
 )
 
-// A suite is a package whose tests are run on mutants.
-type suite struct {
-	dir  string   // relative to the root
-	from []string // folders of the packages on whose mutants it runs
+// A target is a package that is changed.
+type target struct {
+	dir    string   // relative to the root
+	suites []string // packages whose tests are run on its mutants; after one fails, the others are not run
+	guards bool     // whether conditions before a return, and cases, are mutated, too
 }
 
 const (
-	policyDir = "policy"
-	planDir   = "runner/internal/plan"
+	policyDir   = "policy"
+	planDir     = "runner/internal/plan"
+	runnerDir   = "runner"
+	agentDir    = "agent"
+	sanitizeDir = "internal/sanitize"
 )
 
-// suites returns the suites in their order. When one fails on a mutant, the following ones are not
-// run.
-func suites() []suite {
-	both := []string{policyDir, planDir}
-	return []suite{{policyDir, []string{policyDir}}, {planDir, both}, {"runner", both}}
+// targets returns the packages in their order.
+func targets() []target {
+	return []target{
+		{dir: policyDir, suites: []string{policyDir, planDir, runnerDir}},
+		{dir: planDir, suites: []string{planDir, runnerDir}},
+		{dir: runnerDir, suites: []string{runnerDir}, guards: true},
+		{dir: agentDir, suites: []string{agentDir}, guards: true},
+		{dir: sanitizeDir, suites: []string{sanitizeDir}, guards: true},
+	}
 }
 
 func main() {
@@ -52,6 +61,8 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the sample")
 	flag.StringVar(&o.match, "match", "", "only the mutants whose line contains this text")
 	flag.BoolVar(&o.list, "list", false, "list the mutants without running them")
+	flag.IntVar(&o.parallel, "parallel", runtime.GOMAXPROCS(0), "how many mutants run at a time")
+	flag.StringVar(&o.hints, "hints", "", "file that remembers which test noticed each mutant; that test runs first next time")
 	flag.Parse()
 	if err := run(ctx, o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -62,7 +73,8 @@ func main() {
 
 type options struct {
 	root, out, match string
-	sample           int
+	hints            string
+	sample, parallel int
 	seed             uint64
 	list             bool
 }
@@ -97,33 +109,62 @@ func run(ctx context.Context, o options, w io.Writer) error {
 		}
 		return nil
 	}
-	t := tester{root: root, work: work, overlay: filepath.Join(work, "overlay.json"), built: map[string]string{}}
+	accepted, err := readSurvivors()
+	if err != nil {
+		return err
+	}
+	t := tester{root: root, work: work, overlay: filepath.Join(work, "overlay.json"), suites: map[string]*suite{}, hints: map[string]string{}}
 	if err := writeOverlay(t.overlay, replace); err != nil {
 		return err
 	}
-	results := make([]result, 0, len(all))
+	if err := t.readHints(o.hints); err != nil {
+		return err
+	}
 	for _, m := range all {
-		r, err := t.try(ctx, m)
-		if err != nil {
-			return err
+		for _, dir := range suitesOf(m) {
+			if err := t.prepare(ctx, dir, max(1, o.parallel)); err != nil {
+				return err
+			}
 		}
-		fmt.Fprintf(w, "%s: %s\n", m, r)
-		results = append(results, r)
 	}
+	results, err := t.tryAll(ctx, all, max(1, o.parallel), w)
+	if err != nil {
+		return err
+	}
+	if err := t.writeHints(o.hints, results); err != nil {
+		return err
+	}
+	return report(o, root, results, accepted, w)
+}
+
+// report writes the page, and returns an error if a mutant survives that has no reason to, or if a
+// listed mutant does not survive.
+func report(o options, root string, results []result, accepted map[string]string, w io.Writer) error {
 	if o.out != "" {
-		if err := os.WriteFile(filepath.Join(root, o.out), []byte(page(results)), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(root, o.out), []byte(page(results, accepted)), 0o644); err != nil {
 			return err
 		}
 	}
-	survivors := 0
+	survivors, listed := 0, map[string]bool{}
 	for _, r := range results {
-		if r.by == "" {
+		if r.by != "" {
+			continue
+		}
+		if accepted[r.key()] == "" {
 			survivors++
 		}
+		listed[r.key()] = true
 	}
-	fmt.Fprintf(w, "%d mutants, %d survived\n", len(results), survivors)
+	fmt.Fprintf(w, "%d mutants, %d survived without a reason, %d with one\n", len(results), survivors, len(listed)-min(survivors, len(listed)))
 	if survivors > 0 {
-		return fmt.Errorf("%d mutants survived: for each, a test is missing that fails when the refusal is removed", survivors)
+		return fmt.Errorf("%d mutants survived: for each, a test is missing that fails when the condition or refusal is removed; or list it with a reason in %s", survivors, survivorsFile)
+	}
+	if o.match == "" && o.sample == 0 {
+		for _, key := range slices.Sorted(maps.Keys(accepted)) {
+			if !listed[key] {
+				return fmt.Errorf("%s lists a mutant that does not survive; remove it: %s", survivorsFile, key)
+			}
+		}
 	}
 	return nil
 }
@@ -132,105 +173,16 @@ func run(ctx context.Context, o options, w io.Writer) error {
 // file.
 func find(root, work string) (all []mutant, replace map[string]string, err error) {
 	replace = map[string]string{}
-	for _, dir := range []string{policyDir, planDir} {
+	for _, t := range targets() {
 		declared := map[string]bool{}
-		list, err := mutate(root, dir, work, replace, declared)
+		list, err := mutate(root, t, work, replace, declared)
 		if err != nil {
-			return nil, nil, fmt.Errorf("mutate %s: %w", dir, err)
+			return nil, nil, fmt.Errorf("mutate %s: %w", t.dir, err)
 		}
-		if names := missing(filepath.Base(dir), declared); len(names) > 0 {
-			return nil, nil, fmt.Errorf("mutate %s: the package does not declare %s; correct the names in mutate.go", dir, strings.Join(names, ", "))
+		if names := missing(filepath.Base(t.dir), declared); len(names) > 0 {
+			return nil, nil, fmt.Errorf("mutate %s: the package does not declare %s; correct the names in mutate.go", t.dir, strings.Join(names, ", "))
 		}
 		all = append(all, list...)
 	}
 	return all, replace, nil
-}
-
-// A tester runs tests on mutants.
-type tester struct {
-	root, work, overlay string
-	built               map[string]string // paths of compiled tests, by folder
-}
-
-// A result is the outcome of one mutant.
-type result struct {
-	mutant
-
-	by string // the package whose tests notice the mutant; empty if it survived
-}
-
-func (r result) String() string {
-	if r.by == "" {
-		return "SURVIVED"
-	}
-	return "noticed by " + r.by
-}
-
-// try runs the suites on a mutant until one fails.
-func (t tester) try(ctx context.Context, m mutant) (result, error) {
-	for _, s := range suites() {
-		if !slices.Contains(s.from, m.dir) {
-			continue
-		}
-		program, err := t.build(ctx, s.dir)
-		if err != nil {
-			return result{}, err
-		}
-		failed, err := t.fails(ctx, s.dir, program, m.id)
-		if err != nil {
-			return result{}, err
-		}
-		if failed {
-			return result{m, s.dir}, nil
-		}
-	}
-	return result{m, ""}, nil
-}
-
-// build compiles the tests of a package, with all mutants, if this has not been done. It then runs
-// the tests without a mutant in effect; they must pass.
-func (t tester) build(ctx context.Context, dir string) (string, error) {
-	if p := t.built[dir]; p != "" {
-		return p, nil
-	}
-	program := filepath.Join(t.work, strings.ReplaceAll(dir, "/", "_")+".test")
-	c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", t.overlay, "-o", program, "./"+dir)
-	c.Dir = t.root
-	if out, err := c.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("compile the tests of %s with the mutants: %w\n%s", dir, err, out)
-	}
-	failed, err := t.fails(ctx, dir, program, "")
-	if err != nil {
-		return "", err
-	}
-	if failed {
-		return "", fmt.Errorf("the tests of %s fail without a mutant", dir)
-	}
-	t.built[dir] = program
-	return program, nil
-}
-
-// fails reports whether the tests of a package fail on a mutant. If the tests run out of time or
-// are killed, it returns an error, because this does not mean that they noticed the mutant.
-func (t tester) fails(ctx context.Context, dir, program, id string) (bool, error) {
-	// TestWebAssembly is skipped, because it compiles the package again without the mutants.
-	c := exec.CommandContext(ctx, program, "-test.failfast", "-test.timeout=10m", "-test.skip=^TestWebAssembly$")
-	c.Dir = filepath.Join(t.root, dir)
-	c.Env = append(os.Environ(), variable+"="+id)
-	c.WaitDelay = time.Minute
-	out, err := c.CombinedOutput()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
-		return noticed(exit.ExitCode(), string(out))
-	}
-	return false, err
-}
-
-// noticed reports whether tests failed. It decides by the exit code and the output of the test
-// program.
-func noticed(code int, out string) (bool, error) {
-	failed := strings.Contains(out, "--- FAIL: ") || strings.Contains(out, "panic: ")
-	if code < 0 || !failed || strings.Contains(out, "panic: test timed out") {
-		return false, fmt.Errorf("the tests ended without a result (exit code %d):\n%s", code, out)
-	}
-	return true, nil
 }

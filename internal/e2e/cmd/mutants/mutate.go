@@ -14,20 +14,47 @@ import (
 	"strings"
 )
 
-// variable is the environment variable with the ID of the mutant that takes effect.
-const variable = "FOREMAN_MUTANT"
+// variable is the environment variable with the ID of the mutant that takes effect. reachedVariable
+// is the one with the file to which the tests write the IDs of the mutants that they reach.
+const (
+	variable        = "FOREMAN_MUTANT"
+	reachedVariable = "FOREMAN_MUTANTS_REACHED"
+)
 
 // helper is the content of a file that is added to a mutated package.
 const helper = `package %s
 
-import "os"
+import (
+	"os"
+	"sync"
+)
 
-var mutantInEffect = os.Getenv("` + variable + `")
+var (
+	mutantInEffect = os.Getenv("` + variable + `")
+	reachedFile    = os.Getenv("` + reachedVariable + `")
+	mutantsReached sync.Map
+)
 
-// mutated returns the changed value when the mutant is in effect.
+// mutated returns the changed value when the mutant is in effect. It also records that a test has
+// reached the mutant.
 func mutated[T any](id string, original, changed T) T {
 	if mutantInEffect == id {
 		return changed
+	}
+	if reachedFile == "" {
+		return original
+	}
+	if _, seen := mutantsReached.LoadOrStore(id, true); !seen {
+		file, err := os.OpenFile(reachedFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			panic(err)
+		}
+		if _, err := file.WriteString(id + "\n"); err != nil {
+			panic(err)
+		}
+		if err := file.Close(); err != nil {
+			panic(err)
+		}
 	}
 	return original
 }
@@ -40,6 +67,12 @@ type mutant struct {
 	line      int
 	function  string
 	from, to  string // source text before and after, for people
+	guard     bool   // a condition; without it, tests may run for ever
+}
+
+// key identifies a mutant across changes of other lines.
+func (m mutant) key() string {
+	return fmt.Sprintf("%s/%s: %s: %s -> %s", m.dir, m.file, m.function, m.from, m.to)
 }
 
 func (m mutant) String() string {
@@ -85,7 +118,8 @@ func missing(pkg string, declared map[string]bool) []string {
 
 // mutate writes changed copies of the files of a package, and returns their mutants. It adds the
 // copies to replace, and the functions of the package to declared.
-func mutate(root, dir, work string, replace map[string]string, declared map[string]bool) ([]mutant, error) {
+func mutate(root string, t target, work string, replace map[string]string, declared map[string]bool) ([]mutant, error) {
+	dir := t.dir
 	paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))
 	if err != nil {
 		return nil, err
@@ -100,7 +134,7 @@ func mutate(root, dir, work string, replace map[string]string, declared map[stri
 		if err != nil {
 			return nil, err
 		}
-		f := finder{dir: dir, file: filepath.Base(path), name: name, src: src, fset: token.NewFileSet(), declared: declared}
+		f := finder{dir: dir, file: filepath.Base(path), name: name, src: src, fset: token.NewFileSet(), declared: declared, guards: t.guards}
 		if err := f.find(); err != nil {
 			return nil, err
 		}
@@ -139,6 +173,7 @@ type finder struct {
 	edits           []edit
 	mutants         []mutant
 	declared        map[string]bool // functions, as package.name
+	guards          bool            // whether conditions are mutated, too
 }
 
 func (f *finder) find() error {
@@ -175,8 +210,22 @@ func (f *finder) function(name string, typ *ast.FuncType, body *ast.BlockStmt) {
 				f.verdict(name, n.Rhs[0])
 			}
 		case *ast.ReturnStmt:
+			if len(n.Results) == 1 && typ.Results.NumFields() > 1 {
+				return true // it returns all results of a call
+			}
 			f.returned(name, n, reasons)
+		case *ast.SwitchStmt:
+			if f.guards && n.Tag == nil {
+				for _, c := range n.Body.List {
+					for _, condition := range c.(*ast.CaseClause).List { //nolint:forcetypeassert // the grammar has nothing else
+						f.guard(name, condition)
+					}
+				}
+			}
 		case *ast.IfStmt:
+			if f.guards && n.Else == nil && leaves(n.Body) {
+				f.guard(name, n.Cond)
+			}
 			if slices.Contains(dropping(), f.name+"."+name) && endsInContinue(n.Body) {
 				f.wrap(name, n.Cond, "false")
 			}
@@ -212,6 +261,41 @@ func (f *finder) returned(function string, n *ast.ReturnStmt, reasons bool) {
 	case reasons && f.text(n.Results[0]) != `""`:
 		f.wrap(function, n.Results[0], `""`)
 	}
+}
+
+// guard adds a mutant for each alternative of a condition: it is false. A condition that only passes
+// on an error is left out.
+func (f *finder) guard(function string, e ast.Expr) {
+	switch n := e.(type) {
+	case *ast.ParenExpr:
+		f.guard(function, n.X)
+		return
+	case *ast.BinaryExpr:
+		if n.Op == token.LOR {
+			f.guard(function, n.X)
+			f.guard(function, n.Y)
+			return
+		}
+	}
+	if strings.HasSuffix(f.text(e), "err != nil") {
+		return
+	}
+	f.wrap(function, e, "false")
+	f.mutants[len(f.mutants)-1].guard = true
+}
+
+// leaves reports whether a block ends by leaving the function or the loop.
+func leaves(b *ast.BlockStmt) bool {
+	if len(b.List) == 0 {
+		return false
+	}
+	switch s := b.List[len(b.List)-1].(type) {
+	case *ast.ReturnStmt:
+		return true
+	case *ast.BranchStmt:
+		return s.Tok == token.CONTINUE || s.Tok == token.BREAK
+	}
+	return false
 }
 
 // wrap adds a mutant that replaces an expression by a value.

@@ -63,7 +63,7 @@ func TestMutate(t *testing.T) {
 		}
 	}
 	replace, declared := map[string]string{}, map[string]bool{}
-	list, err := mutate(root, "plan", work, replace, declared)
+	list, err := mutate(root, target{dir: "plan"}, work, replace, declared)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,31 +139,113 @@ func TestRunNone(t *testing.T) {
 func TestNoticed(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name string
-		code int
-		out  string
-		want bool
+		name  string
+		code  int
+		out   string
+		want  bool
+		guard bool // whether it counts as noticed for a guard
 	}{
-		{"a test fails", 1, "--- FAIL: TestReview (0.01s)\nFAIL\n", true},
-		{"a test panics", 2, "--- FAIL: TestReview (0.01s)\npanic: runtime error\n", true},
-		{"out of time", 2, "panic: test timed out after 10m0s\n", false},
-		{"killed", -1, "--- FAIL: TestReview (0.01s)\n", false},
-		{"out of memory", 2, "fatal error: runtime: out of memory\n", false},
+		{"a test fails", 1, "--- FAIL: TestReview (0.01s)\nFAIL\n", true, true},
+		{"a test panics", 2, "--- FAIL: TestReview (0.01s)\npanic: runtime error\n", true, true},
+		{"out of time", 2, "panic: test timed out after 10m0s\n", false, true},
+		{"killed", -1, "--- FAIL: TestReview (0.01s)\n", false, true},
+		{"out of memory", 2, "fatal error: runtime: out of memory\n", false, true},
+		{"no test", 1, "flag provided but not defined\n", false, false},
 	}
 	for _, tt := range tests {
-		if got, err := noticed(tt.code, tt.out); got != tt.want || (err == nil) != tt.want {
+		if got, err := noticed(tt.code, tt.out, false); got != tt.want || (err == nil) != tt.want {
 			t.Errorf("%s: got %v, %v", tt.name, got, err)
+		}
+		if got, err := noticed(tt.code, tt.out, true); got != tt.guard || (err == nil) != tt.guard {
+			t.Errorf("%s, for a guard: got %v, %v", tt.name, got, err)
 		}
 	}
 }
 
 func TestPage(t *testing.T) {
 	t.Parallel()
-	m := mutant{dir: "policy", file: "labels.go"}
-	got := page([]result{{m, policyDir}, {m, "runner"}, {m, ""}})
-	for _, want := range []string{"**3 mutants, 1 survived.**", "| `policy/labels.go` | 3 | 1 | 0 | 1 | 1 |"} {
+	m := mutant{dir: "policy", file: "labels.go", function: "f", from: "a"}
+	got := page([]result{{m, policyDir, "TestA"}, {m, runnerDir, ""}, {m, "", ""}}, map[string]string{m.key(): "it cannot be seen"})
+	for _, want := range []string{"**3 mutants, 1 survived.**", "| `policy/labels.go` | 3 | 1 | 1 | 1 |", "- `policy/labels.go`, `f`: `a`: it cannot be seen"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page has no %q:\n%s", want, got)
 		}
+	}
+}
+
+// TestGuards finds the conditions of a package with guards.
+func TestGuards(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	const text = `package runner
+
+func run() error {
+	if err != nil {
+		return err
+	}
+	if a || (b && c) || err != nil {
+		return nil
+	}
+	if d {
+		log()
+	}
+	if e {
+		return nil
+	} else {
+		log()
+	}
+	for {
+		if f {
+			break
+		}
+	}
+	switch {
+	case g, h || i:
+	default:
+	}
+	switch j {
+	case k:
+	}
+	return nil
+}
+`
+	if err := os.Mkdir(filepath.Join(root, "runner"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "runner", "run.go"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := mutate(root, target{dir: "runner", guards: true}, t.TempDir(), map[string]string{}, map[string]bool{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range list {
+		got = append(got, m.from)
+		if !m.guard {
+			t.Errorf("%s is no guard", m)
+		}
+	}
+	if strings.Join(got, "; ") != "a; b && c; f; g; h; i" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestSurvivors checks that every listed survivor is a mutant, and has a reason.
+func TestSurvivors(t *testing.T) {
+	t.Parallel()
+	reasons, err := readSurvivors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := find("../../../..", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		delete(reasons, m.key())
+	}
+	for key := range reasons {
+		t.Errorf("%s is no mutant; correct the line, or remove it", key)
 	}
 }

@@ -1,18 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"strings"
 )
 
 // page returns the page of the documentation about the results.
-func page(results []result) string {
+func page(results []result, reasons map[string]string) string {
 	var b strings.Builder
 	b.WriteString(`# Mutants of the refusals
 
 The program ` + "`internal/e2e/cmd/mutants`" + ` turns each refusing or skipping return and verdict of the packages ` + "`policy`" + `
-and ` + "`runner/internal/plan`" + ` into a permitting one, one at a time, and runs the tests of these packages, then those of
-` + "`runner`" + `. A mutant survives when all of them pass.
+and ` + "`runner/internal/plan`" + ` into a permitting one. In ` + "`runner`" + `, ` + "`agent`" + ` and ` + "`internal/sanitize`" + ` it makes each condition before
+a ` + "`return`, `continue` or `break`" + `, and each case without a value, false. It makes one change at a time, and runs the tests
+that reach it: those of the package, and for the first two packages those of ` + "`runner`" + `, too. A mutant survives when all of
+them pass.
 
 ` + "<!-- not run: it needs a checkout -->\n```sh\nmake mutants\n```" + `
 
@@ -23,7 +27,13 @@ The changes are:
 - a condition for skipping is false, at each call;
 - a function that reports whether a limit holds reports that it does not;
 - a name or limit that is left out stays;
-- of two merged policies the looser value counts.
+- of two merged policies the looser value counts;
+- in the other three packages, a condition is false; if it has alternatives (` + "`||`" + `), one of them. Conditions that only pass
+  on an error (` + "`err != nil`" + `) stay.
+
+All mutants of a package are compiled together, and several run at a time (` + "`-parallel`" + `). The first run on two cores takes
+about half an hour. The file ` + "`bin/mutants.json`" + ` (` + "`-hints`" + `) remembers the test that noticed each mutant: it runs first next
+time, so that another run takes a few minutes. ` + "`-match runner/run.go`" + ` tries the mutants of one file.
 
 `)
 	survived := 0
@@ -42,14 +52,31 @@ The changes are:
 		}
 		rows[len(rows)-1].count[r.by]++
 	}
-	fmt.Fprintf(&b, "**%d mutants, %d survived.** The columns name the first package whose tests notice a mutant.\n\n", len(results), survived)
-	b.WriteString("| file | mutants | `policy` | `runner/internal/plan` | `runner` | survived |\n|---|--:|--:|--:|--:|--:|\n")
+	fmt.Fprintf(&b, "**%d mutants, %d survived.** The column names the package whose tests notice a mutant: its own, or another.\n\n", len(results), survived)
+	b.WriteString("| file | mutants | its own package | another | survived |\n|---|--:|--:|--:|--:|\n")
 	for _, r := range rows {
 		n := 0
 		for _, c := range r.count {
 			n += c
 		}
-		fmt.Fprintf(&b, "| `%s` | %d | %d | %d | %d | %d |\n", r.file, n, r.count[policyDir], r.count[planDir], r.count["runner"], r.count[""])
+		own := r.count[path.Dir(r.file)]
+		fmt.Fprintf(&b, "| `%s` | %d | %d | %d | %d |\n", r.file, n, own, n-own-r.count[""], r.count[""])
+	}
+	if survived > 0 {
+		b.WriteString("\nThe survivors, with the reason:\n\n")
+	}
+	for _, r := range results {
+		if r.by == "" {
+			fmt.Fprintf(&b, "- `%s/%s`, `%s`: %s: %s\n", r.dir, r.file, r.function, code(r.from), cmp.Or(reasons[r.key()], "**a test is missing**"))
+		}
 	}
 	return b.String()
+}
+
+// code returns inline code.
+func code(s string) string {
+	if strings.Contains(s, "`") {
+		return "`` " + s + " ``"
+	}
+	return "`" + s + "`"
 }

@@ -56,8 +56,8 @@ func TestMain(m *testing.M) {
 //	gh show N                 print the current state of an issue
 //	agent FILE [status=N]     start an agent that answers with a file, in which $TASK is the id,
 //	                          MANY is 201 actions, and LONG is a long text
-//	event FILE                make FILE the event, and take the event's name from its folder; an
-//	                          event "opened" gets the current time
+//	event FILE                make FILE the event, and take the event's name from its folder; a
+//	                          recorded event gets the current time
 //	comment LOGIN TEXT…       make a new comment by LOGIN on issue 1 the event of another run
 //	fails CODE PROGRAM ARG…   run a program that must end with the exit code
 //	events FOLDER…            run the action on every payload; it must reject those of other folders
@@ -329,17 +329,20 @@ func eventCommand(ts *testscript.TestScript, neg bool, args []string) {
 		path = filepath.Join(ts.Getenv("EVENTS"), path)
 		ts.Setenv("GITHUB_EVENT_NAME", filepath.Base(filepath.Dir(path)))
 	}
-	if strings.HasPrefix(filepath.Base(path), "opened.") {
-		path = justOpened(ts, path)
-	}
+	path = justHappened(ts, path)
 	ts.Setenv("GITHUB_EVENT_PATH", ts.MkAbs(path))
 }
 
-var createdAt = regexp.MustCompile(`"created_at": "2019-[^"]*"`)
+var createdAt, updatedAt = regexp.MustCompile(`"created_at": "2019-[^"]*"`), regexp.MustCompile(`"updated_at": "20[12][0-9]-[^"]*"`)
 
-// justOpened copies a recorded event and sets its creation times to now.
-func justOpened(ts *testscript.TestScript, path string) string {
-	payload := createdAt.ReplaceAllString(ts.ReadFile(path), `"created_at": "`+time.Now().UTC().Format(time.RFC3339)+`"`)
+// justHappened copies a recorded event and sets its times of changes to now. For an event "opened",
+// it also sets the times of creation.
+func justHappened(ts *testscript.TestScript, path string) string {
+	now := time.Now().UTC().Format(time.RFC3339)
+	payload := updatedAt.ReplaceAllString(ts.ReadFile(path), `"updated_at": "`+now+`"`)
+	if strings.HasPrefix(filepath.Base(path), "opened.") {
+		payload = createdAt.ReplaceAllString(payload, `"created_at": "`+now+`"`)
+	}
 	fresh := ts.MkAbs("runner/" + filepath.Base(path))
 	ts.Check(os.WriteFile(fresh, []byte(payload), 0o644))
 	return fresh

@@ -44,6 +44,7 @@ const (
 	Matched   Outcome = "matched"   // the rule's actions are planned
 	NotListed Outcome = "event"     // the rule does not listen to the event
 	False     Outcome = "condition" // the rule's condition is false
+	Later     Outcome = "later"     // the condition became true only after the event; see [facts.Facts]
 	Cut       Outcome = "stopped"   // an earlier rule stopped the evaluation
 	Unreached Outcome = "unreached" // an earlier rule failed; only [Set.Explain] returns it
 )
@@ -191,6 +192,9 @@ func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 		}
 		if value != true {
 			return False, nil
+		}
+		if slices.Contains(v.Facts().FalseBefore, r.id) {
+			return Later, nil
 		}
 	}
 	for _, a := range r.actions {

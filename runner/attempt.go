@@ -1,10 +1,13 @@
 package runner
 
 import (
+	"context"
 	"time"
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -20,7 +23,10 @@ type attempt struct {
 	// first means that the attempt only checks whether there is work. If there is, the decision is
 	// made again on the current issue.
 	first bool
-	warn  func(format string, args ...any)
+	// falseBefore are the ids of the rules whose condition was false for the issue in the event, if
+	// the issue was read again since.
+	falseBefore []string
+	warn        func(format string, args ...any)
 }
 
 // A given decision was made before Runner.Apply was called.
@@ -42,7 +48,7 @@ func newAttempt(s setup, d triage.Delivery, g *given, warn func(format string, a
 	case g != nil:
 		since = g.since
 	case d.Happened():
-		since = d.Issue.UpdatedAt
+		since = d.Time()
 	}
 	if s.labels == nil {
 		s.labels = newLabels(s.o.Host.Repository)
@@ -57,4 +63,37 @@ func newAttempt(s setup, d triage.Delivery, g *given, warn func(format string, a
 		d: d, live: s.o.Live, since: since, resumed: s.o.Task.Resumed, labels: s.labels,
 		unkept: s.o.Memory.ReadOnly && s.o.Memory.Implicit && !s.c.Rules.UsesMemory() && !s.c.Rules.ClosesLater() && !s.forbidsLabels(),
 	}}
+}
+
+// identity identifies what the attempt writes.
+func (a attempt) identity() history.Identity {
+	return history.Identity{
+		Ref: a.d.Ref(), Task: a.o.Task.ID, Scope: a.o.Task.Scope, Nonce: a.o.Task.Nonce, Login: a.o.Host.Login,
+		Earlier: a.o.Task.Earlier,
+	}
+}
+
+// planned describes the attempt for the review of its plan.
+func (a attempt) planned() plan.Attempt {
+	at := plan.Attempt{
+		Identity: a.identity(), Now: a.o.Clock.Now(), Resumed: a.reads.resumed, Fresh: a.reads.fresh(),
+		Read:       a.d.Name == triage.EventSchedule && !a.first,
+		Remembers:  a.o.Memory.Store != nil && !a.o.Memory.Discards,
+		UsesMemory: !a.o.Memory.Implicit || a.forbidsLabels() || a.reads.record != nil,
+	}
+	if c := a.d.Comment; a.d.Name == triage.EventIssueComment && a.d.Action == "created" {
+		at.Said = triage.TimelineEvent{
+			ID: c.ID, Kind: "commented", At: c.CreatedAt, Actor: c.Author, ActorType: a.d.Sender.Type, Association: c.Association,
+		}
+	}
+	return at
+}
+
+// sticky returns the id of the comment that a source last posted or updated with update_comment,
+// from the memory. It returns 0 if there is none, or if the record was not read and load is false.
+func (a attempt) sticky(ctx context.Context, source string, load bool) int64 {
+	if a.reads.record == nil && !load {
+		return 0
+	}
+	return history.StickyOf(a.reads.Record(ctx), source)
 }

@@ -43,6 +43,9 @@ const (
 	maxExplained = 100
 )
 
+// errOutdated means that the agent was not asked, because the issue must be read again first.
+var errOutdated = errors.New("the issue must be read again before the agent is asked")
+
 // decided is a decision with the data that led to it.
 type decided struct {
 	plan.Decision
@@ -54,6 +57,9 @@ type decided struct {
 	// attempt's event: the rules are evaluated again as if the issue were newly opened.
 	AskedAs   string
 	Retriaged bool // the decision treats the issue as newly opened
+	// Asks means that the decision is not complete: the agent was not asked, because the issue must be
+	// read again first.
+	Asks bool
 }
 
 // A decider decides on the event of an attempt. Nothing is written.
@@ -91,7 +97,9 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 	dec.Rules = res
 	d := a.ofRules(res)
 	if !commands.Mute || dec.Retriaged {
-		if d, err = a.withAgent(ctx, asked, f, res, d); err != nil {
+		d, err = a.withAgent(ctx, asked, f, res, d)
+		if err != nil {
+			dec.Decision, dec.Asks = d, errors.Is(err, errOutdated)
 			return dec, err
 		}
 	}
@@ -109,6 +117,7 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 func (a decider) facts(ctx context.Context) facts.Facts {
 	f := factsOf(a.d, a.o.Clock.Now().UTC())
 	f.Lookup, f.Effect, f.ByTimes = a.reads.lookup(ctx), a.effect(ctx, !a.first), a.first
+	f.FalseBefore = a.falseBefore
 	return f
 }
 
@@ -171,6 +180,9 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 	}
 	if wanted, err := a.wantsAgent(f, res); err != nil || !wanted {
 		return d, err
+	}
+	if a.outdated() != "" {
+		return d, errOutdated
 	}
 	asked, err := a.askAgent(ctx, e)
 	if err != nil {
@@ -434,7 +446,7 @@ func (a decider) withUndo(ctx context.Context, d plan.Decision, rest string) (pl
 // later reports whether a task came after the comment. The author of the comment cannot have meant
 // such a task.
 func (a decider) later(t memory.Task) bool {
-	return a.d.Happened() && t.At.Truncate(time.Second).After(a.d.Issue.UpdatedAt)
+	return a.d.Happened() && t.At.Truncate(time.Second).After(a.d.Time())
 }
 
 // withReversals adds actions that revert the effects of rules whose condition is now false

@@ -49,6 +49,9 @@ type reads struct {
 		value triage.Timeline
 		err   error
 	}
+	seen        plan.Snapshot  // data for the review that was read before the decision
+	changed     bool           // the issue was read again, and changed after the event
+	asked       bool           // the agent was asked
 	record      *memory.Record // nil: not loaded
 	warned      bool           // a problem with the memory was reported
 	permissions map[string]string
@@ -71,7 +74,7 @@ const freshTime = 10 * time.Minute
 // change it at the same time.
 func (r *reads) fresh() bool {
 	opened := r.d.Key() == "issues.opened" || r.d.Pull != nil && r.d.Action == "opened"
-	return r.live && opened && !r.resumed && r.now().Sub(r.d.Issue.CreatedAt) < freshTime
+	return r.live && opened && !r.resumed && !r.changed && r.now().Sub(r.d.Issue.CreatedAt) < freshTime
 }
 
 // Timeline returns the history of the issue. It is empty if its end cannot be found.
@@ -123,8 +126,9 @@ func (r *reads) reach(ctx context.Context, match func(triage.TimelineEvent) bool
 	}
 }
 
-// outdate makes the next call of Timeline read the timeline again.
-func (r *reads) outdate() { r.timeline.asked = false }
+// outdate makes the review read the timeline and the issue again, because the agent was asked in
+// the meantime.
+func (r *reads) outdate() { r.timeline.asked, r.asked, r.seen = false, true, plan.Snapshot{} }
 
 func (r *reads) history(t triage.Timeline) history.History {
 	return history.History{Timeline: t, Bot: r.login, Issue: *r.d.Issue}
@@ -209,15 +213,6 @@ func (r *reads) RecordOrRebuild(ctx context.Context) memory.Record {
 		rec.Tasks = history.Rebuild(h, r.own).Tasks
 	}
 	return rec
-}
-
-// sticky returns the id of the comment that a source last posted or updated with update_comment,
-// from the memory. It returns 0 if there is none, or if the record was not read and load is false.
-func (r *reads) sticky(ctx context.Context, source string, load bool) int64 {
-	if r.record == nil && !load {
-		return 0
-	}
-	return history.StickyOf(r.Record(ctx), source)
 }
 
 // isThis reports whether a task of the record is the current one.

@@ -271,7 +271,7 @@ func (a *recorder) knownUntil(decidedAt time.Time) time.Time {
 	case a.given != nil && !a.given.decided.IsZero():
 		seen = a.given.decided // the agent has not seen later changes
 	case a.d.Happened():
-		seen = a.d.Issue.UpdatedAt
+		seen = a.d.Time()
 	}
 	seen = seen.Truncate(time.Second)
 	switch {

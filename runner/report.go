@@ -40,6 +40,9 @@ type Report struct {
 	Status    Status
 	Reason    string // why there is no decision, or what failed; empty if all went well
 	DryRun    bool
+	// ReadAgain is why the issue was read again before the decision, such as "the event is 2h0m0s
+	// old". It is empty if the decision was made on the issue in the event.
+	ReadAgain string
 
 	Actions    []triage.ActionResult
 	Executed   int    // number of actions carried out
@@ -87,6 +90,17 @@ func (rep *Report) fail(err error) {
 		rep.Decision, rep.Rationale = "", rep.Reason
 	}
 	rep.notePermission(err)
+}
+
+// notReadAgain completes the report if the issue could not be read again.
+func (rep *Report) notReadAgain(why string, err error) error {
+	if errors.Is(err, triage.ErrGone) {
+		rep.skip(triage.ErrGone.Error())
+		return nil
+	}
+	err = fmt.Errorf("read the issue again, because %s: %w", why, err)
+	rep.fail(err)
+	return err
 }
 
 func (rep *Report) warnf(format string, args ...any) {

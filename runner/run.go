@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/execute"
 	"github.com/org/foreman-action/runner/internal/history"
@@ -52,10 +54,10 @@ func (r *Runner) Run(ctx context.Context, d triage.Delivery) (Report, error) {
 func (r *Runner) Apply(ctx context.Context, d triage.Delivery, m *protocol.DecisionMessage) (Report, error) {
 	given := &given{message: m}
 	if d.Happened() && d.Issue != nil {
-		given.since, given.decided = d.Issue.UpdatedAt, d.Issue.UpdatedAt
+		given.since, given.decided = d.Time(), d.Time()
 	}
 	if given.since.IsZero() {
-		// UpdatedAt of the current issue is not the time at which the task began.
+		// The current issue does not contain the time at which the task began.
 		given.since = r.o.Clock.Now().Add(-rerunWindow)
 	}
 	return run(ctx, r.setup, d, given)
@@ -79,11 +81,13 @@ func (r *Runner) Comment(ctx context.Context, d triage.Delivery, key, body strin
 	if r.o.Host.Issues == nil && !r.dry && p.Writes() {
 		return triage.ActionResult{}, fmt.Errorf("carry out the plan: %w", triage.ErrNeedsHost)
 	}
-	out := carryOut(ctx, a, p, nil)
+	out := carryOut(ctx, a, review(ctx, a, p, nil), nil)
 	return out.Results[0], out.Err
 }
 
-// run makes all steps: it completes the event, decides, plans, reviews, writes and records.
+// run makes all steps: it completes the event, decides, plans, reviews, writes and records. If the
+// issue in the event may be outdated, it decides twice: on that issue, to find out whether there is
+// something to do, and then on the current issue.
 func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, error) {
 	rep := newReport(s, d)
 	if why := d.SkipReason(s.o.Host.Login); why != "" {
@@ -110,12 +114,21 @@ func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, err
 	var dec decided
 	if kept != nil {
 		dec = rec.recalled(*kept)
-	} else if dec, err = (decider{a}).decide(ctx); err != nil {
-		rep.setDecision(dec)
+	} else {
+		dec, err = decider{a}.decide(ctx)
+		if why := a.readsAgain(dec, err); why != "" {
+			if rec.attempt, err = again(ctx, a, dec); err != nil {
+				return rep, rep.notReadAgain(why, err)
+			}
+			rep.ReadAgain, rep.IssueURL, rep.Title = why, rec.d.Issue.URL, rec.d.Issue.Title
+			dec, err = decider{rec.attempt}.decide(ctx)
+		}
+	}
+	rep.setDecision(dec)
+	if err != nil {
 		rep.fail(err)
 		return rep, err
 	}
-	rep.setDecision(dec)
 	_, err = act(ctx, rec, &rep, dec, kept)
 	return rep, err
 }
@@ -149,6 +162,68 @@ func fetch(ctx context.Context, s setup, d triage.Delivery) (triage.Delivery, er
 	return d.WithIssue(issue), nil
 }
 
+// readsAgain returns why the issue must be read again, after the decision on the issue in the event
+// or its error; empty: it need not be read. An agent is asked only once. A decision without actions does nothing, so it needs no
+// newer issue.
+func (a attempt) readsAgain(dec decided, err error) string {
+	if errors.Is(err, errOutdated) || err == nil && !a.reads.asked && len(dec.Message.Actions) > 0 {
+		return a.outdated()
+	}
+	return ""
+}
+
+// again returns the attempt on the current issue, which it reads. dec is the decision on the issue
+// in the event.
+func again(ctx context.Context, a attempt, dec decided) (attempt, error) {
+	d := a.d
+	d.At = d.Time()
+	d, err := refetch(ctx, a.setup, d)
+	if err != nil {
+		return a, err
+	}
+	current := *d.Issue
+	if a.reads.resumed {
+		issue, err := a.beforeAttempt(ctx, current, dec.Decision, plan.Make(input(a, dec)), dec.Asks)
+		if err != nil {
+			return a, err
+		}
+		d.Issue = &issue
+	}
+	s := a.setup
+	s.read = a.reads
+	b := newAttempt(s, d, nil, a.warn)
+	b.reads.seen.Issue = &current
+	b.reads.changed = current.UpdatedAt.After(a.d.Time())
+	if dec.Rules != nil && !dec.Retriaged {
+		for _, t := range dec.Rules.Trace {
+			if t.Outcome == rules.False {
+				b.falseBefore = append(b.falseBefore, t.ID)
+			}
+		}
+	}
+	return b, nil
+}
+
+// refetch returns an event with the current issue or pull request.
+func refetch(ctx context.Context, s setup, d triage.Delivery) (triage.Delivery, error) {
+	if d.Pull == nil || s.o.Host.Repository == nil {
+		return fetch(ctx, s, d)
+	}
+	now := s.o.Clock.Now()
+	p, err := s.o.Host.Repository.Pull(ctx, d.Ref())
+	switch {
+	case errors.Is(err, triage.ErrNotFound):
+		return d, fmt.Errorf("%w: %w", triage.ErrGone, err)
+	case err != nil:
+		return d, err
+	case p.Shared.Number == 0: // a host that reports only the fields of pull requests
+		d.Pull = &p
+		return fetch(ctx, s, d)
+	}
+	d.Fetched = now
+	return d.WithPull(p), nil
+}
+
 // act plans, records, reviews and carries out a decision. kept is the journal of an earlier
 // attempt, or nil.
 func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory.Ledger) (execute.Outcome, error) {
@@ -173,7 +248,11 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 		rep.fail(err)
 		return execute.Outcome{}, err
 	}
-	out := carryOut(ctx, a.attempt, p, j)
+	r := review(ctx, a.attempt, p, j)
+	if kept == nil {
+		r = a.recheck(ctx, rep, dec, r)
+	}
+	out := carryOut(ctx, a.attempt, r, j)
 	rep.setOutcome(out)
 	if errors.Is(out.Err, triage.ErrHalted) && out.Executed() == 0 {
 		return out, out.Err // nothing was done, and another attempt may have recorded more
@@ -232,71 +311,94 @@ func mayComment(a attempt) bool {
 	return !quiet || a.c.Rules.Names(a.d.RuleName(), a.d.Action)
 }
 
-// carryOut reads the data for the review of a plan, reviews it and carries it out.
-func carryOut(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) execute.Outcome {
-	identity := history.Identity{
-		Ref: a.d.Ref(), Task: a.o.Task.ID, Scope: a.o.Task.Scope, Nonce: a.o.Task.Nonce, Login: a.o.Host.Login,
-		Earlier: a.o.Task.Earlier,
-	}
-	reviewed, seen, err := review(ctx, a, p, identity, j)
-	for _, text := range reviewed.Warnings {
+// A reviewed plan has the data that was read for its final verdicts.
+type reviewed struct {
+	made, plan plan.Plan // before and after the review
+	identity   history.Identity
+	seen       plan.Snapshot
+	err        error // of reading; then the verdicts are not final
+}
+
+// carryOut carries out a reviewed plan.
+func carryOut(ctx context.Context, a attempt, r reviewed, j *execute.Journal) execute.Outcome {
+	for _, text := range r.plan.Warnings {
 		a.warn("%s", text)
 	}
-	if err != nil {
-		return execute.Abort(p, reviewed, err)
+	if r.err != nil {
+		return execute.Abort(r.made, r.plan, r.err)
 	}
 	issue := *a.d.Issue
-	if seen.Issue != nil {
-		issue = *seen.Issue
+	if r.seen.Issue != nil {
+		issue = *r.seen.Issue
 	}
-	return execute.Run(ctx, p, reviewed, execute.Target{
-		Host: a.o.Host.Issues, Identity: identity, Issue: issue, Since: a.reads.since, DryRun: a.dry, Comments: seen.Comments, Sticky: a.reads.sticky,
+	return execute.Run(ctx, r.made, r.plan, execute.Target{
+		Host: a.o.Host.Issues, Identity: r.identity, Issue: issue, Since: a.reads.since, DryRun: a.dry, Comments: r.seen.Comments, Sticky: a.sticky,
 		Journal: j, Guard: a.o.Host.Guard, Sleep: a.o.Clock.Sleep, Log: a.o.Log, Warn: a.warn,
 	})
 }
 
-// review reads the data for the final verdicts, and returns the reviewed plan. Writes that an
-// earlier attempt began, as the journal has it, are looked up until they can no longer take effect.
-func review(ctx context.Context, a attempt, p plan.Plan, identity history.Identity, j *execute.Journal) (plan.Plan, plan.Snapshot, error) {
-	var seen plan.Snapshot
+// review reads the data for the final verdicts, and reviews the plan. Writes that an earlier attempt
+// began, as the journal has it, are looked up until they can no longer take effect.
+func review(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) reviewed {
+	r := reviewed{made: p, plan: p, identity: a.identity()}
 	if a.o.Host.Issues == nil {
-		return p, seen, nil // a dry run without a host, which cannot read anything
+		return r // a dry run without a host, which cannot read anything
 	}
-	at := plan.Attempt{
-		Identity: identity, Now: a.o.Clock.Now(), Resumed: a.reads.resumed, Fresh: a.reads.fresh(),
-		Read:       a.d.Name == triage.EventSchedule && !a.first,
-		Remembers:  a.o.Memory.Store != nil && !a.o.Memory.Discards,
-		UsesMemory: !a.o.Memory.Implicit || a.forbidsLabels() || a.reads.record != nil,
-	}
-	if c := a.d.Comment; a.d.Name == triage.EventIssueComment && a.d.Action == "created" {
-		at.Said = triage.TimelineEvent{
-			ID: c.ID, Kind: "commented", At: c.CreatedAt, Actor: c.Author, ActorType: a.d.Sender.Type, Association: c.Association,
-		}
-	}
+	at := a.planned()
 	if !a.dry {
 		at.Began = j.Began
 	}
-	seen.Labels = a.reads.labels.known
+	r.seen = a.reads.seen
+	r.seen.Labels, r.seen.Settled = a.reads.labels.known, r.seen.Issue != nil && !a.settled.After(a.d.Fetched)
 	looks := &execute.Looks{Rest: a.settled.Sub(a.o.Clock.Now())}
-	for {
-		need := plan.Needs(p, at, seen)
+	for r.err == nil {
+		need := plan.Needs(p, at, r.seen)
 		if need.Nothing() {
-			return plan.Review(p, at, seen), seen, nil
+			break
 		}
 		if need.Settled {
-			if err := settle(ctx, a, looks, j); err != nil {
-				return plan.Review(p, at, seen), seen, err
-			}
-			seen.Issue, seen.Comments = nil, nil
+			r.err = settle(ctx, a, looks, j)
+			r.seen.Issue, r.seen.Comments = nil, nil
 			continue
 		}
-		if seen.Issue == nil {
-			seen.Settled = looks.Rest <= 0
+		if r.seen.Issue == nil {
+			r.seen.Settled = looks.Rest <= 0
 		}
-		if err := a.reads.need(ctx, need, &seen); err != nil {
-			return plan.Review(p, at, seen), seen, err
+		r.err = a.reads.need(ctx, need, &r.seen)
+	}
+	r.plan = plan.Review(p, at, r.seen)
+	return r
+}
+
+// recheck reads the issue again if the data for the review shows that it changed after the event.
+// The decision is recorded already, so actions can only be skipped: those of rules that do not fire
+// on the current issue. An agent's actions stay.
+func (a *recorder) recheck(ctx context.Context, rep *Report, dec decided, r reviewed) reviewed {
+	why := a.outdated()
+	if why == "" || r.err != nil || !r.plan.Writes() {
+		return r
+	}
+	b, err := again(ctx, a.attempt, dec)
+	if err != nil {
+		r.err = err
+		return r
+	}
+	b.given = &given{} // the rules decide again, and the agent was not asked
+	now, err := decider{b}.decide(ctx)
+	if err != nil {
+		r.err = err
+		return r
+	}
+	rep.ReadAgain = why
+	r.plan.Steps = slices.Clone(r.plan.Steps)
+	for i := range r.plan.Steps {
+		s := &r.plan.Steps[i]
+		same := func(from triage.Source) bool { return from.ID() == s.Source.ID() }
+		if s.Verdict == triage.Do && !s.Landed && s.Source != (triage.Source{}) && !slices.ContainsFunc(now.Sources, same) {
+			s.Verdict, s.Reason = triage.Skip, "the issue changed after the event, and the rule does not act on it now"
 		}
 	}
+	return r
 }
 
 // settle waits before the next look-up of the writes that an earlier attempt may have begun. Without

@@ -71,7 +71,7 @@ func world(t *testing.T, src string) (*githubtest.Server, triage.Delivery, runne
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC)
-	e.Issue.CreatedAt = now
+	e.Issue.CreatedAt, e.Issue.UpdatedAt = now, now
 	c, err := config.Parse("foreman.yml", []byte("version: 1\n"+src), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,10 @@ type Event struct {
 	Assignee  string  `expr:"assignee"`  // A Delivery is an event as it was received: its name and activity, the issue and the repository, the actor, and the original JSON of the service.
 	Milestone string  `expr:"milestone"` // of milestoned and demilestoned: its title
 	Comment   Comment `expr:"comment"`   // of issue_comment events
+
+	// At is the time of the event: the newest of the times at which its payload says that the issue,
+	// the pull request or the comment changed. It is zero if the payload contains no such time.
+	At time.Time `expr:"-"`
 }
 
 // A Delivery is an event as it arrived: its name and activity, the issue and the repository,
@@ -64,7 +68,7 @@ func NewIssueEvent(action string, repo Repo, issue Snapshot, sender Actor) (Deli
 		payload[key] = raw
 	}
 	return Delivery{
-		Event: Event{Name: EventIssues, Action: action}, Repo: repo, Number: issue.Number, Issue: &issue.Issue,
+		Event: Event{Name: EventIssues, Action: action, At: issue.UpdatedAt}, Repo: repo, Number: issue.Number, Issue: &issue.Issue,
 		Sender: sender, payload: payload,
 	}, nil
 }
@@ -120,6 +124,35 @@ func (d Delivery) WithIssue(issue Snapshot) Delivery {
 	payload["issue"] = issue.Raw
 	d.Issue, d.payload = &issue.Issue, payload
 	return d
+}
+
+// WithPull is [Delivery.WithIssue] for the event of a pull request.
+func (d Delivery) WithPull(p PullRequest) Delivery {
+	payload := d.Payload()
+	payload["pull_request"] = p.Shared.Raw
+	issue := p.Shared.Issue
+	d.Issue, d.Pull, d.payload = &issue, &p, payload
+	return d
+}
+
+// LateAfter is the age from which an event counts as late. A workflow job can wait that long for a
+// runner without having waited for another run.
+const LateAfter = 5 * time.Minute
+
+// Late reports whether the event is so old that its issue may have changed since. It is false for
+// an event whose issue was fetched, and for one without a time.
+func (d Delivery) Late(now time.Time) bool {
+	at := d.Time()
+	return d.Happened() && d.Fetched.IsZero() && !at.IsZero() && now.Sub(at) > LateAfter
+}
+
+// Time returns the time of the event, or the last change of the issue in the event if that is
+// later; zero: unknown.
+func (d Delivery) Time() time.Time {
+	if d.Fetched.IsZero() && d.Issue != nil && d.Issue.UpdatedAt.After(d.At) {
+		return d.Issue.UpdatedAt
+	}
+	return d.At
 }
 
 // AsOpened returns the delivery as if the sender of the event had just opened the issue in its

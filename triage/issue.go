@@ -84,6 +84,10 @@ type PullRequest struct {
 	// one since. RequestedTeams are the slugs of teams that were asked, as in the teams' URLs.
 	RequestedReviewers []string `expr:"requested_reviewers"`
 	RequestedTeams     []string `expr:"requested_teams"`
+
+	// Shared contains the fields that the pull request shares with issues, and its JSON. It is zero if
+	// the source did not report them, and in a [Delivery], which has them in its Issue.
+	Shared Snapshot `expr:"-"`
 }
 
 // A Comment is a comment on an issue. Fields that the source does not report are empty.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
@@ -86,9 +87,10 @@ type wireEvent struct {
 		FullName string `json:"full_name"`
 		Branch   string `json:"default_branch"`
 	} `json:"repository"`
-	Sender   wireUser  `json:"sender"`
-	Label    wireLabel `json:"label"`
-	Assignee *wireUser `json:"assignee"`
+	CreatedAt wireTime  `json:"created_at"`
+	Sender    wireUser  `json:"sender"`
+	Label     wireLabel `json:"label"`
+	Assignee  *wireUser `json:"assignee"`
 	// Milestone is an object with a title on milestone events.
 	Milestone *struct {
 		Title string `json:"title"`
@@ -99,6 +101,7 @@ type wireEvent struct {
 		User        *wireUser `json:"user"`
 		Association string    `json:"author_association"`
 		HTMLURL     string    `json:"html_url"`
+		UpdatedAt   wireTime  `json:"updated_at"`
 	} `json:"comment"`
 	Inputs struct {
 		Issue json.RawMessage `json:"issue"`
@@ -113,6 +116,7 @@ func (w wireEvent) fill(e *Delivery) {
 	e.Action = w.Action
 	e.Branch = w.Repository.Branch
 	e.Sender = Actor{Login: w.Sender.Login, Type: w.Sender.Type}
+	e.At = w.CreatedAt.Time
 	e.Label = w.Label.Name
 	if w.Assignee != nil {
 		e.Assignee = w.Assignee.Login
@@ -125,7 +129,26 @@ func (w wireEvent) fill(e *Delivery) {
 		if c.User != nil {
 			e.Comment.Author = c.User.Login
 		}
+		e.changed(c.UpdatedAt.Time)
 	}
+}
+
+// changed moves the time of the event forward to a change that the payload contains.
+func (e *Event) changed(at time.Time) {
+	if at.After(e.At) {
+		e.At = at
+	}
+}
+
+// A wireTime is a time that events do not always contain. A value that is no time counts as none.
+type wireTime struct{ time.Time }
+
+// UnmarshalJSON decodes a time.
+func (t *wireTime) UnmarshalJSON(data []byte) error {
+	if t.Time.UnmarshalJSON(data) != nil {
+		t.Time = time.Time{}
+	}
+	return nil
 }
 
 // word reports whether s is empty or contains only the characters of GitHub's activity types: a to
@@ -163,6 +186,7 @@ func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
 			return placed(src.Payload, valueAt(src.Payload, "issue"), err)
 		}
 		e.Issue, e.Number = &issue.Issue, issue.Number
+		e.changed(issue.UpdatedAt)
 		return nil
 	case SubjectPull:
 		if len(w.Pull) == 0 || string(w.Pull) == "null" {
@@ -173,6 +197,7 @@ func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
 			return placed(src.Payload, valueAt(src.Payload, "pull_request"), err)
 		}
 		e.Issue, e.Number, e.Pull = &issue.Issue, issue.Number, &pull
+		e.changed(issue.UpdatedAt)
 		return nil
 	case SubjectDispatch:
 		if e.Name == EventWorkflowDispatch && w.wantsScan(src) {

@@ -73,7 +73,9 @@ func showEvent(e triage.Delivery) string {
 	if e.Issue != nil {
 		i := *e.Issue
 		if e.Pull != nil {
-			fmt.Fprintf(&b, "pull request %+v\n", *e.Pull)
+			pull := fmt.Sprintf("%+v", *e.Pull)
+			pull = strings.Replace(pull, fmt.Sprintf(" Shared:%+v", triage.Snapshot{}), "", 1) // always zero in a delivery
+			fmt.Fprintf(&b, "pull request %s\n", pull)
 		}
 		fmt.Fprintf(&b, "issue %+v\n", i)
 	}

@@ -156,12 +156,12 @@ func fake(t *testing.T, host string) *githubtest.Server {
 	return gh
 }
 
-var createdAt = regexp.MustCompile(`"created_at": "2019-[^"]*"`)
+var changedAt = regexp.MustCompile(`"(created|updated)_at": "2019-[^"]*"`)
 
 // opened returns the payload of the event, as of an issue that was just opened.
 func opened(t *testing.T) []byte {
 	t.Helper()
-	return createdAt.ReplaceAll(read(t, event), []byte(`"created_at": "`+time.Now().UTC().Format(time.RFC3339)+`"`))
+	return changedAt.ReplaceAll(read(t, event), []byte(`"${1}_at": "`+time.Now().UTC().Format(time.RFC3339)+`"`))
 }
 
 // read returns the content of a file.

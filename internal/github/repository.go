@@ -104,10 +104,11 @@ func (c *Client) Pull(ctx context.Context, ref triage.Ref) (triage.PullRequest, 
 	if _, err := c.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: path, Out: &raw}); err != nil {
 		return triage.PullRequest{}, err
 	}
-	_, p, err := triage.ParsePull(raw)
+	shared, p, err := triage.ParsePull(raw)
 	if err != nil {
 		return triage.PullRequest{}, fmt.Errorf("%s: %w", o, err)
 	}
+	p.Shared = shared
 	return p, nil
 }
 

@@ -15,13 +15,17 @@ import (
 // Facts are the data of one event for rules. The fields are plain data without methods, because a
 // condition can use everything that it can reach. They must not contain secrets.
 type Facts struct {
-	Issue triage.Issue // at the time of the event
+	Issue triage.Issue // at the time of the event, or newer if it was read again since
 	Event triage.Event
 	Actor triage.Actor // who caused the event
 	Repo  triage.Repo
 	// Pull contains the fields that only pull requests have. Nil: the event does not contain
 	// them; they are looked up if Issue is a pull request.
 	Pull *triage.PullRequest
+	// FalseBefore are the ids of rules whose condition was false for the issue at the time of the
+	// event. They do not fire, even if the condition is true for Issue, which was read again since:
+	// another event made it true.
+	FalseBefore []string
 	// Now is the time of the run. When it is zero, expressions fail that use now or measure time.
 	Now time.Time
 	// ByTimes lets conditions compare idle() and label_age() without reading the timeline if the

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
 	"github.com/org/foreman-action/internal/command"
@@ -54,8 +55,8 @@ func (p *pull) push(t *testing.T, lines int) string {
 		"repository": {"full_name": %q, "default_branch": %q},
 		"pull_request": {"number": 7, "title": "T", "body": null, "state": "open", "user": {"login": "mallory", "type": "User"},
 		"author_association": "NONE", "labels": [%s], "head": {"ref": %q}, "base": {"ref": "main"}, "changed_files": 1, "additions": %d,
-		"created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z"}}`,
-		action, p.service.Repo(), p.service.Branch(), strings.Join(labels, ", "), p.job.HeadBranch, lines))
+		"created_at": "2026-01-01T00:00:00Z", "updated_at": %q}}`,
+		action, p.service.Repo(), p.service.Branch(), strings.Join(labels, ", "), p.job.HeadBranch, lines, time.Now().UTC().Format(time.RFC3339)))
 	p.gh.Repo(p.service.Repo()).AddFile(".github/foreman.yml", p.rules)
 	if p.memory != "" {
 		s.SetInput("memory", p.memory)

@@ -48,6 +48,9 @@ func Read(ctx context.Context, env process.Env, access remote.Access, r Request)
 	if err != nil {
 		return triage.Delivery{}, command.Usage(err)
 	}
+	if r.File == "" {
+		e.Fetched = env.Now() // there was no event
+	}
 	if e.Name == triage.EventSchedule && e.Issue == nil {
 		return triage.Delivery{}, command.Usagef("only the action searches for the issues of a scheduled run; " +
 			"to see the decision on one issue, use --issue OWNER/REPO#N --event-name schedule")

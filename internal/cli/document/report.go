@@ -25,6 +25,7 @@ type Report struct {
 	Status     runner.Status         `json:"status"`
 	Reason     string                `json:"reason"`
 	DryRun     bool                  `json:"dry_run"`
+	ReadAgain  string                `json:"read_again,omitempty"` // why the issue was read again
 	Actions    []Action              `json:"actions"`
 	Executed   int                   `json:"executed"`
 	CommentURL string                `json:"comment_url"`
@@ -57,7 +58,7 @@ func ReportOf(rep runner.Report) Report {
 	return Report{
 		Version: 1, Event: rep.Event, Repo: rep.Repo, Issue: rep.Issue, IssueURL: rep.IssueURL,
 		TaskID: rep.TaskID, Decision: rep.Decision, Rationale: rep.Rationale, By: rep.By,
-		Status: rep.Status, Reason: rep.Reason, DryRun: rep.DryRun,
+		Status: rep.Status, Reason: rep.Reason, DryRun: rep.DryRun, ReadAgain: rep.ReadAgain,
 		Actions: ActionsOf(rep), Executed: rep.Executed, CommentURL: rep.CommentURL,
 		Rules: append([]Rule{}, RulesOf(rep)...), Warnings: append([]string{}, rep.Warnings...),
 	}
@@ -127,6 +128,8 @@ func whyOf(t rules.RuleTrace, event string) string {
 		return "it does not listen to " + event
 	case rules.False:
 		return "false: " + condition
+	case rules.Later:
+		return "true only since the event: " + condition
 	case rules.Cut:
 		return "an earlier rule stopped the evaluation"
 	case rules.Unreached:

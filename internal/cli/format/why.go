@@ -33,6 +33,8 @@ func outcomeText(r rules.RuleTrace) string {
 		return "does not listen to this event " + place
 	case rules.False:
 		return "its condition is false " + place
+	case rules.Later:
+		return "its condition became true only after the event " + place
 	case rules.Cut:
 		return "an earlier rule stopped " + place
 	case rules.Unreached:
@@ -58,7 +60,7 @@ func writePart(b *strings.Builder, w rules.Why, depth int) {
 // A RuleJSON explains in JSON why a rule fired or did not fire.
 type RuleJSON struct {
 	ID      string        `json:"id"`
-	Outcome rules.Outcome `json:"outcome"` // matched, event, condition, stopped, unreached; empty: it failed
+	Outcome rules.Outcome `json:"outcome"` // matched, event, condition, later, stopped, unreached; empty: it failed
 	File    string        `json:"file"`
 	Line    int           `json:"line"`
 	Why     *PartJSON     `json:"why"`   // null: no condition, or the event does not concern the rule

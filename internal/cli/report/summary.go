@@ -26,6 +26,9 @@ func Summary(res Result, version string, err error) string {
 	var b strings.Builder
 	b.WriteString(headline(rep) + "\n\n")
 	writeWhy(&b, rep, err)
+	if rep.ReadAgain != "" {
+		b.WriteString("The issue was read again, because " + rep.ReadAgain + ".\n\n")
+	}
 	if res.Survey != nil {
 		surveyTable(&b, *res.Survey)
 	}

@@ -40,6 +40,9 @@ func Text(res Result, p format.Painter) string {
 	line("decision", p.Bold(string(rep.Decision)))
 	line("why", sanitize.Line(rep.Rationale))
 	line("by", sanitize.Line(rep.By))
+	if rep.ReadAgain != "" {
+		line("issue", "read again, because "+rep.ReadAgain)
+	}
 	if len(rep.Actions) > 0 {
 		b.WriteString("\nplan\n")
 		printActions(&b, rep, p)

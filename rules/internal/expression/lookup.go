@@ -290,7 +290,11 @@ func (r *run) present(bots bool) (who Person, ok bool) {
 	program := f.Actor.Type == "Bot" || strings.HasSuffix(f.Actor.Login, "[bot]")
 	switch f.Event.Name {
 	case triage.EventIssues, triage.EventIssueComment, triage.EventPullRequest:
-		return Person{f.Actor.Login, f.Issue.UpdatedAt}, f.Event.Action != "opened" && (bots || !program)
+		at := f.Event.At // the issue may have been read again since
+		if at.IsZero() {
+			at = f.Issue.UpdatedAt
+		}
+		return Person{f.Actor.Login, at}, f.Event.Action != "opened" && (bots || !program)
 	}
 	return Person{}, false
 }

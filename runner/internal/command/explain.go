@@ -29,7 +29,7 @@ func Explain(list []rules.RuleWhy, room int) string {
 		case rules.NotListed:
 			unlistening++
 			continue
-		case rules.False, rules.Cut, rules.Unreached:
+		case rules.False, rules.Later, rules.Cut, rules.Unreached:
 		}
 		text := ruleText(r)
 		if cut > 0 || b.Len()+len(text) > room {

@@ -172,9 +172,11 @@ func (s *stage) payload(title string) ([]byte, error) {
 	if issue["title"], err = json.Marshal(title); err != nil {
 		return nil, err
 	}
-	// The issue was just opened, so foreman need not look for earlier actions on it.
-	if issue["created_at"], err = json.Marshal(time.Now().UTC().Truncate(time.Second)); err != nil {
-		return nil, err
+	// The issue was just opened, so foreman need not look for earlier actions on it, or read it again.
+	for _, key := range []string{"created_at", "updated_at"} {
+		if issue[key], err = json.Marshal(time.Now().UTC().Truncate(time.Second)); err != nil {
+			return nil, err
+		}
 	}
 	if event["issue"], err = json.Marshal(issue); err != nil {
 		return nil, err

@@ -19,6 +19,10 @@ const (
 	OutputActions    = "actions"
 	OutputExecuted   = "executed"
 	OutputCommentURL = "comment-url"
+	OutputAdded      = "labels-added"
+	OutputRemoved    = "labels-removed"
+	OutputClosed     = "closed"
+	OutputClosedAll  = "closed-issues"
 	OutputIssues     = "issues"
 )
 
@@ -39,6 +43,10 @@ func Outputs() []Output {
 		{OutputActions, "JSON list of the actions, each with its verdict and result. Untrusted text too."},
 		{OutputExecuted, "Number of actions carried out."},
 		{OutputCommentURL, "Address of the comment that was posted; empty without one."},
+		{OutputAdded, "JSON list of the labels that were added; of a scheduled run, each name once."},
+		{OutputRemoved, "JSON list of the labels that were removed; of a scheduled run, each name once."},
+		{OutputClosed, "`true` if the issue was closed, else `false`; empty for a scheduled run."},
+		{OutputClosedAll, "JSON list of the numbers of the issues that a scheduled run closed; empty for other events."},
 		{OutputIssues, "Counts of a scheduled run, as JSON: `found`, `decided`, `executed`, `closed`, `dropped`, `waiting`, `left`, `failed`; empty for other events."},
 	}
 }

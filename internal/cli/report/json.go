@@ -2,12 +2,15 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/cli/document"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // An Output is one output of the step.
@@ -26,9 +29,53 @@ func Outputs(res Result) []Output {
 		{actions.OutputCommentURL, rep.CommentURL},
 	}
 	if res.Survey != nil {
-		list = append(list, surveyOutput(*res.Survey))
+		changes := changesOf(res.Survey.Reports...)
+		return append(append(list, changes.labels()...),
+			Output{actions.OutputClosedAll, format.JSON(changes.closed, "")}, surveyOutput(*res.Survey))
+	}
+	changes := changesOf(rep)
+	return append(append(list, changes.labels()...), Output{actions.OutputClosed, fmt.Sprint(len(changes.closed) > 0)})
+}
+
+// changes are what runs did to labels, and the numbers of the issues that they closed. The lists are
+// not nil.
+type changes struct {
+	added, removed []string
+	closed         []int
+}
+
+// changesOf returns the changes in reports, each name and number once.
+func changesOf(reports ...runner.Report) changes {
+	c := changes{[]string{}, []string{}, []int{}}
+	for _, rep := range reports {
+		for _, a := range rep.Actions {
+			if a.State != triage.Done {
+				continue
+			}
+			switch a.Action.Type {
+			case protocol.ActionAddLabel, protocol.ActionAddLabels:
+				c.added = appendNew(c.added, a.Values...)
+			case protocol.ActionRemoveLabel:
+				c.removed = appendNew(c.removed, a.Values...)
+			case protocol.ActionCloseIssue, protocol.ActionMarkDuplicate:
+				c.closed = appendNew(c.closed, rep.Issue)
+			}
+		}
+	}
+	return c
+}
+
+func appendNew[T comparable](list []T, values ...T) []T {
+	for _, v := range values {
+		if !slices.Contains(list, v) {
+			list = append(list, v)
+		}
 	}
 	return list
+}
+
+func (c changes) labels() []Output {
+	return []Output{{actions.OutputAdded, format.JSON(c.added, "")}, {actions.OutputRemoved, format.JSON(c.removed, "")}}
 }
 
 // JSON returns a report as one object over several lines, without the last line break.

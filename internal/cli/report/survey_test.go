@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestSurveyTable bounds the table, and neutralizes untrusted text in it.
@@ -23,5 +25,39 @@ func TestSurveyTable(t *testing.T) {
 	}
 	if strings.Contains(got, "<img") || len(got) > 1<<19 {
 		t.Errorf("got %d bytes, such as %s", len(got), got[:300])
+	}
+}
+
+// TestChanges checks the outputs with the changes of labels and the closed issues.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	action := func(typ string, state triage.State, values ...string) triage.ActionResult {
+		return triage.ActionResult{Action: protocol.ActionItem{Type: typ}, State: state, Values: values}
+	}
+	one := runner.Report{Issue: 7, Actions: []triage.ActionResult{
+		action(protocol.ActionAddLabels, triage.Done, "a\"\n", "B"), action(protocol.ActionAddLabel, triage.Skipped, "c"),
+		action(protocol.ActionRemoveLabel, triage.Done, "d"), action(protocol.ActionCloseIssue, triage.Noted),
+	}}
+	two := runner.Report{Issue: 8, Actions: []triage.ActionResult{action(protocol.ActionAddLabel, triage.Done, "B"), action(protocol.ActionCloseIssue, triage.Done)}}
+	tests := []struct {
+		name string
+		res  Result
+		want string
+	}{
+		{"one", Result{Report: one}, `labels-added=["a\"\n","B"] labels-removed=["d"] closed=false`},
+		{"closed", Result{Report: two}, `labels-added=["B"] labels-removed=[] closed=true`},
+		{"scan", Result{Survey: &runner.Survey{Reports: []runner.Report{one, two, two}}}, `labels-added=["a\"\n","B"] labels-removed=["d"] closed-issues=[8]`},
+	}
+	for _, tt := range tests {
+		var got []string
+		for _, o := range Outputs(tt.res) {
+			if o.Name != "closed" && o.Name != "closed-issues" && !strings.HasPrefix(o.Name, "labels-") {
+				continue
+			}
+			got = append(got, o.Name+"="+o.Value)
+		}
+		if text := strings.Join(got, " "); text != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, text, tt.want)
+		}
 	}
 }

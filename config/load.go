@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
@@ -32,7 +33,7 @@ func Load(ctx context.Context, files Files, spec Spec) (*Config, error) {
 	_, extends := mine.at["extends"]
 	unread := extends && len(extended.files) == 0
 	both, all := sides{mine: mine, theirs: join(extended.files)}, own.and(extended)
-	c, err := compile(settle(both, variables(spec.Getenv)), both, spec.Tests && !unread)
+	c, err := compile(settle(both, variables(spec.Getenv)), both, spec.Tests && !unread, issueForms(ctx, spec.IssueForms, all))
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +68,11 @@ func (s single) Glob(context.Context, string) ([]string, error) { return nil, ni
 // compile compiles the rules of both sides into the configuration. If tests is true it also parses
 // the tests of the repository's own files, which may name inherited rules. Mistakes are recorded in
 // the files.
-func compile(c Config, b sides, tests bool) (Config, error) {
+func compile(c Config, b sides, tests bool, forms *rules.IssueForms) (Config, error) {
 	sources := b.sources()
+	if len(sources) > 0 {
+		sources[0].IssueForms = forms
+	}
 	if at := b.agentKey("when"); at.n != nil {
 		c.Agent.When, _ = rules.CompileCondition(at.f, at.n, sources...)
 	}
@@ -117,4 +121,32 @@ func (in input) problems(unread bool) (mistakes, warnings yamlfile.Problems) {
 	}
 	mistakes.Sort()
 	return mistakes, warnings
+}
+
+const (
+	issueFormFolder = ".github/ISSUE_TEMPLATE"
+	maxIssueForms   = 100
+)
+
+// issueForms reads the repository's issue forms if a file declares names for their fields. Forms that
+// cannot be read are not known; foreman rules check reports them.
+func issueForms(ctx context.Context, files Files, in input) *rules.IssueForms {
+	declared := slices.ContainsFunc(in.files, func(d sourceFile) bool { return d.sections.Forms != nil })
+	if files == nil || !declared {
+		return nil
+	}
+	names, err := files.Glob(ctx, issueFormFolder+"/*")
+	if err != nil {
+		return nil
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return !strings.HasSuffix(name, ".yml") && !strings.HasSuffix(name, ".yaml")
+	})
+	var forms rules.IssueForms
+	for _, name := range names[:min(len(names), maxIssueForms)] {
+		if src, err := files.Read(ctx, name); err == nil {
+			forms.Add(name, src)
+		}
+	}
+	return &forms
 }

@@ -51,6 +51,9 @@ type Spec struct {
 	Optional bool
 	// Rules are globs of further rule files; each must match at least one file.
 	Rules []string
+	// IssueForms is where the repository's issue forms are, if they can be read without a call to
+	// GitHub; nil: they are not known.
+	IssueForms Files
 	// Tests requests the tests in the rule files. A run leaves it false, so that a mistake in a
 	// test does not stop the run.
 	Tests bool

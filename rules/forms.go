@@ -9,6 +9,18 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
+// IssueForms are the issue forms of a repository. Rules that know them read the answers more exactly:
+// "None" is no answer to a dropdown, a comma in an option separates nothing, and headings in the
+// text of a field are told from those that GitHub wrote. The zero value has no forms.
+type IssueForms struct{ list []forms.Template }
+
+// Add adds an issue form, a file of .github/ISSUE_TEMPLATE. It ignores a file that is none.
+func (f *IssueForms) Add(name string, src []byte) {
+	if t, ok := forms.ParseTemplate(name, src); ok {
+		f.list = append(f.list, t)
+	}
+}
+
 // A FormUse is a name that rule files declare for a field of an issue form.
 type FormUse struct {
 	Name    string

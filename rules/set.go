@@ -25,6 +25,9 @@ type Source struct {
 	Forms  *yaml.Node
 	Tables *yaml.Node
 	Tests  *yaml.Node // see [ruletest.Parse]; Compile does not look at them
+	// IssueForms are the issue forms of the repository, if they are known. One source is enough to
+	// have them.
+	IssueForms *IssueForms
 }
 
 // Parse reads a rule file, a mapping with the keys version (which is 1), forms, tables, rules and
@@ -67,6 +70,14 @@ func Compile(sources ...Source) (*Set, error) {
 	for _, src := range sources {
 		if src.File != nil {
 			names.Declare(src.File, src.Forms, src.Tables)
+		}
+	}
+	for _, src := range sources {
+		if src.IssueForms != nil {
+			for _, field := range names.Forms {
+				field.Compare(src.IssueForms.list)
+			}
+			break
 		}
 	}
 	c, specs := expression.NewCompiler(names), action.Specs()

@@ -74,6 +74,7 @@ func load(ctx context.Context, s Settings, client *github.Client) (*config.Confi
 	places := places(s, client)
 	spec := s.Load
 	spec.Remote = s.Access.File
+	spec.IssueForms = s.Files // reading them from the default branch would cost calls
 	if spec.Path == config.DefaultPath {
 		spec.Path = config.Default(ctx, s.Files) // either file of the workspace counts before the default branch
 	}

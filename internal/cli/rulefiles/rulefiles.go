@@ -27,6 +27,7 @@ func Load(ctx context.Context, env process.Env, spec config.Spec) (*config.Confi
 		return nil, nil, err
 	}
 	spec.Tests = true
+	spec.IssueForms = files.Anywhere{Dir: dir}
 	spec.Getenv = config.AnyVariable(env.Getenv)
 	spec.Remote = remote.FromEnv(env).File
 	if len(spec.Rules) == 0 {

@@ -38,9 +38,9 @@ func charge(place *ast.Node, loop bool) {
 		*place = wrap("__made", n)
 	case changesCase(n):
 		b := n.(*ast.BuiltinNode)
-		*place = wrapped("__"+b.Name, n, b.Arguments[0], reflect.TypeFor[func(*run, string) string]())
+		*place = replaced("__"+b.Name, n, reflect.TypeFor[func(*run, string) string](), b.Arguments[0])
 	case measuresText(n):
-		*place = wrapped("__len", n, n.(*ast.BuiltinNode).Arguments[0], reflect.TypeFor[func(*run, string) int]())
+		*place = replaced("__len", n, reflect.TypeFor[func(*run, string) int](), n.(*ast.BuiltinNode).Arguments[0])
 	}
 }
 
@@ -147,15 +147,9 @@ func integer(value int, where ast.Node) ast.Node {
 var wrapperType = reflect.TypeFor[func(*run, any) any]()
 
 // wrap returns n inside a call that charges and returns n's value. The call has the type of n.
-func wrap(name string, n ast.Node) ast.Node { return wrapped(name, n, n, wrapperType) }
+func wrap(name string, n ast.Node) ast.Node { return replaced(name, n, wrapperType, n) }
 
-// wrapped returns a call of a function of type fn with the argument arg. The call has the place and
-// the type of n.
-func wrapped(name string, n, arg ast.Node, fn reflect.Type) ast.Node {
-	return replaced(name, n, fn, arg)
-}
-
-// replaced is [wrapped] with any number of arguments.
+// replaced returns a call of a function of type fn. The call has the place and the type of n.
 func replaced(name string, n ast.Node, fn reflect.Type, args ...ast.Node) ast.Node {
 	c := call(name, n, args...).(*ast.CallNode)
 	c.Callee.SetType(fn)

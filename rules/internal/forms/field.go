@@ -38,6 +38,12 @@ type Field struct {
 	File     *yamlfile.File
 	Node     *yaml.Node // of the heading
 	TypeNode *yaml.Node // nil: the declaration has no type
+
+	// The field in the forms of the repository; see [Field.Compare].
+	templates []Template
+	compared  bool     // a form has the heading
+	dropdown  bool     // every field with the heading is a dropdown
+	options   []string // options that contain a comma, the longest first
 }
 
 // fieldKeys are the keys of a field in the file.

@@ -131,6 +131,11 @@ func FuzzForms(f *testing.F) {
 	}
 	f.Add("### A\n\n- [x] b, c\n\n```sh\n### A\n```\n### A\r\n\r\nd")
 	f.Fuzz(func(t *testing.T, body string) {
+		if form, ok := ParseTemplate("a.yml", []byte("body: [{type: textarea, attributes: {label: A}}, {type: textarea, attributes: {label: b}}]")); ok {
+			field := &Field{key: "a", Type: Text}
+			field.Compare([]Template{form})
+			NewReader(body).Value(field)
+		}
 		lines := markdown.Lines(body)
 		if n := len(lines); n > strings.Count(body, "\n")+1 {
 			t.Errorf("%d lines", n)
@@ -147,4 +152,104 @@ func FuzzForms(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestRepeatedHeadings reads a field whose heading is also in the text of another field.
+func TestRepeatedHeadings(t *testing.T) {
+	t.Parallel()
+	form, ok := ParseTemplate("form.yml", []byte(`
+body:
+  - {type: markdown, attributes: {value: Thanks}}
+  - {type: textarea, attributes: {label: What}}
+  - {type: input, attributes: {label: Version}}
+  - {type: textarea, attributes: {label: Logs}}
+`))
+	if !ok {
+		t.Fatal("no form")
+	}
+	for _, tt := range []struct{ name, body, want, known string }{
+		{"once", "### What\n\na\n\n### Version\n\n1\n\n### Logs\n\nb", "1", "1"},
+		{"pasted before", "### What\n\na\n\n### Version\n\n9\n\n### Version\n\n1\n\n### Logs\n\nb", "1", "1"},
+		{"pasted before, without blank lines", "### What\n\n### Version\n9\n### Logs\nx\n\n### Version\n\n1\n\n### Logs\n\nb", "1", "1"},
+		{"pasted after", "### What\n\na\n\n### Version\n\n1\n\n### Logs\n\nb\n\n### Version\n\n9", "1", "1"},
+		{"an issue pasted before", "### What\n\n### What\n\nx\n\n### Version\n\n9\n\n### Logs\n\ny\n\n### Version\n\n1\n\n### Logs\n\nb", "9", "1"},
+		{"an issue pasted after", "### What\n\na\n\n### Version\n\n1\n\n### Logs\n\n### What\n\nx\n\n### Version\n\n9\n\n### Logs\n\ny", "1", "1"},
+		{"in a comment", "### What\n\n<!--\n### Version\n\n9\n-->\n\n### Version\n\n1\n\n### Logs\n\nb", "1", "1"},
+		{"only in a comment", "### What\n\n<!-- ### Old\n\n### Version\n\n9\n\n-->\n\n### Logs\n\nb", "", ""},
+		{"after a comment that is not closed", "### What\n\n<!-- a\n\n### Version\n\n1\n\n### Logs\n\nb", "1", "1"},
+		{"after a comment in code", "### What\n\n```\n<!--\n```\n\n### Version\n\n1\n\n### Logs\n\n-->", "1", "1"},
+		{"after code in a comment", "### What\n\n<!--\n```\n-->\n\n### Version\n\n1\n\n### Logs\n\n```\n", "1", "1"},
+		{"another form", "### Other\n\na\n\n### Version\n\n1", "1", "1"},
+	} {
+		for known, want := range map[bool]string{false: tt.want, true: tt.known} {
+			field := &Field{key: "version", Type: Text}
+			if known {
+				field.Compare([]Template{form})
+			}
+			if got := NewReader(tt.body).Value(field).Text; got != want {
+				t.Errorf("%s, form known %t: got %q, want %q", tt.name, known, got, want)
+			}
+		}
+	}
+}
+
+// TestLargeForm reads the worst texts as answers to a form with 200 fields.
+func TestLargeForm(t *testing.T) {
+	t.Parallel()
+	src, answers := strings.Builder{}, strings.Builder{}
+	src.WriteString("body:\n")
+	for i := range 200 {
+		fmt.Fprintf(&src, "  - {type: textarea, attributes: {label: F%d, options: [\"a, b\"]}}\n", i)
+		fmt.Fprintf(&answers, "### F%d\n\n%d\n\n", i, i)
+	}
+	form, ok := ParseTemplate("form.yml", []byte(src.String()))
+	if !ok {
+		t.Fatal("no form")
+	}
+	for _, pasted := range []string{"", "### F0\n", strings.Repeat("### x\n", 10_000), answers.String(), strings.Repeat("### F7\n\n", 5000)} {
+		body := strings.Replace(answers.String(), "\n\n17\n\n", "\n\n17\n\n"+pasted, 1)
+		for _, i := range []int{0, 17, 18, 199} {
+			field := &Field{key: fmt.Sprintf("f%d", i), Type: Text}
+			field.Compare([]Template{form})
+			if got := NewReader(body).Value(field).Text; got != fmt.Sprint(i) {
+				t.Errorf("F%d with %.20q pasted into F17: got %.20q", i, pasted, got)
+			}
+		}
+	}
+}
+
+// TestKnownOptions reads answers to fields of a form.
+func TestKnownOptions(t *testing.T) {
+	t.Parallel()
+	form, _ := ParseTemplate("form.yml", []byte(`
+body:
+  - {type: dropdown, attributes: {label: System, multiple: true, options: ["Windows 10", "Windows 10, 11", "Windows 10, 11, server", Linux]}}
+  - {type: dropdown, attributes: {label: Part, options: [CLI, "Server, client"]}}
+  - {type: textarea, attributes: {label: What}}
+`))
+	for _, tt := range []struct {
+		heading, typ, in string
+		list             []string
+		text             string
+	}{
+		{"system", List, "Windows 10, 11, Linux", []string{"Windows 10, 11", "Linux"}, ""},
+		{"system", List, "Linux, Windows 10, 11, server, Windows 10", []string{"Linux", "Windows 10, 11, server", "Windows 10"}, ""},
+		{"system", List, "Windows 10, 110", []string{"Windows 10", "110"}, ""},
+		{"system", List, "None", []string{}, ""},
+		{"part", Text, "None", []string{}, ""},
+		{"part", Text, "Server, client", nil, "Server, client"},
+		{"part", List, "Server, client", []string{"Server, client"}, ""},
+		{"what", Text, "None", nil, "None"},
+		{"what", List, "None", []string{}, ""},
+		{"what", Text, "_No response_", []string{}, ""},
+		{"other", Text, "None", nil, "None"},
+		{"other", List, "a, None", []string{"a", "None"}, ""},
+	} {
+		field := &Field{key: tt.heading, Type: tt.typ}
+		field.Compare([]Template{form})
+		got := field.value(markdown.Lines(tt.in))
+		if diff := cmp.Diff(tt.list, got.List); diff != "" || got.Text != tt.text {
+			t.Errorf("%s %s %q: got %+v", tt.heading, tt.typ, tt.in, got)
+		}
+	}
 }

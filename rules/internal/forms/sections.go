@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/rules/internal/markdown"
@@ -9,6 +10,7 @@ import (
 // A section is the text between a heading and the next heading.
 type section struct {
 	heading string
+	apart   bool // blank lines are around the heading, as GitHub writes it
 	lines   []markdown.Line
 }
 
@@ -24,20 +26,60 @@ func sectionsOf(body string) []section {
 		}
 		start = at + 1
 	}
+	blank := func(i int) bool { return i < 0 || i >= len(lines) || strings.TrimSpace(lines[i].Text) == "" }
 	for i, l := range lines {
 		if heading, ok := headingOf(l); ok {
 			end(i)
-			list = append(list, section{heading: heading})
+			list = append(list, section{heading: heading, apart: blank(i-1) && blank(i+1)})
 		}
 	}
 	end(len(lines))
 	return list
 }
 
+// answers returns the section of each heading. A heading may occur again in the text of a field, for
+// example in a log or in another issue that the author pasted.
+func answers(list []section, templates []Template) map[string]section {
+	first := map[string][]int{}
+	for i, s := range list {
+		first[s.heading] = append(first[s.heading], i)
+	}
+	chosen := make(map[string]section, len(first))
+	for heading, at := range first {
+		chosen[heading] = list[likely(list, at)]
+	}
+	if len(first) < len(list) {
+		for _, t := range templates {
+			if found, ok := t.align(list); ok {
+				for i, heading := range t.order {
+					chosen[heading] = list[found[i]]
+				}
+				break
+			}
+		}
+	}
+	return chosen
+}
+
+// likely returns which of several sections with the same heading GitHub wrote, when the order of the
+// fields is not known. GitHub writes blank lines around a heading. Of headings that follow each
+// other, the earlier ones belong to the text of the field before them. Of others the first counts,
+// so that text in a later field cannot replace it.
+func likely(list []section, at []int) int {
+	if apart := slices.DeleteFunc(slices.Clone(at), func(i int) bool { return !list[i].apart }); len(apart) > 0 {
+		at = apart
+	}
+	last := len(at) - 1
+	if at[last]-at[0] == last {
+		return at[last]
+	}
+	return at[0]
+}
+
 // headingOf returns the text of a third-level heading; ok is false for other lines.
 func headingOf(l markdown.Line) (string, bool) {
 	text, ok := markdown.Outdent(l.Text)
-	if !ok || l.Code {
+	if !ok || l.Code || l.Comment {
 		return "", false
 	}
 	text, ok = strings.CutPrefix(text, "###")

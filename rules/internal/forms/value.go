@@ -17,8 +17,11 @@ const (
 	maxItem  = 256 // characters of an item; longer ones are left out
 )
 
-// noResponse is the text that GitHub writes for an empty field.
-const noResponse = "_No response_"
+// The texts that GitHub writes for an empty field. Only a dropdown can have none.
+const (
+	noResponse = "_No response_"
+	none       = "None"
+)
 
 // A Value is the value of a field. The field's type decides which of Text, Number and List is set.
 type Value struct {
@@ -45,14 +48,7 @@ func (r *Reader) Value(d *Field) Value {
 		return v
 	}
 	if r.sections == nil {
-		r.sections, r.values = map[string]section{}, map[*Field]Value{}
-		for _, s := range sectionsOf(r.body) {
-			// The first section of a heading wins, so text pasted into a later field cannot replace
-			// it.
-			if _, twice := r.sections[s.heading]; !twice {
-				r.sections[s.heading] = s
-			}
-		}
+		r.sections, r.values = answers(sectionsOf(r.body), d.templates), map[*Field]Value{}
 	}
 	v := d.value(r.sections[d.key].lines)
 	r.values[d] = v
@@ -62,7 +58,7 @@ func (r *Reader) Value(d *Field) Value {
 // value parses the text under the field's heading.
 func (d *Field) value(lines []markdown.Line) Value {
 	text := content(lines)
-	if text == "" || text == noResponse {
+	if text == "" || text == noResponse || text == none && (d.Type == List || d.dropdown) {
 		return d.none()
 	}
 	switch d.Type {
@@ -79,7 +75,7 @@ func (d *Field) value(lines []markdown.Line) Value {
 		}
 		return Value{Number: n}
 	case List:
-		list := listed(text)
+		list := listed(text, d.options)
 		return Value{List: list, Absent: len(list) == 0}
 	case Checkboxes:
 		list := ticked(lines)
@@ -147,11 +143,15 @@ func parseNumber(s string) (float64, bool) {
 }
 
 // listed splits a list into items. GitHub writes the options of a dropdown in one line, separated
-// by commas. Lines count as items, too, with or without a list marker.
-func listed(text string) []string {
+// by commas. Lines count as items, too, with or without a list marker. options are those that
+// contain a comma, the longest first.
+func listed(text string, options []string) []string {
 	list := []string{}
 	for line := range strings.Lines(text) {
-		for item := range strings.SplitSeq(listItem(line), ",") {
+		rest, more := listItem(line), true
+		for more {
+			var item string
+			item, rest, more = cutItem(strings.TrimLeft(rest, " \t"), options)
 			item = strings.TrimSpace(item)
 			if item == "" || utf8.RuneCountInString(item) > maxItem {
 				continue
@@ -163,6 +163,19 @@ func listed(text string) []string {
 		}
 	}
 	return list
+}
+
+// cutItem returns the first item of a line, and the text after its comma. An option is one item.
+func cutItem(line string, options []string) (item, rest string, more bool) {
+	for _, o := range options {
+		after, found := strings.CutPrefix(line, o)
+		after = strings.TrimLeft(after, " \t")
+		if found && (after == "" || after[0] == ',') {
+			_, rest, more = strings.Cut(after, ",")
+			return o, rest, more
+		}
+	}
+	return strings.Cut(line, ",")
 }
 
 // ticked returns the texts of the ticked checkboxes.

@@ -10,6 +10,9 @@ import (
 type Line struct {
 	Text string
 	Code bool // belongs to fenced code; true for the fences, too
+	// Comment is true in a comment of HTML that begins a line, which GitHub does not show. The last
+	// line may show text after the comment.
+	Comment bool
 }
 
 // A fence is a line that may begin or end fenced code.
@@ -27,17 +30,25 @@ type fence struct {
 func Lines(s string) []Line {
 	lines := make([]Line, 0, strings.Count(s, "\n")+1)
 	var fences []fence
+	last := -1 // the last line that ends a comment
 	for text := range strings.Lines(s) {
 		text = strings.TrimRight(text, "\r\n")
 		if f, ok := ParseFence(text); ok {
 			f.line = len(lines)
 			fences = append(fences, f)
 		}
+		if strings.Contains(text, commentEnd) {
+			last = len(lines)
+		}
 		lines = append(lines, Line{Text: text})
 	}
 	// A fence that is at least as long as an unclosed one is unclosed, too.
 	endless := map[byte]int{}
+	open := 0 // the first line that may begin a comment
 	for i := 0; i < len(fences); i++ {
+		if open = comments(lines, open, fences[i].line, last); open > fences[i].line {
+			continue // the fence is in a comment
+		}
 		if least := endless[fences[i].Char]; least > 0 && fences[i].Length >= least {
 			continue
 		}
@@ -49,10 +60,35 @@ func Lines(s string) []Line {
 		for l := fences[i].line; l <= fences[end].line; l++ {
 			lines[l].Code = true
 		}
+		open = fences[end].line + 1
 		i = end
 	}
+	comments(lines, open, len(lines), last)
 	return lines
 }
+
+// comments marks the lines of the comments that begin in lines[from:to] and end at last or before. A
+// comment that is never closed is none, because people forget to close it. It returns the line after
+// the last comment, or to if that is later.
+func comments(lines []Line, from, to, last int) int {
+	for i := from; i < to && i <= last; i++ {
+		text, ok := Outdent(lines[i].Text)
+		if !ok || !strings.HasPrefix(text, "<!--") {
+			continue
+		}
+		for {
+			lines[i].Comment = true
+			if strings.Contains(lines[i].Text, commentEnd) {
+				break
+			}
+			i++
+		}
+		from = i + 1
+	}
+	return max(from, to)
+}
+
+const commentEnd = "-->"
 
 // closes returns the index of the fence that closes the fence at i, or -1.
 func closes(fences []fence, i int) int {

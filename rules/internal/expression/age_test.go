@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +126,42 @@ func TestIdleOfOldCommits(t *testing.T) {
 		})
 		if got, err := eval(&v.machine, x, v.env); err != nil || got != true {
 			t.Errorf("%s: got %v, %v", src, got, err)
+		}
+	}
+}
+
+// TestIdleOfComments checks that idle("comments") counts only people's comments, on the timeline and
+// in the event, and that it is the age of an issue without one.
+func TestIdleOfComments(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 4, 30, 12, 0, 0, 0, time.UTC)
+	comment := facts.Change{Kind: "commented", Human: true, At: now.AddDate(0, 0, -5)}
+	others := []facts.Change{{Kind: "labeled", Human: true, At: now.AddDate(0, 0, -2)}, {Kind: "commented", At: now.AddDate(0, 0, -1)}}
+	tests := []struct {
+		name  string
+		past  []facts.Change
+		event triage.Event
+		actor string
+		want  int // days
+	}{
+		{"a comment, then other changes", append([]facts.Change{comment}, others...), triage.Event{Name: "schedule"}, "", 5},
+		{"no comment", others, triage.Event{Name: "schedule"}, "", 9},
+		{"the event is a comment", others, triage.Event{Name: "issue_comment", Action: "created"}, "User", 0},
+		{"the event is a program's comment", others, triage.Event{Name: "issue_comment", Action: "created"}, "Bot", 9},
+		{"the event edits a comment", []facts.Change{comment}, triage.Event{Name: "issue_comment", Action: "edited"}, "User", 5},
+		{"the event is no comment", []facts.Change{comment}, triage.Event{Name: "issues", Action: "labeled"}, "User", 5},
+	}
+	for _, tt := range tests {
+		x, err := NewCompiler(symbols.New()).compile(fmt.Sprintf(`idle("comments") == duration("%dd")`, tt.want), Bool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := NewEvaluation(facts.Facts{
+			Now: now, Event: tt.event, Actor: triage.Actor{Login: "ann", Type: tt.actor}, Lookup: facts.Known{History: facts.Timeline{Changes: tt.past}},
+			Issue: triage.Issue{Author: "mona", CreatedAt: now.AddDate(0, 0, -9), UpdatedAt: now},
+		})
+		if got, err := eval(&v.machine, x, v.env); err != nil || got != true {
+			t.Errorf("%s: got %v, %v", tt.name, got, err)
 		}
 	}
 }

@@ -220,23 +220,29 @@ func (r *run) since(t time.Time) (any, error) {
 	return max(0, r.facts.Now.Sub(t)), nil
 }
 
-// withBots is the argument of idle that makes changes by programs count.
-const withBots = "bots"
+// The arguments of idle.
+const (
+	withBots     = "bots"     // changes by programs count, too
+	onlyComments = "comments" // only people's comments count
+)
 
-// idle implements idle() and idle("bots").
+// idle implements idle(), idle("bots") and idle("comments").
 func idle(args ...any) (any, error) {
-	r := arg[*run](args, 0)
-	if len(args) == 1 {
-		who, err := r.lastHuman()
-		if err != nil {
-			return nil, err
-		}
-		return r.since(who.At)
+	r, who := arg[*run](args, 0), ""
+	if len(args) > 1 {
+		who = arg[string](args, 1)
 	}
-	if who := arg[string](args, 1); who != withBots {
+	counts := func(c facts.Change) bool { return c.Human }
+	switch who {
+	case "":
+	case withBots:
+		counts = func(c facts.Change) bool { return !c.Ours }
+	case onlyComments:
+		counts = func(c facts.Change) bool { return c.Human && c.Kind == "commented" }
+	default:
 		return nil, cannotCount(who)
 	}
-	last, err := r.last(func(c facts.Change) bool { return !c.Ours }, true)
+	last, err := r.last(counts, who)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +251,7 @@ func idle(args ...any) (any, error) {
 
 // cannotCount returns the error for any other argument of idle.
 func cannotCount(who string) error {
-	return fmt.Errorf("idle takes no argument, or %q to include programs; got %q", withBots, text.Shorten(who, text.Quoted))
+	return fmt.Errorf("idle takes no argument, %q to include programs, or %q for comments alone; got %q", withBots, onlyComments, text.Shorten(who, text.Quoted))
 }
 
 // A Person is the author of a change on an issue.
@@ -259,13 +265,14 @@ func lastHumanOf(args ...any) (any, error) { return arg[*run](args, 0).lastHuman
 
 // lastHuman returns the person who changed the issue last.
 func (r *run) lastHuman() (Person, error) {
-	return r.last(func(c facts.Change) bool { return c.Human }, false)
+	return r.last(func(c facts.Change) bool { return c.Human }, "")
 }
 
 // last returns who made the newest change for which counts is true, or the issue's author if there
 // is none since the issue was opened. The author may be a program. Changes older than the issue,
-// such as commits of a pull request, are ignored. It fails when the known timeline is too short.
-func (r *run) last(counts func(facts.Change) bool, bots bool) (Person, error) {
+// such as commits of a pull request, are ignored. It fails when the known timeline is too short. who
+// is the argument of idle, for the change that the event is.
+func (r *run) last(counts func(facts.Change) bool, who string) (Person, error) {
 	c, found, p, err := r.newest(func(c facts.Change) bool { return counts(c) && active(c.Kind) })
 	if err != nil {
 		return Person{}, err
@@ -274,8 +281,8 @@ func (r *run) last(counts func(facts.Change) bool, bots bool) (Person, error) {
 	if found && !c.At.Before(last.At) {
 		last = Person{c.Login, c.At}
 	}
-	if who, ok := r.present(bots); ok && who.At.After(last.At) {
-		return who, nil
+	if now, ok := r.present(who); ok && now.At.After(last.At) {
+		return now, nil
 	}
 	if !found && p.Partial {
 		return Person{}, errPartial
@@ -284,9 +291,10 @@ func (r *run) last(counts func(facts.Change) bool, bots bool) (Person, error) {
 }
 
 // present returns the actor of the event if the event changes an existing issue. Some changes, such
-// as edits of a text, are missing from the timeline. With bots, programs count, too.
-func (r *run) present(bots bool) (who Person, ok bool) {
+// as edits of a text, are missing from the timeline. who is the argument of idle.
+func (r *run) present(who string) (now Person, ok bool) {
 	f := r.facts
+	comment := f.Event.Name == triage.EventIssueComment && f.Event.Action == "created"
 	program := f.Actor.Type == "Bot" || strings.HasSuffix(f.Actor.Login, "[bot]")
 	switch f.Event.Name {
 	case triage.EventIssues, triage.EventIssueComment, triage.EventPullRequest:
@@ -294,7 +302,7 @@ func (r *run) present(bots bool) (who Person, ok bool) {
 		if at.IsZero() {
 			at = f.Issue.UpdatedAt
 		}
-		return Person{f.Actor.Login, at}, f.Event.Action != "opened" && (bots || !program)
+		return Person{f.Actor.Login, at}, f.Event.Action != "opened" && (who == withBots || !program) && (who != onlyComments || comment)
 	}
 	return Person{}, false
 }
@@ -457,11 +465,11 @@ func similar(args ...any) (any, error) {
 // wordsPerStep is the number of bytes that are split into words in the time of one step.
 const wordsPerStep = 16
 
-// idleIs compares idle() or idle("bots") with a duration.
+// idleIs compares idle(), with or without an argument, with a duration.
 func idleIs(args ...any) (any, error) {
 	r, op, than := arg[*run](args, 0), arg[string](args, 1), arg[time.Duration](args, len(args)-1)
 	who := args[2 : len(args)-1]
-	if len(who) == 1 && who[0] != withBots {
+	if len(who) == 1 && who[0] != withBots && who[0] != onlyComments {
 		return nil, cannotCount(arg[string](who, 0))
 	}
 	if holds, sure := r.byTimes(op, than); sure {

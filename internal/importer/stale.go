@@ -7,6 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/importer/staleversions"
 	"github.com/org/foreman-action/internal/importer/workflow"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
@@ -47,7 +48,7 @@ func readStale(doc document, _ step) reading {
 	case len(steps) > 0:
 	case yamlfile.Child(root, "jobs") != nil || yamlfile.Child(root, "runs") != nil:
 		return mistaken(wrong(root, "no step of this workflow uses actions/stale"))
-	case !slices.ContainsFunc(pairsOf(root), func(p pair) bool { return slices.Contains(staleInputs(), p.key.Value) }):
+	case !slices.ContainsFunc(pairsOf(root), func(p pair) bool { return slices.Contains(staleversions.Inputs(), p.key.Value) }):
 		return mistaken(wrong(root, "this is neither a workflow that uses actions/stale nor a mapping of its inputs"))
 	default:
 		add(step{use: workflow.Use{Root: root, Step: root}, with: root})
@@ -103,9 +104,13 @@ func staleHints(workflow *yaml.Node) findings {
 // staleStep returns the rules of one step. dry reports whether the step has debug-only, and writes
 // nothing. later means that other steps precede this one.
 func staleStep(s step, later bool) (out part, dry bool) {
-	in := &inputs{source: s, wrong: map[*yaml.Node]bool{}}
+	in := &inputs{source: s, wrong: map[*yaml.Node]bool{}, has: staleversions.InputsOf(s.version)}
 	if s.with != nil {
 		in.checkKeys()
+	}
+	if why := staleversions.Fault(s.version); why != "" {
+		in.stop = true
+		in.add(lost(s.use.Step, "version %s of actions/stale %s; no rules were imported. A newer version in the workflow can be imported", s.version, why))
 	}
 	if later {
 		in.add(lost(s.use.Step, "in actions/stale an action of an earlier step in the same run counts as an update for this step; in Foreman it does not"))
@@ -125,7 +130,9 @@ func staleStep(s step, later bool) (out part, dry bool) {
 		out.rules = append(out.rules, r.final("-issues")...)
 		out.rules = append(out.rules, prs[i].final("-prs")...)
 	}
-	out.found = in.findings
+	if out.found = in.findings; in.stop {
+		out.rules = nil
+	}
 	return out, dry
 }
 

@@ -9,23 +9,9 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/importer/staleversions"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
-
-// staleInputs are the inputs of actions/stale.
-func staleInputs() []string {
-	return strings.Fields(`repo-token stale-issue-message stale-pr-message close-issue-message close-pr-message
-		days-before-stale days-before-issue-stale days-before-pr-stale days-before-close days-before-issue-close
-		days-before-pr-close stale-issue-label close-issue-label exempt-issue-labels close-issue-reason stale-pr-label
-		close-pr-label exempt-pr-labels exempt-milestones exempt-issue-milestones exempt-pr-milestones
-		exempt-all-milestones exempt-all-issue-milestones exempt-all-pr-milestones only-labels any-of-labels
-		any-of-issue-labels any-of-pr-labels only-issue-labels only-pr-labels operations-per-run
-		remove-stale-when-updated remove-issue-stale-when-updated remove-pr-stale-when-updated debug-only ascending
-		sort-by delete-branch start-date exempt-assignees exempt-issue-assignees exempt-pr-assignees
-		exempt-all-assignees exempt-all-issue-assignees exempt-all-pr-assignees exempt-draft-pr enable-statistics
-		labels-to-add-when-unstale labels-to-remove-when-stale labels-to-remove-when-unstale ignore-updates
-		ignore-issue-updates ignore-pr-updates include-only-assigned only-issue-types`)
-}
 
 // An inputs reads the inputs of one step as plain values, and collects findings about them. It is
 // not safe for concurrent use.
@@ -33,6 +19,8 @@ type inputs struct {
 	source   step
 	findings findings
 	wrong    map[*yaml.Node]bool // nodes with a reported mistake, because issues and pull requests share inputs
+	has      map[string]bool     // the inputs that the version of the tool has
+	stop     bool                // no rules: a value is unknown, or the tool fails
 }
 
 // add adds a finding.
@@ -46,7 +34,7 @@ func (in *inputs) mistake(n *yaml.Node, format string, args ...any) {
 	}
 }
 
-// checkKeys reports the inputs that have no counterpart.
+// checkKeys reports the inputs that have no counterpart, and those whose value makes the tool fail.
 func (in *inputs) checkKeys() {
 	without := map[string]string{
 		"operations-per-run": "Foreman has its own limits for a scheduled run; policy.max_writes_per_hour limits the writes to one issue",
@@ -54,26 +42,48 @@ func (in *inputs) checkKeys() {
 		"sort-by":            "Foreman has no setting for the order of the issues",
 		"delete-branch":      "Foreman does not delete branches",
 	}
+	known := staleversions.Inputs()
 	for _, p := range pairsOf(in.source.with) {
 		key := p.key.Value
 		switch reason := without[key]; {
-		case !slices.Contains(staleInputs(), key):
-			in.add(lost(p.key, "unknown input %s%s", quoted(key), yamlfile.DidYouMean(key, staleInputs())))
+		case !slices.Contains(known, key):
+			in.add(lost(p.key, "unknown input %s%s", quoted(key), yamlfile.DidYouMean(key, known)))
+		case !in.has[key]:
+			in.add(lost(p.key, "version %s of actions/stale has no input %s and ignores it", in.source.version, key))
 		case reason != "" && !strings.EqualFold(p.value.Value, "false"):
 			in.add(lost(p.key, "%s: %s", key, reason))
 		}
 	}
+	for _, name := range []string{"days-before-stale", "days-before-close", "stale-issue-label", "stale-pr-label", "operations-per-run"} {
+		if text, n, found := in.source.input(name); n != nil && text == "" && len(found) == 0 {
+			in.stop = true
+			in.add(lost(n, "%s is empty in a scheduled run, so actions/stale fails; no rules were imported", name))
+		}
+	}
 }
 
-// at returns the value of an input; nil if it is missing.
-func (in *inputs) at(name string) *yaml.Node { return yamlfile.Child(in.source.with, name) }
+// at returns the value of an input; nil if it is missing, or if the version of the tool lacks it.
+func (in *inputs) at(name string) *yaml.Node {
+	if !in.has[name] {
+		return nil
+	}
+	return yamlfile.Child(in.source.with, name)
+}
 
 // get returns the first of the inputs that is not empty. Callers list a special input before the
 // general one.
 func (in *inputs) get(names ...string) (string, *yaml.Node) {
 	for _, name := range names {
+		if !in.has[name] {
+			continue
+		}
 		text, n, found := in.source.input(name)
-		in.findings = append(in.findings, found...)
+		for _, f := range found {
+			if f.kind == noCounterpart {
+				f.msg, in.stop = name+": the value of the workflow's expression is unknown, so no rules were imported", true
+			}
+			in.add(f)
+		}
 		if text != "" {
 			return text, n
 		}
@@ -140,7 +150,8 @@ func (in *inputs) message(name string) string {
 	}
 	text := repository.ReplaceAllLiteralString(template(strings.TrimSpace(in.source.use.Expand(n.Value, in.source.names))), "{{ repo.full_name }}")
 	if strings.Contains(text, "${{") {
-		in.add(lost(n, "%s: the workflow's expression was copied as plain text", name))
+		in.stop = true
+		in.add(lost(n, "%s: the value of the workflow's expression is unknown, so no rules were imported", name))
 	}
 	return text
 }

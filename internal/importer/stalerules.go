@@ -3,11 +3,14 @@ package importer
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/importer/staleversions"
 )
 
 // span returns a number of days as a duration.
@@ -31,13 +34,29 @@ func staleRules(in *inputs, kind string) []lasting {
 	label := in.label("Stale", "stale-"+kind+"-label")
 	skip := exempt(in, kind)
 	mark, shut := marking(in, kind, label, skip.none()), closing(in, kind, label, skip.none())
+	many := map[string]string{"issue": "issues", "pr": "pull requests"}[kind]
+	if in.message("stale-"+kind+"-message") == "" && staleversions.NeedsMessage(in.source.version, in.marks(kind) >= 0) {
+		in.add(lost(in.source.use.Step, "no rules for %s, because actions/stale before version 4 skips them without stale-%s-message", many, kind))
+		return make([]lasting, 4)
+	}
 	if len(mark.then)+len(shut.then) == 0 {
-		many := map[string]string{"issue": "issues", "pr": "pull requests"}[kind]
 		in.add(lost(in.nearest("days-before-"+kind+"-stale", "days-before-stale"),
 			"no rules for %s, which are neither marked nor closed; actions/stale still removes the label %s that somebody else added", many, quoted(label)))
 		return make([]lasting, 4)
 	}
+	if in.closes(kind) == 0 && len(mark.then) > 0 && len(shut.then) > 0 && staleversions.Unmarks(in.source.version) { // in the same run
+		if shut.comment != "" {
+			mark.then = append(mark.then, do("comment", shut.comment))
+		}
+		mark.then, mark.soon = append(mark.then, shut.then...), true
+	}
 	return []lasting{mark, unmark(in, kind, label, skip), reopened(in, kind), shut}
+}
+
+// closes returns the number of days after which stale issues or pull requests are closed; negative:
+// never.
+func (in *inputs) closes(kind string) float64 {
+	return math.Trunc(in.days(7, "days-before-"+kind+"-close", "days-before-close"))
 }
 
 // nearest returns the first of the inputs that is given, or else the node of the step.
@@ -52,7 +71,11 @@ func (in *inputs) nearest(names ...string) *yaml.Node {
 
 // marks returns the number of days after which issues or pull requests are marked; negative: never.
 func (in *inputs) marks(kind string) float64 {
-	return in.days(60, "days-before-"+kind+"-stale", "days-before-stale")
+	days := in.days(60, "days-before-"+kind+"-stale", "days-before-stale")
+	if !staleversions.ParsesFractions(in.source.version) {
+		return math.Trunc(days)
+	}
+	return days
 }
 
 // marking returns the rule that adds the label to issues without activity.
@@ -62,11 +85,10 @@ func marking(in *inputs, kind, label string, free term) lasting {
 	if days < 0 {
 		return r
 	}
-	if in.source.version.Before(4, 0, 0) && isNull(in.at("stale-"+kind+"-message")) {
-		in.add(lost(in.source.use.Step, "before version 4, actions/stale marks nothing without stale-%s-message; Foreman does", kind))
-	}
 	since := is(sinceUpdate + ` > duration("` + span(days) + `")`)
-	r.comment = in.message("stale-" + kind + "-message")
+	if r.comment = in.message("stale-" + kind + "-message"); in.on("skip-stale-" + kind + "-message") {
+		r.comment = ""
+	}
 	if in.on("ignore-"+kind+"-updates", "ignore-updates") {
 		since = is(`now - issue.created_at > duration("` + span(days) + `")`)
 		if r.once = r.comment != ""; r.once {
@@ -108,7 +130,13 @@ func (e exemption) none() term { return all(e.open, not(e.labels), e.rest) }
 // exempt returns the exemption that the inputs describe.
 func exempt(in *inputs, kind string) exemption {
 	e := exemption{labels: hasLabel(in.words("exempt-" + kind + "-labels"))}
-	terms := []term{is("not issue.locked")}
+	if one, n := in.get("exempt-" + kind + "-label"); n != nil {
+		e.labels = hasLabel([]string{one})
+	}
+	var terms []term
+	if staleversions.Unmarks(in.source.version) {
+		terms = append(terms, is("not issue.locked"))
+	}
 	for _, name := range in.words("only-"+kind+"-labels", "only-labels") {
 		terms = append(terms, is(call("label", name)))
 	}
@@ -167,25 +195,35 @@ const moment = ` + duration("15s")`
 // The next scheduled run finds all others.
 func unmark(in *inputs, kind, label string, skip exemption) lasting {
 	r := lastingRule("no-longer-stale", scan(in, kind, search("label", label)))
-	if search("label", label) == "" {
+	if search("label", label) == "" || !staleversions.Unmarks(in.source.version) {
 		return r
 	}
 	var why []term
-	if in.source.version.Before(7, 0, 0) && !skip.labels.empty() {
+	if staleversions.UnmarksExempt(in.source.version) && !skip.labels.empty() {
 		why = append(why, skip.labels)
+	}
+	events := activity(kind)
+	if staleversions.OnlyComments(in.source.version) { // and an exempt label
+		events = slices.DeleteFunc(events, func(e string) bool {
+			return e != "issue_comment.created" && (len(why) == 0 || !strings.HasSuffix(e, ".labeled"))
+		})
 	}
 	if stays(in, kind) == nil {
 		free := []term{not(skip.labels), skip.rest}
 		if len(why) > 0 {
 			free = free[1:]
 		}
-		why = append(why, all(append(free, is(call("label_age", label)+" > "+sinceUpdate+moment))...))
+		active := is(call("label_age", label) + " > " + sinceUpdate + moment)
+		if staleversions.OnlyComments(in.source.version) {
+			active = is(call("label_age", label) + ` > idle("comments")`)
+		}
+		why = append(why, all(append(free, active)...))
 		in.sooner(kind)
 	}
 	if len(why) == 0 {
 		return r
 	}
-	r.on = append(r.on, activity(kind)...)
+	r.on = append(r.on, events...)
 	r.kind = which(kind)
 	r.when = all(is(call("label", label)), is(`issue.state == "open"`), skip.open, some(why...))
 	r.then = append([]act{do("remove_label", template(label))}, in.each("remove_label", "labels-to-remove-when-unstale")...)
@@ -197,9 +235,6 @@ func unmark(in *inputs, kind, label string, skip exemption) lasting {
 func (in *inputs) sooner(kind string) {
 	at := in.nearest("remove-"+kind+"-stale-when-updated", "remove-stale-when-updated")
 	in.add(lost(at, "Foreman removes the label at once; actions/stale removes it in its next run, and that counts as an update"))
-	if in.source.version.Before(4, 0, 0) {
-		in.add(lost(at, "before version 4, only a person's comment makes actions/stale remove the label; in Foreman every update does"))
-	}
 }
 
 // stays returns the input that keeps the label in spite of changes, or nil if the label is removed.
@@ -238,7 +273,7 @@ func which(kind string) term {
 func reopened(in *inputs, kind string) lasting {
 	label := in.label("", "close-"+kind+"-label")
 	r := lastingRule("reopened", scan(in, kind, search("label", label)))
-	if label == "" || search("label", label) == "" {
+	if label == "" || search("label", label) == "" || !staleversions.UnmarksReopened(in.source.version) {
 		return r
 	}
 	r.on = append(r.on, map[string]string{"issue": "issues.reopened", "pr": "pull_request.reopened"}[kind])
@@ -250,8 +285,11 @@ func reopened(in *inputs, kind string) lasting {
 // closing returns the rule that closes issues that are still stale.
 func closing(in *inputs, kind, label string, free term) lasting {
 	r := lastingRule("close-stale", scan(in, kind, search("label", label)))
-	days := math.Trunc(in.days(7, "days-before-"+kind+"-close", "days-before-close"))
+	days := in.closes(kind)
 	if days < 0 {
+		if !staleversions.ClosesNever(in.source.version) {
+			in.add(lost(in.at("days-before-close"), "version 1 of actions/stale closes at once for a negative number of days, so no rule closes anything"))
+		}
 		return r
 	}
 	if search("label", label) == "" {
@@ -261,11 +299,15 @@ func closing(in *inputs, kind, label string, free term) lasting {
 	r.soon = days < 2
 	age, long := call("label_age", label), ` > duration("`+span(days)+`")`
 	r.when = all(is(call("label", label)), free)
-	if n := stays(in, kind); n == nil {
+	switch {
+	case !staleversions.Unmarks(in.source.version):
+		r.when = all(r.when, is(sinceUpdate+long))
+	case staleversions.OnlyComments(in.source.version), stays(in, kind) != nil:
+		r.when = all(r.when, is(sinceUpdate+long), is(age+` <= idle("comments")`))
+	case days == 0:
+		r.when = all(r.when, is(age+" <= "+sinceUpdate+moment))
+	default:
 		r.when = all(r.when, is(age+long), is(age+" <= "+sinceUpdate+moment))
-	} else {
-		r.when = all(r.when, is(sinceUpdate+long), is(age+long))
-		in.add(lost(n, "actions/stale never closes an issue on which a person commented after it became stale; Foreman closes it %s after the last update", span(days)))
 	}
 	r.comment = in.message("close-" + kind + "-message")
 	if name := in.label("", "close-"+kind+"-label"); name != "" {
@@ -281,9 +323,6 @@ func (in *inputs) closeReason() string {
 	reason, n := in.get("close-issue-reason")
 	given := in.at("close-issue-reason") != nil
 	switch {
-	case in.source.version.Before(5, 0, 0) && given:
-		in.add(lost(in.at("close-issue-reason"), "before version 5, actions/stale has no such input, and the reason is completed"))
-		return "completed"
 	case in.source.version.Before(6, 0, 0) && reason == "":
 		return "completed"
 	case !given:

@@ -99,10 +99,24 @@ func VersionOf(uses *yaml.Node) (v Version, ok bool) {
 	if m == nil {
 		return Version{}, branch.MatchString(ref)
 	}
-	for i, digits := range m[1:] {
-		if v[i] = Newest; digits != "" {
-			v[i], _ = strconv.Atoi(digits) // at most four digits
+	return numbers(m[1:]), true
+}
+
+// ParseVersion reads a version such as 5.1.0 or 5.
+func ParseVersion(s string) (v Version, ok bool) {
+	m := tag.FindStringSubmatch(s)
+	if m == nil {
+		return Version{}, false
+	}
+	return numbers(m[1:]), true
+}
+
+// numbers returns the version with these numbers, of which the last may be empty.
+func numbers(digits []string) (v Version) {
+	for i, s := range digits {
+		if v[i] = Newest; s != "" {
+			v[i], _ = strconv.Atoi(s) // at most four digits
 		}
 	}
-	return v, true
+	return v
 }

@@ -109,7 +109,7 @@ func (m *mine) read(ctx context.Context, now triage.Issue, made plan.Plan) error
 	}
 	if m.reads.seen.Comments = seen.Comments; seen.Comments != nil {
 		for _, c := range seen.Comments.List {
-			if k, ok := history.ParseMarker(c.Body); ok && k.Task == m.reads.task && history.SameLogin(c.Author, m.reads.login) {
+			if k, ok := history.ParseMarker(c.Body); ok && k.Task == m.reads.task && triage.SameLogin(c.Author, m.reads.login) {
 				m.posted++
 			}
 		}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/org/foreman-action/config"
@@ -118,16 +119,17 @@ type AgentOptions struct {
 type setup struct {
 	o       Options
 	c       config.Config
-	dry     bool      // nothing is written, because the caller or the mode asks for it
-	tryOnly bool      // the caller asks for a dry run
-	settled time.Time // time after which a write of an earlier attempt can no longer take effect
-	labels  *labels   // labels of the repository, shared by all attempts; nil: each attempt looks them up itself
-	read    *reads    // data that a first look at the issue has read; nil: there was no first look
-	saves   *saves    // saves of a scheduled run that are confirmed at its end; nil: each save is confirmed immediately
+	dry     bool                    // nothing is written, because the caller or the mode asks for it
+	tryOnly bool                    // the caller asks for a dry run
+	posted  *atomic.Pointer[string] // author of the comments that this Runner posted; never nil
+	settled time.Time               // time after which a write of an earlier attempt can no longer take effect
+	labels  *labels                 // labels of the repository, shared by all attempts; nil: each attempt looks them up itself
+	read    *reads                  // data that a first look at the issue has read; nil: there was no first look
+	saves   *saves                  // saves of a scheduled run that are confirmed at its end; nil: each save is confirmed immediately
 }
 
 func newSetup(o Options) setup {
-	s := setup{o: o, tryOnly: o.DryRun}
+	s := setup{o: o, tryOnly: o.DryRun, posted: &atomic.Pointer[string]{}}
 	if o.Config != nil {
 		s.c = *o.Config
 	}
@@ -146,6 +148,15 @@ func newSetup(o Options) setup {
 		s.o.Log = func(string, ...any) {}
 	}
 	return s
+}
+
+// login returns our login: the author of a comment that this Runner posted, or else the configured
+// one.
+func (s setup) login() string {
+	if login := s.posted.Load(); login != nil {
+		return *login
+	}
+	return s.o.Host.Login
 }
 
 // forTask returns the setup for another task.

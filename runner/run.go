@@ -90,7 +90,7 @@ func (r *Runner) Comment(ctx context.Context, d triage.Delivery, key, body strin
 // something to do, and then on the current issue.
 func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, error) {
 	rep := newReport(s, d)
-	if why := d.SkipReason(s.o.Host.Login); why != "" {
+	if why := d.SkipReason(s.login()); why != "" {
 		rep.skip(why)
 		return rep, nil
 	}
@@ -104,7 +104,7 @@ func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, err
 		return rep, err
 	}
 	rep.IssueURL, rep.Title = d.Issue.URL, d.Issue.Title
-	if why := d.SkipReason(s.o.Host.Login); why != "" {
+	if why := d.SkipReason(s.login()); why != "" {
 		rep.skip(why)
 		return rep, nil
 	}
@@ -333,6 +333,7 @@ func carryOut(ctx context.Context, a attempt, r reviewed, j *execute.Journal) ex
 	}
 	return execute.Run(ctx, r.made, r.plan, execute.Target{
 		Host: a.o.Host.Issues, Identity: r.identity, Issue: issue, Since: a.reads.since, DryRun: a.dry, Comments: r.seen.Comments, Sticky: a.sticky,
+		Posted:  func(login string) { a.posted.Store(&login); a.reads.login = login },
 		Journal: j, Guard: a.o.Host.Guard, Sleep: a.o.Clock.Sleep, Log: a.o.Log, Warn: a.warn,
 	})
 }

@@ -354,7 +354,7 @@ func (s *sweep) firstLook(ctx context.Context, task *setup, c schedule.Candidate
 	d.Number = c.Issue.Number
 	d = d.WithIssue(triage.Snapshot{Issue: c.Issue})
 	d.Scans = c.Scans
-	if d.SkipReason(s.o.Host.Login) != "" {
+	if d.SkipReason(s.login()) != "" {
 		return rep, false, nil
 	}
 	a := newAttempt(*task, d, nil, rep.warnf)
@@ -506,7 +506,7 @@ func (s *sweep) unrecorded(ctx context.Context, d triage.Delivery, r memory.Reco
 		s.o.Log("#%d: %v; it is unknown whether Foreman closed it", r.Issue, err)
 		return task, false
 	}
-	h := history.History{Timeline: t, Bot: s.o.Host.Login, Issue: *d.Issue}
+	h := history.History{Timeline: t, Bot: s.login(), Issue: *d.Issue}
 	c, at, ok := schedule.ClosedUnrecorded(h, r, due)
 	if !ok {
 		return task, false

@@ -187,10 +187,18 @@ func (d Delivery) SkipReason(bot string) string {
 		return fmt.Sprintf("#%d is a pull request; pull requests are triaged on pull_request_target, issue_comment and schedule", d.Number)
 	case !d.Happened():
 		return ""
-	case bot != "" && strings.EqualFold(d.Sender.Login, bot):
+	case bot != "" && SameLogin(d.Sender.Login, bot):
 		return "the event was caused by our own bot, " + d.Sender.Login
-	case sanitize.HasMarker(d.Comment.Body) && (bot == "" || strings.EqualFold(d.Comment.Author, bot) || strings.HasSuffix(d.Comment.Author, "[bot]")):
+	case sanitize.HasMarker(d.Comment.Body) && (bot == "" || SameLogin(d.Comment.Author, bot) || strings.HasSuffix(d.Comment.Author, "[bot]")):
 		return "the comment is our own: it contains our marker"
 	}
 	return ""
+}
+
+// SameLogin reports whether an account's login is the one that name stands for. A person may have
+// written name: with "@", in other letter case, or without the "[bot]" at the end of an app's login.
+// GitHub permits brackets only in logins of apps. An empty login or name stands for no account.
+func SameLogin(login, name string) bool {
+	name = strings.TrimPrefix(strings.TrimSpace(name), "@")
+	return login != "" && name != "" && (strings.EqualFold(login, name) || strings.EqualFold(login, name+"[bot]"))
 }

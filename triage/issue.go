@@ -96,9 +96,10 @@ type Comment struct {
 	Author      string `expr:"author"`      // login; empty for a deleted account
 	Association string `expr:"association"` // relation of the author to the repository
 
-	ID        int64     `expr:"-"`
-	URL       string    `expr:"-"` // the web page, for humans
-	CreatedAt time.Time `expr:"-"`
+	AuthorType string    `expr:"-"` // as in Actor; empty in an event
+	ID         int64     `expr:"-"`
+	URL        string    `expr:"-"` // the web page, for humans
+	CreatedAt  time.Time `expr:"-"`
 }
 
 // An Actor is an account that did something.

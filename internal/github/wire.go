@@ -19,12 +19,13 @@ type comment struct {
 
 type login struct {
 	Login string `json:"login"`
+	Type  string `json:"type"`
 }
 
 func (c comment) comment() triage.Comment {
 	out := triage.Comment{ID: c.ID, URL: c.URL, Body: c.Body, CreatedAt: c.CreatedAt}
 	if c.User != nil {
-		out.Author = c.User.Login
+		out.Author, out.AuthorType = c.User.Login, c.User.Type
 	}
 	return out
 }

@@ -52,9 +52,11 @@ type Target struct {
 	Journal *Journal // nil: there is no journal
 	// Guard is called before each write. Its error stops the run before that write.
 	Guard func(context.Context) error
-	Sleep func(context.Context, time.Duration) error // nil: a real timer
-	Log   func(format string, args ...any)           // receives progress messages, one line each
-	Warn  func(format string, args ...any)
+	// Posted is called with the author of each comment that was posted; nil: it is not called.
+	Posted func(login string)
+	Sleep  func(context.Context, time.Duration) error // nil: a real timer
+	Log    func(format string, args ...any)           // receives progress messages, one line each
+	Warn   func(format string, args ...any)
 }
 
 // An Outcome is the result of carrying out a plan.
@@ -191,6 +193,7 @@ func (x *execution) step(ctx context.Context, s *plan.Step) bool {
 		r.State = triage.Planned
 	default:
 		x.out.Deferred = x.out.Deferred || s.Deferred
+		x.doubled(s.Doubled)
 	}
 	x.finish(ctx, *r)
 	return true
@@ -212,6 +215,14 @@ func (x *execution) settle(ctx context.Context, s *plan.Step, err error) bool {
 	}
 	x.finish(ctx, *r)
 	return true
+}
+
+// doubled makes the run fail at its end because of comments that were posted twice, if err is not
+// nil. The other actions are carried out.
+func (x *execution) doubled(err error) {
+	if x.out.Err == nil {
+		x.out.Err = err
+	}
 }
 
 // finish records the final result of a step.
@@ -395,6 +406,12 @@ func (x *execution) post(ctx context.Context, s *plan.Step, c effect.Comment) er
 		return err
 	}
 	x.found(s, w.Comment)
+	if author := w.Comment.Author; c.ID == 0 && author != "" {
+		x.Identity.Login = author // of the token, whatever bot-login says
+		if x.Posted != nil {
+			x.Posted(author)
+		}
+	}
 	return nil
 }
 

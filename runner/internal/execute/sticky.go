@@ -20,10 +20,14 @@ func (x *execution) sticky(ctx context.Context, s *plan.Step, key string) (int64
 	if known != 0 || err != nil {
 		return known, err
 	}
-	ours := func(c triage.Comment) bool { return x.Identity.Latest([]triage.Comment{c}, key) != 0 }
+	ours := func(c triage.Comment) bool { _, _, ok := x.Identity.Latest([]triage.Comment{c}, key); return ok }
 	list, err := x.Host.Comments(ctx, x.Identity.Ref, time.Time{}, ours)
 	if !errors.Is(err, triage.ErrTruncated) {
-		return x.Identity.Latest(list, key), err
+		newest, others, _ := x.Identity.Latest(list, key)
+		if len(others) > 0 {
+			x.doubled(x.Identity.Doubled(newest.Author, "key", key, 1+len(others)))
+		}
+		return newest.ID, err
 	}
 	known, merr := x.remembered(ctx, s, key, true)
 	if known != 0 || merr != nil {
@@ -46,7 +50,8 @@ func (x *execution) remembered(ctx context.Context, s *plan.Step, key string, lo
 	if err != nil && !errors.Is(err, triage.ErrNotFound) {
 		return 0, err
 	}
-	return x.Identity.Latest([]triage.Comment{c}, key), nil
+	ours, _, _ := x.Identity.Latest([]triage.Comment{c}, key)
+	return ours.ID, nil
 }
 
 // tooMany reports whether a step is skipped because a list is too long to be read, such as the

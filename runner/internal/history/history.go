@@ -40,6 +40,17 @@ func (h History) Last(match func(triage.TimelineEvent) bool) (triage.TimelineEve
 	return triage.TimelineEvent{}, false
 }
 
+// Count returns the number of events that match.
+func (h History) Count(match func(triage.TimelineEvent) bool) int {
+	n := 0
+	for _, e := range h.Events {
+		if match(e) {
+			n++
+		}
+	}
+	return n
+}
+
 // OurComment returns the marker of an event, if the event is one of our comments.
 func (h History) OurComment(e triage.TimelineEvent) (Marker, bool) {
 	if e.Kind != "commented" || !h.Ours(e) {

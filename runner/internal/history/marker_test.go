@@ -183,14 +183,20 @@ func TestLatest(t *testing.T) {
 		{ID: 3, Author: "mallory", Body: Marker{Task: "old", Key: "k"}.String()},
 		{ID: 4, Author: "hubot[bot]", Body: Marker{Task: "t", Key: "other"}.String()},
 		{ID: 5, Author: "hubot[bot]", Body: "k"},
+		{ID: 6, Author: "app[bot]", AuthorType: "Bot", Body: Marker{Task: "old", Key: "k"}.String()},
+		{ID: 7, Author: "app[bot]", AuthorType: "Bot", Body: Marker{Task: "old", Key: "app"}.String()},
+		{ID: 8, Author: "app[bot]", AuthorType: "Bot", Body: Marker{Task: "old", Key: "app"}.String()},
+		{ID: 9, Author: "quoter[bot]", AuthorType: "Bot", Body: "> " + Marker{Task: "old", Key: "app"}.String()},
+		{ID: 10, Author: "mallory[bot]", AuthorType: "User", Body: Marker{Task: "old", Key: "app"}.String()},
 	}
 	tests := []struct {
-		key  string
-		want int64
-	}{{"k", 2}, {"other", 4}, {"none", 0}}
+		key    string
+		want   int64
+		others int
+	}{{"k", 2, 0}, {"other", 4, 0}, {"app", 8, 1}, {"none", 0, 0}}
 	for _, tt := range tests {
-		if got := id.Latest(list, tt.key); got != tt.want {
-			t.Errorf("%s: got %d, want %d", tt.key, got, tt.want)
+		if got, others, ok := id.Latest(list, tt.key); got.ID != tt.want || len(others) != tt.others || ok != (tt.want != 0) {
+			t.Errorf("%s: got %d, %v, %v, want %d", tt.key, got.ID, others, ok, tt.want)
 		}
 	}
 }

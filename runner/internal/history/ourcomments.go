@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
@@ -53,13 +54,14 @@ func role(scope string) string {
 	return scope
 }
 
-// Find returns the posted comment that corresponds to c. Markers in other people's comments are
-// forged, unless they contain the secret of this run, which only GitHub and we know.
+// Find returns the posted comment that corresponds to c. Markers in people's comments are forged,
+// unless they contain the secret of this run, which only GitHub and we know. A comment of any app
+// counts, as in [Identity.Latest].
 func (id Identity) Find(list []triage.Comment, c effect.Comment, command string) (triage.Comment, bool) {
 	for _, posted := range list {
 		m, ok := ParseMarker(posted.Body)
 		same := ok && m.Task == id.Task && m.Scope == id.Scope && m.Key == c.Key && m.By == command && m.Comment == c.Nth
-		if same && (SameLogin(posted.Author, id.Login) || id.Nonce != "" && m.Run == id.Nonce) {
+		if same && (triage.SameLogin(posted.Author, id.Login) || ByApp(posted.AuthorType, posted.Body) || id.Nonce != "" && m.Run == id.Nonce) {
 			return posted, true
 		}
 	}
@@ -79,15 +81,30 @@ func sameText(a, b string) bool {
 	return plain(a) == plain(b)
 }
 
-// Latest returns the id of our newest comment with a key, or 0 if there is none.
-func (id Identity) Latest(list []triage.Comment, key string) int64 {
-	var newest int64
+// Latest returns our newest comment with a key; ok is false if there is none. If Login posted none,
+// a comment of any app counts that begins with the marker, because Login may be wrong, and strangers
+// are no apps. Then others are the further ones.
+func (id Identity) Latest(list []triage.Comment, key string) (newest triage.Comment, others []triage.Comment, ok bool) {
+	var foreign []triage.Comment
 	for _, c := range list {
-		if m, ok := ParseMarker(c.Body); ok && m.Key == key && SameLogin(c.Author, id.Login) {
-			newest = c.ID
+		switch m, marked := ParseMarker(c.Body); {
+		case !marked || m.Key != key:
+		case triage.SameLogin(c.Author, id.Login):
+			newest, ok = c, true
+		case ByApp(c.AuthorType, c.Body):
+			foreign = append(foreign, c)
 		}
 	}
-	return newest
+	if last := len(foreign) - 1; !ok && last >= 0 {
+		return foreign[last], foreign[:last], true
+	}
+	return newest, nil, ok
+}
+
+// ByApp reports whether an app posted a text that begins with our marker. A person cannot: GitHub
+// sets the type of an account. Apps that quote a comment put other characters before it.
+func ByApp(accountType, body string) bool {
+	return accountType == "Bot" && strings.HasPrefix(body, markerStart+" ")
 }
 
 // StickyOf returns the id of the comment that a source last posted or updated with update_comment.
@@ -110,9 +127,16 @@ func StickyOf(r memory.Record, source string) int64 {
 // ForeignAuthor returns a warning if our comment was posted by another account than expected, else
 // "".
 func (id Identity) ForeignAuthor(c triage.Comment) string {
-	if c.Author == "" || SameLogin(c.Author, id.Login) {
+	if c.Author == "" || triage.SameLogin(c.Author, id.Login) {
 		return ""
 	}
-	return fmt.Sprintf("comments are posted as %s, but the bot's login is %s: set bot-login, or a re-run may not recognise them",
-		c.Author, id.Login)
+	return fmt.Sprintf("comments are posted as %[1]s, but bot-login is %[2]s: set the input bot-login to %[1]q, or later runs may not recognise our work",
+		text.Quote(c.Author), text.Quote(id.Login))
+}
+
+// Doubled returns the error for several comments of apps with one key, of which one account should
+// have posted a single one.
+func (id Identity) Doubled(author, what, key string, n int) error {
+	return fmt.Errorf("%d comments of apps have `%s: %s`, and bot-login is %s: set the input bot-login to %q, and delete all but one of the comments",
+		n, what, key, text.Quote(id.Login), text.Quote(author))
 }

@@ -19,10 +19,7 @@ const (
 
 // Ours reports whether our login caused an event. Other programs may use the same login. The login
 // of a deleted account is empty, so its events are never ours.
-func (h History) Ours(e triage.TimelineEvent) bool { return SameLogin(e.Actor, h.Bot) }
-
-// SameLogin reports whether two logins belong to the same account. An empty login belongs to none.
-func SameLogin(a, b string) bool { return a != "" && strings.EqualFold(a, b) }
+func (h History) Ours(e triage.TimelineEvent) bool { return triage.SameLogin(e.Actor, h.Bot) }
 
 // Human reports whether a person caused an event: neither our login nor another program. The
 // person's account may be deleted by now.
@@ -44,7 +41,7 @@ func (h History) fromForm(e triage.TimelineEvent) bool {
 		return false
 	}
 	after := e.At.Sub(h.Issue.CreatedAt)
-	byAuthor := SameLogin(e.Actor, h.Issue.Author) && !triage.IsMaintainer(h.Issue.Association)
+	byAuthor := triage.SameLogin(e.Actor, h.Issue.Author) && !triage.IsMaintainer(h.Issue.Association)
 	return byAuthor && after <= formTime || h.filledIn() && after <= atOnce
 }
 
@@ -96,7 +93,7 @@ func (h History) opens(e triage.TimelineEvent, byAuthor bool) bool {
 	case e.Kind == "reopened":
 		return true
 	}
-	return e.Kind == "commented" && (SameLogin(e.Actor, h.Issue.Author) || !byAuthor && triage.IsMaintainer(e.Association))
+	return e.Kind == "commented" && (triage.SameLogin(e.Actor, h.Issue.Author) || !byAuthor && triage.IsMaintainer(e.Association))
 }
 
 // SettlesReopen reports whether the events before e do not matter for [History.Reopen].
@@ -115,7 +112,7 @@ func (h History) Reopen() (may bool, why string) {
 		}
 		return true, "the timeline was read: no person closed the issue"
 	}
-	byAuthor := found && SameLogin(closed.Actor, h.Issue.Author)
+	byAuthor := found && triage.SameLogin(closed.Actor, h.Issue.Author)
 	word, ok := h.Last(func(e triage.TimelineEvent) bool {
 		return (!found || e.At.After(closed.At)) && h.opens(e, byAuthor)
 	})

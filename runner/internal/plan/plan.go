@@ -77,6 +77,8 @@ type Step struct {
 	Deferred bool
 	// Landed means that an earlier attempt at the task carried out the step.
 	Landed bool
+	// Doubled is an error about comments that were posted twice before; nil: there are none.
+	Doubled error
 }
 
 // RecordOnly reports whether the step changes only the memory's record. A step without an effect is

@@ -493,10 +493,22 @@ func (r *reviewer) repeats(s *Step) {
 // postedOnce skips a comment that was already posted on the issue, even if it was deleted since. It
 // is false if data must be read first.
 func (r *reviewer) postedOnce(s *Step, key string) bool {
-	e, found := r.h.Last(func(e triage.TimelineEvent) bool {
-		m, ok := r.h.OurComment(e)
-		return ok && m.Once != "" && effect.SameOnce(m.Once, key) && m.Task != r.a.Task
-	})
+	said := func(ours func(triage.TimelineEvent) bool) func(triage.TimelineEvent) bool {
+		return func(e triage.TimelineEvent) bool {
+			m, ok := history.ParseMarker(e.Body)
+			return ok && e.Kind == "commented" && ours(e) && m.Once != "" && effect.SameOnce(m.Once, key) && m.Task != r.a.Task
+		}
+	}
+	e, found := r.h.Last(said(r.h.Ours))
+	if !found { // bot-login may be wrong
+		app := said(func(e triage.TimelineEvent) bool { return history.ByApp(e.ActorType, e.Body) })
+		if e, found = r.h.Last(app); found {
+			r.warn(r.a.ForeignAuthor(triage.Comment{Author: e.Actor}))
+			if n := r.h.Count(app); n > 1 {
+				s.Doubled = r.a.Doubled(e.Actor, "once", effect.BareKey(key), n)
+			}
+		}
+	}
 	if found {
 		skipBecause(s, fmt.Sprintf("it was posted on %s (once: %s)", e.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
 		return true

@@ -194,7 +194,19 @@ func TestClientTransport(t *testing.T) {
 		h.hold = func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
 		_, err := newClient(t, agent.ClientOptions{Transport: h, Timeout: time.Millisecond}).NextTask(t.Context())
 		e, ok := errors.AsType[*agent.ClientError](err)
-		if !ok || e.Reason != agent.ReasonTimeout || !e.Retryable() || !errors.Is(err, context.DeadlineExceeded) {
+		if !ok || e.Reason != agent.ReasonTimeout || !e.Retryable() || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "within 1ms") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("deadline", func(t *testing.T) {
+		t.Parallel()
+		h := newHarness()
+		h.hold = func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		_, err := newClient(t, agent.ClientOptions{Transport: h}).NextTask(ctx)
+		e, ok := errors.AsType[*agent.ClientError](err)
+		if !ok || e.Reason != agent.ReasonTimeout || !e.Retryable() || !strings.Contains(err.Error(), "before the caller's deadline") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -234,6 +246,7 @@ func TestNewClientErrors(t *testing.T) {
 		{"", "http://a", "harness address: it is empty"},
 		{"ftp://h", "http://a", "harness address: want one that starts"},
 		{"http://h?hunter2", "http://a", "harness address: it has a query"},
+		{"http://h?", "http://a", "harness address: it has a query"},
 		{"http://h", "", "agent address: it is empty"},
 		{"http://h", "a:9001", "agent address: want one that starts"},
 		{"http://bot:hunter2@example.org", "http://a", "a secret would go over plain http"},
@@ -255,6 +268,42 @@ func TestNewClientErrors(t *testing.T) {
 		o.AgentURL = "http://a"
 		if _, err := agent.NewClient(o); err == nil {
 			t.Errorf("got no error for %+v", o)
+		}
+	}
+}
+
+// TestOwnAddress checks that a client sends its own address as it was given, because a harness may
+// compare it byte for byte.
+func TestOwnAddress(t *testing.T) {
+	t.Parallel()
+	const own = "HTTP://Agent:9001/task/%7e?"
+	got := make(chan string, 1)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got <- r.URL.RawQuery + string(body)
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer srv.Close()
+	c, err := agent.NewClient(agent.ClientOptions{URL: srv.URL, AgentURL: own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.NextTask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if sent := <-got; !strings.Contains(sent, own) {
+		t.Errorf("got %s, want %s", sent, own)
+	}
+}
+
+// TestRetryable checks that a status decides only if it is the reason.
+func TestRetryable(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[agent.Reason]bool{
+		agent.ReasonStatus: true, agent.ReasonTimeout: true, agent.ReasonTooLarge: false, agent.ReasonWrongTask: false, agent.ReasonCanceled: false,
+	} {
+		if e := (&agent.ClientError{Reason: reason, Status: http.StatusServiceUnavailable}); e.Retryable() != want {
+			t.Errorf("%s: got %v", reason, e.Retryable())
 		}
 	}
 }

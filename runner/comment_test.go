@@ -2,10 +2,12 @@ package runner_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -87,5 +89,45 @@ func TestCommentNeedsHost(t *testing.T) {
 	}
 	if got, err := r.Comment(t.Context(), e, "review", "hello"); err != nil || got.State != triage.Planned {
 		t.Errorf("dry run: got %+v, %v", got, err)
+	}
+}
+
+// TestMayComment has an agent comment on every kind of event. A comment, an edit, a changed label
+// and a push are answered only if a rule names the event or the caller asks for it, so that the
+// program does not answer every comment.
+func TestMayComment(t *testing.T) {
+	t.Parallel()
+	const rule = "rules:\n  - {id: named, on: [%s], when: 'false', then: [{add_label: docs}]}\n"
+	for key, answered := range map[string]bool{
+		"issues.opened": true, "issues.reopened": true, "issues.assigned": true,
+		"issues.edited": false, "issues.labeled": false, "issues.unlabeled": false,
+		"issue_comment.created": false, "issue_comment.edited": false,
+	} {
+		for _, named := range []bool{false, true} {
+			for _, all := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/named=%v/all=%v", key, named, all), func(t *testing.T) {
+					t.Parallel()
+					src := ""
+					if named {
+						src = fmt.Sprintf(rule, key)
+					}
+					gh, e, o := world(t, src)
+					e.Name, e.Action, _ = strings.Cut(key, ".")
+					if e.Name == triage.EventIssueComment {
+						e.Comment = triage.Comment{ID: gh.Repo("Codertocat/Hello-World").AddComment(1, "mona", "me too"), Body: "me too", Author: "mona"}
+					}
+					before := len(gh.Issue("Codertocat/Hello-World", 1).Comments)
+					asked := 0
+					o.Agent.Agent, o.Agent.AnswersAll = answers(&asked, protocol.LabelAndRespond, `{"type":"comment","body":"hello"}`), all
+					if _, err := run(t, o, e); err != nil {
+						t.Fatal(err)
+					}
+					posted := len(gh.Issue("Codertocat/Hello-World", 1).Comments) - before
+					if want := answered || named || all; (posted == 1) != want {
+						t.Errorf("%d comments were posted; want one: %v", posted, want)
+					}
+				})
+			}
+		}
 	}
 }

@@ -206,6 +206,9 @@ func (f *finder) function(name string, typ *ast.FuncType, body *ast.BlockStmt) {
 				f.wrap(name, n.Args[1], calls()[f.name+"."+fun.Name])
 			}
 		case *ast.AssignStmt:
+			if b, ok := n.Rhs[0].(*ast.BinaryExpr); ok && f.guards && len(n.Rhs) == 1 && comparison(b) {
+				f.guard(name, b)
+			}
 			if sel, ok := n.Lhs[0].(*ast.SelectorExpr); ok && sel.Sel.Name == "Verdict" && len(n.Rhs) == 1 {
 				f.verdict(name, n.Rhs[0])
 			}
@@ -282,6 +285,11 @@ func (f *finder) guard(function string, e ast.Expr) {
 	}
 	f.wrap(function, e, "false")
 	f.mutants[len(f.mutants)-1].guard = true
+}
+
+// comparison reports whether an expression is a condition.
+func comparison(b *ast.BinaryExpr) bool {
+	return slices.Contains([]token.Token{token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ, token.LAND, token.LOR}, b.Op)
 }
 
 // leaves reports whether a block ends by leaving the function or the loop.

@@ -199,6 +199,8 @@ func run() error {
 			break
 		}
 	}
+	quiet := l == m || n
+	count := o + p
 	switch {
 	case g, h || i:
 	default:
@@ -226,7 +228,7 @@ func run() error {
 			t.Errorf("%s is no guard", m)
 		}
 	}
-	if strings.Join(got, "; ") != "a; b && c; f; g; h; i" {
+	if strings.Join(got, "; ") != "a; b && c; f; l == m; n; g; h; i" {
 		t.Errorf("got %q", got)
 	}
 }

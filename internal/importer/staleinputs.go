@@ -117,6 +117,9 @@ func (in *inputs) on(names ...string) bool {
 	return false
 }
 
+// maxDays is the longest time that a rule waits for.
+const maxDays = 36_500
+
 // days reads a number of days; negative means never.
 func (in *inputs) days(otherwise float64, names ...string) float64 {
 	text, n := in.get(names...)
@@ -124,9 +127,13 @@ func (in *inputs) days(otherwise float64, names ...string) float64 {
 		return otherwise
 	}
 	days, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(days) || days > 36_500 {
-		in.mistake(n, "want a number of days of at most 36500, got %s", quoted(text))
+	switch {
+	case err != nil || math.IsNaN(days):
+		in.mistake(n, "want a number of days, got %s", quoted(text))
 		return otherwise
+	case days > maxDays:
+		in.add(lost(n, "more than %d days, so no rule waits for them", maxDays))
+		return -1
 	}
 	return days
 }

@@ -285,9 +285,9 @@ func reopened(in *inputs, kind string) lasting {
 // closing returns the rule that closes issues that are still stale.
 func closing(in *inputs, kind, label string, free term) lasting {
 	r := lastingRule("close-stale", scan(in, kind, search("label", label)))
-	days := in.closes(kind)
+	days, reason := in.closes(kind), in.closeReason()
 	if days < 0 {
-		if !staleversions.ClosesNever(in.source.version) {
+		if text, _ := in.get("days-before-close"); !staleversions.ClosesNever(in.source.version) && strings.HasPrefix(text, "-") {
 			in.add(lost(in.at("days-before-close"), "version 1 of actions/stale closes at once for a negative number of days, so no rule closes anything"))
 		}
 		return r
@@ -313,7 +313,7 @@ func closing(in *inputs, kind, label string, free term) lasting {
 	if name := in.label("", "close-"+kind+"-label"); name != "" {
 		r.then = append(r.then, do("add_label", template(name)))
 	}
-	r.then = append(r.then, do("close_issue", in.closeReason()))
+	r.then = append(r.then, do("close_issue", reason))
 	return r
 }
 

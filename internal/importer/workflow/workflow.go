@@ -73,6 +73,9 @@ func (v Version) Known() bool { return v[0] > 0 }
 
 // String returns the version without the numbers that the reference omits.
 func (v Version) String() string {
+	if v[0] == Newest {
+		return "main"
+	}
 	var parts []string
 	for _, n := range v {
 		if n < Newest {
@@ -85,19 +88,23 @@ func (v Version) String() string {
 var (
 	tag    = regexp.MustCompile(`^v?([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:\.([0-9]{1,4}))?(?:[.-].*)?$`)
 	tagged = regexp.MustCompile(`\bv?([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:\.([0-9]{1,4}))?(?:\.[0-9]+)*\b`)
-	branch = regexp.MustCompile(`^(main|master|releases?/.*)$`)
+	branch = regexp.MustCompile(`^(?:main|master|releases?/v?([0-9]{1,4})?.*)$`)
 )
 
 // VersionOf reads the version of an action from its reference, or from the comment on that line if
-// the reference is a commit. ok is false if neither names a version or a branch of releases.
+// the reference is a commit. The main branch is the newest version. ok is false if the version is
+// unknown.
 func VersionOf(uses *yaml.Node) (v Version, ok bool) {
 	_, ref, _ := strings.Cut(uses.Value, "@")
 	m := tag.FindStringSubmatch(ref)
-	if m == nil && !branch.MatchString(ref) {
+	if on := branch.FindStringSubmatch(ref); on != nil {
+		m = []string{ref, on[1], "", ""}
+	}
+	if m == nil {
 		m = tagged.FindStringSubmatch(uses.LineComment)
 	}
 	if m == nil {
-		return Version{}, branch.MatchString(ref)
+		return Version{}, false
 	}
 	return numbers(m[1:]), true
 }

@@ -51,7 +51,8 @@ var (
 	}
 	unsigned = regexp.MustCompile(`^(?:0x([0-9a-fA-F]+)|0o([0-7]+))$`) // version 5
 	sixty    = regexp.MustCompile(`^([-+]?)([1-9][0-9_]*|0)((?::[0-5]?[0-9])+)(\.[0-9_]*)?$`)
-	floats   = map[Version]*regexp.Regexp{
+	// floats are the forms of a number with a fraction or an exponent by version.
+	floats = map[Version]*regexp.Regexp{
 		3: regexp.MustCompile(`^(?:[-+]?(?:0|[1-9][0-9_]*)(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9_]+(?:[eE][-+]?[0-9]+)?)$`),
 		4: regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9_]+(?:[eE][-+]?[0-9]+)?)$`),
 		5: regexp.MustCompile(`^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$`),

@@ -250,7 +250,7 @@ func constantArgument(n *ast.CallNode) error {
 	case "command":
 		err = slash.CheckName(text)
 	case "idle":
-		if text != withBots && text != onlyComments {
+		if idleBy[text] == nil {
 			err = cannotCount(text)
 		}
 	}

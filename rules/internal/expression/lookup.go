@@ -220,11 +220,14 @@ func (r *run) since(t time.Time) (any, error) {
 	return max(0, r.facts.Now.Sub(t)), nil
 }
 
-// The arguments of idle.
-const (
-	withBots     = "bots"     // changes by programs count, too
-	onlyComments = "comments" // only people's comments count
-)
+const withBots, onlyComments = "bots", "comments" // the arguments of idle
+
+// idleBy has the changes that count for idle, by its argument.
+var idleBy = map[string]func(c facts.Change) bool{
+	"":           func(c facts.Change) bool { return c.Human },
+	withBots:     func(c facts.Change) bool { return !c.Ours },
+	onlyComments: func(c facts.Change) bool { return c.Human && c.Kind == "commented" },
+}
 
 // idle implements idle(), idle("bots") and idle("comments").
 func idle(args ...any) (any, error) {
@@ -232,17 +235,7 @@ func idle(args ...any) (any, error) {
 	if len(args) > 1 {
 		who = arg[string](args, 1)
 	}
-	counts := func(c facts.Change) bool { return c.Human }
-	switch who {
-	case "":
-	case withBots:
-		counts = func(c facts.Change) bool { return !c.Ours }
-	case onlyComments:
-		counts = func(c facts.Change) bool { return c.Human && c.Kind == "commented" }
-	default:
-		return nil, cannotCount(who)
-	}
-	last, err := r.last(counts, who)
+	last, err := r.last(who)
 	if err != nil {
 		return nil, err
 	}
@@ -261,18 +254,16 @@ type Person struct {
 }
 
 // lastHumanOf implements last_human().
-func lastHumanOf(args ...any) (any, error) { return arg[*run](args, 0).lastHuman() }
+func lastHumanOf(args ...any) (any, error) { return arg[*run](args, 0).last("") }
 
-// lastHuman returns the person who changed the issue last.
-func (r *run) lastHuman() (Person, error) {
-	return r.last(func(c facts.Change) bool { return c.Human }, "")
-}
-
-// last returns who made the newest change for which counts is true, or the issue's author if there
+// last returns who made the newest change that counts for idle(who), or the issue's author if there
 // is none since the issue was opened. The author may be a program. Changes older than the issue,
-// such as commits of a pull request, are ignored. It fails when the known timeline is too short. who
-// is the argument of idle, for the change that the event is.
-func (r *run) last(counts func(facts.Change) bool, who string) (Person, error) {
+// such as commits of a pull request, are ignored. It fails when the known timeline is too short.
+func (r *run) last(who string) (Person, error) {
+	counts := idleBy[who]
+	if counts == nil {
+		return Person{}, cannotCount(who)
+	}
 	c, found, p, err := r.newest(func(c facts.Change) bool { return counts(c) && active(c.Kind) })
 	if err != nil {
 		return Person{}, err
@@ -294,7 +285,6 @@ func (r *run) last(counts func(facts.Change) bool, who string) (Person, error) {
 // as edits of a text, are missing from the timeline. who is the argument of idle.
 func (r *run) present(who string) (now Person, ok bool) {
 	f := r.facts
-	comment := f.Event.Name == triage.EventIssueComment && f.Event.Action == "created"
 	program := f.Actor.Type == "Bot" || strings.HasSuffix(f.Actor.Login, "[bot]")
 	switch f.Event.Name {
 	case triage.EventIssues, triage.EventIssueComment, triage.EventPullRequest:
@@ -302,7 +292,7 @@ func (r *run) present(who string) (now Person, ok bool) {
 		if at.IsZero() {
 			at = f.Issue.UpdatedAt
 		}
-		return Person{f.Actor.Login, at}, f.Event.Action != "opened" && (who == withBots || !program) && (who != onlyComments || comment)
+		return Person{f.Actor.Login, at}, f.Event.Action != "opened" && (who == withBots || !program) && (who != onlyComments || f.Event.Action == "created")
 	}
 	return Person{}, false
 }
@@ -469,7 +459,7 @@ const wordsPerStep = 16
 func idleIs(args ...any) (any, error) {
 	r, op, than := arg[*run](args, 0), arg[string](args, 1), arg[time.Duration](args, len(args)-1)
 	who := args[2 : len(args)-1]
-	if len(who) == 1 && who[0] != withBots && who[0] != onlyComments {
+	if len(who) == 1 && idleBy[arg[string](who, 0)] == nil {
 		return nil, cannotCount(arg[string](who, 0))
 	}
 	if holds, sure := r.byTimes(op, than); sure {

@@ -100,6 +100,20 @@ func (a *account) host(repo string) (runner.Host, error) {
 	return runner.HostOf(c), nil
 }
 
+// issue returns the function that reads an issue; nil if offline.
+func (a *account) issue() func(context.Context, triage.Ref) (triage.Snapshot, error) {
+	if a.offline {
+		return nil
+	}
+	return func(ctx context.Context, ref triage.Ref) (triage.Snapshot, error) {
+		c, err := a.client(ref.Owner + "/" + ref.Repo)
+		if err != nil {
+			return triage.Snapshot{}, err
+		}
+		return c.Issue(ctx, ref)
+	}
+}
+
 // client returns the client for a repository.
 func (a *account) client(repo string) (*github.Client, error) {
 	if a.app == nil {

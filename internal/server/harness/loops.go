@@ -29,7 +29,7 @@ func newLoops(o Options, c connections, active *activePoller) (l loops, err erro
 	l.intake, err = intake.New(intake.Options{
 		Queue: c.queue, Routes: routes, Repos: repos, Rules: listens(s), Memory: c.stores.Memory,
 		LLM: s.Runner.LLM, Bot: c.account.login, Maintainers: s.Polling.Maintainers == "include",
-		HourlyLimit: s.Queue.MaxTasks, Trace: c.meter.Trace, Log: o.Log,
+		HourlyLimit: s.Queue.MaxTasks, Trace: c.meter.Trace, Issue: c.account.issue(), Log: o.Log,
 	})
 	if err != nil {
 		return loops{}, err

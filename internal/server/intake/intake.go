@@ -2,7 +2,7 @@
 // on the issue, and enqueues the task.
 //
 // A Webhook receives events over HTTP. The poller of package poll finds events by itself. Both call
-// Take and get an Outcome. This package does not call GitHub.
+// Take and get an Outcome. This package calls GitHub only through Options.Issue.
 package intake
 
 import (
@@ -96,8 +96,11 @@ type Options struct {
 	HourlyLimit int
 	// Trace returns the W3C traceparent of ctx, or "", for an Origin without one; nil: no
 	// traces.
-	Trace  func(ctx context.Context) string
-	Now    func() time.Time // for memory.Record.Faded; nil: time.Now
+	Trace func(ctx context.Context) string
+	// Issue returns the current issue. It is called for late deliveries to a webhook, such as
+	// repeated ones, if an agent gets the task; nil: never.
+	Issue  func(ctx context.Context, ref triage.Ref) (triage.Snapshot, error)
+	Now    func() time.Time // nil: time.Now
 	Random io.Reader        // for the ids of tasks; nil: crypto/rand
 	Log    *slog.Logger     // nil discards
 }
@@ -133,11 +136,14 @@ func New(o Options) (*Intake, error) {
 // Take enqueues the task of an event. The returned task is stored durably. If the event needs no
 // task, the Outcome contains the reason, and the error is nil. An error is from the queue, or means
 // that no task can be made of the event.
-func (t *Intake) Take(ctx context.Context, a Arrival) (Outcome, error) {
+func (t *Intake) Take(ctx context.Context, a Arrival) (_ Outcome, err error) {
 	route, reason := t.route(a.Event)
 	if reason != "" {
 		t.o.Log.DebugContext(ctx, "event skipped", "event", a.Event.Key(), "repo", a.Event.FullRepo(), "issue", a.Event.Number, "reason", reason)
 		return Outcome{Reason: reason}, nil
+	}
+	if a.Event, err = t.current(ctx, a, route); err != nil {
+		return Outcome{Reason: err.Error()}, nil
 	}
 	task, err := t.task(ctx, a, route)
 	if err != nil {
@@ -157,6 +163,32 @@ func (t *Intake) Take(ctx context.Context, a Arrival) (Outcome, error) {
 	}
 	log.InfoContext(ctx, "task enqueued")
 	return Outcome{Task: got.ID, Result: got.Outcome, Agent: task.Agent, Ready: got.Ready, Behind: got.Behind}, nil
+}
+
+// issueTimeout is how long a delivery waits for its issue. GitHub waits 10 seconds for the answer.
+const issueTimeout = 5 * time.Second
+
+// current returns an event, with the current issue if the event is late and an agent will get it.
+// Rules read the issue when the decision is carried out. If the issue cannot be read, the event is
+// unchanged. The error means that the issue is gone.
+func (t *Intake) current(ctx context.Context, a Arrival, route Route) (triage.Delivery, error) {
+	now, e := t.o.Now(), a.Event
+	if t.o.Issue == nil || route.URL == "" || a.Origin.Source != SourceWebhook || !e.Late(now) {
+		return e, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, issueTimeout)
+	defer cancel()
+	issue, err := t.o.Issue(ctx, e.Ref())
+	switch {
+	case errors.Is(err, triage.ErrGone):
+		return e, triage.ErrGone
+	case err != nil:
+		t.o.Log.WarnContext(ctx, "issue unavailable; the task of a late event contains the issue in the event",
+			"repo", e.FullRepo(), "issue", e.Number, "error", err)
+		return e, nil
+	}
+	e.At, e.Fetched = e.Time(), now
+	return e.WithIssue(issue), nil
 }
 
 // task returns the task for an event.

@@ -358,3 +358,54 @@ func takeMeanwhile(t *testing.T, q queue.Queue) {
 		}
 	}
 }
+
+// TestTakeLate checks that the task of a late delivery contains the current issue.
+func TestTakeLate(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC)
+	current, err := triage.ParseIssue([]byte(`{"number": 7, "title": "now", "labels": [{"name": "keep"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name, source string
+		age          time.Duration
+		err          error
+		reads        int
+		title        string // in the task; empty: there is none
+	}{
+		{"fresh", intake.SourceWebhook, time.Minute, nil, 0, "then"},
+		{"late", intake.SourceWebhook, time.Hour, nil, 1, "now"},
+		{"gone", intake.SourceWebhook, time.Hour, triage.ErrGone, 1, ""},
+		{"unavailable", intake.SourceWebhook, time.Hour, triage.ErrLimited, 1, "then"},
+		{"polled", intake.SourcePoll, time.Hour, nil, 0, "then"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e, err := triage.ParseEvent(triage.EventSource{Name: "issues", Payload: []byte(`{"action": "opened", "repository": {"full_name": "o/r"},
+				"issue": {"number": 7, "title": "then", "updated_at": "` + now.Add(-tt.age).Format(time.RFC3339) + `"}}`)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q, reads := &recorder{Queue: queuetest.New(queuetest.Options{})}, 0
+			in, err := intake.New(intake.Options{
+				Queue: q, Routes: []intake.Route{{Repo: "o/r", Type: "issue-triage", URL: "http://a"}}, Now: func() time.Time { return now },
+				Issue: func(_ context.Context, ref triage.Ref) (triage.Snapshot, error) {
+					reads++
+					return current, tt.err
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := in.Take(t.Context(), intake.Arrival{Event: e, Origin: intake.Origin{Source: tt.source}})
+			if err != nil || reads != tt.reads || (tt.title == "") != (out.Reason == triage.ErrGone.Error()) {
+				t.Errorf("got %v, %+v, read %d times", err, out, reads)
+			}
+			if tt.title != "" && !strings.Contains(string(q.last.Message), `"title":"`+tt.title+`"`) {
+				t.Errorf("got the task %s", q.last.Message)
+			}
+		})
+	}
+}

@@ -131,6 +131,33 @@ func (s ActionSpec) Check(a ActionItem) error {
 	return fmt.Errorf("%s: %s", s.Name, strings.Join(wrong, "; "))
 }
 
+// Empty returns the first required parameter that is missing or has no value. It is "" if all have
+// one.
+func (s ActionSpec) Empty(a ActionItem) string {
+	for _, p := range s.Params {
+		var none bool
+		var err error
+		switch p.Kind {
+		case KindInt:
+			var ok bool
+			_, ok, err = a.Int(p.Name)
+			none = !ok
+		case KindTexts:
+			var list []string
+			list, _, err = a.Texts(p.Name)
+			none = len(list) == 0
+		default:
+			var text string
+			text, _, err = a.Text(p.Name)
+			none = blank(text)
+		}
+		if p.Required && none && err == nil {
+			return p.Name
+		}
+	}
+	return ""
+}
+
 func (p Param) check(a ActionItem) error {
 	var ok, empty bool
 	var err error

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"errors"
+
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/yamlfile"
@@ -33,9 +35,13 @@ func CompileCondition(f *yamlfile.File, n *yaml.Node, sources ...Source) (*Condi
 	return &Condition{x, names}, nil
 }
 
-// Eval reports whether the condition is true for f. The error is an [*EvalError].
+// Eval reports whether the condition is true for f. The error is an [*EvalError], or a
+// [*facts.UnknownError] if the condition needs a value that is not known.
 func (c *Condition) Eval(f facts.Facts) (bool, error) {
 	value, err := expression.NewEvaluation(f).Eval(c.expr)
+	if unknown, ok := errors.AsType[*facts.UnknownError](err); ok {
+		return false, unknown
+	}
 	if err != nil {
 		return false, evalError("", err)
 	}

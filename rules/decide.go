@@ -21,9 +21,12 @@ type Result struct {
 	Message protocol.DecisionMessage
 	// Sources holds the id of the rule behind each of the message's actions.
 	Sources []string
+	// Skipped lists the actions of the rules that matched which are not part of the message,
+	// because a required parameter is empty.
+	Skipped []Skipped
 	// Fired lists the ids of the rules that matched, in order.
 	Fired []string
-	// Stopped is true when a rule with "stop: true" matched.
+	// Stopped is true when a rule with "stop: true" matched, or could not be judged.
 	Stopped bool
 	// Undone lists the ids of the rules with "else_undo: true" whose condition is false. The caller
 	// has to revert their earlier actions.
@@ -46,8 +49,20 @@ const (
 	False     Outcome = "condition" // the rule's condition is false
 	Later     Outcome = "later"     // the condition became true only after the event; see [facts.Facts]
 	Cut       Outcome = "stopped"   // an earlier rule stopped the evaluation
-	Unreached Outcome = "unreached" // an earlier rule failed; only [Set.Explain] returns it
+	Failed    Outcome = "failed"    // the rule's condition or a template failed
+	Unknown   Outcome = "unknown"   // the rule needs a value that is not known; see [facts.UnknownError]
 )
+
+// Unjudged reports whether the rule could not be judged. Then it does nothing: its actions are not
+// planned, and its earlier actions are not reverted.
+func (o Outcome) Unjudged() bool { return o == Failed || o == Unknown }
+
+// A Skipped is an action that cannot be carried out.
+type Skipped struct {
+	Action protocol.ActionItem
+	Rule   string // the id of its rule
+	Lacks  string // the required parameter that is empty
+}
 
 // A RuleTrace describes the evaluation of one rule.
 type RuleTrace struct {
@@ -55,7 +70,8 @@ type RuleTrace struct {
 	Outcome   Outcome
 	Condition string // the text of "when"; empty when the rule has none
 	File      string
-	Line      int // the line of the rule's id
+	Line      int    // the line of the rule's id
+	Error     string // why the rule could not be judged; empty when it was judged
 }
 
 // An EvalError reports a condition or a template that failed for one event.
@@ -73,8 +89,12 @@ func (e *EvalError) Error() string {
 }
 
 // Decide evaluates the rules, in order, for one event. It does no I/O except through f.Lookup, and
-// returns the same result for the same facts. When a condition or a template fails, the error is an
-// [*EvalError] and the result is empty.
+// returns the same result for the same facts.
+//
+// A rule that fails, or that needs a value which is not known, does nothing. The other rules go on,
+// except that a rule with "stop: true" ends the list as if it had fired: it may guard against later
+// rules. If rules failed, the error joins an [*EvalError] for each of them, and the result is that of
+// the others. After any other error the result is empty.
 //
 // A rule sees the labels that earlier rules added and removed. After labels changed, Decide
 // evaluates the false conditions that read them again, in order, until no label changes any more.
@@ -89,14 +109,21 @@ func (s *Set) Decide(f facts.Facts) (Result, error) {
 	if err := p.settle(s.all(), v); err != nil {
 		return Result{}, err
 	}
+	var failed []error
 	for i, r := range s.all() {
-		if r.undo && p.result.Trace[i].Outcome == False {
-			p.result.Undone = append(p.result.Undone, r.id)
+		switch p.result.Trace[i].Outcome {
+		case False:
+			if r.undo {
+				p.result.Undone = append(p.result.Undone, r.id)
+			}
+		case Failed:
+			failed = append(failed, p.asked[i].err)
+		case Matched, NotListed, Later, Cut, Unknown:
 		}
 	}
 	p.result.Labels = v.Labels()
 	p.decide(s.Len(), p.event.Key)
-	return p.result, nil
+	return p.result, errors.Join(failed...)
 }
 
 // plan returns an undecided plan: its trace has every rule, without outcomes.
@@ -116,7 +143,7 @@ func (s *Set) plan(f facts.Facts) *plan {
 type asking struct {
 	changed int // number of label changes before it
 	labels  []string
-	err     error // why the evaluation failed
+	err     error // why the rule failed
 }
 
 // maxAgain limits the total number of repeated evaluations of the rules for one event. Up to 400
@@ -144,8 +171,9 @@ func (p *plan) settle(rules []*rule, v *expression.Evaluation) error {
 			}
 			again = true
 			*asked = asking{changed: len(p.changed), labels: v.Labels()}
-			if trace.Outcome, asked.err = p.add(r, v); asked.err != nil && !p.goesOn {
-				return evalError(r.id, asked.err)
+			if trace.Outcome, asked.err = p.add(r, v); asked.err != nil {
+				trace.Outcome, trace.Error, asked.err = unjudged(r.id, asked.err)
+				p.result.Stopped = p.result.Stopped || r.stop
 			}
 		}
 		switch {
@@ -155,6 +183,16 @@ func (p *plan) settle(rules []*rule, v *expression.Evaluation) error {
 			return fmt.Errorf("the rules were evaluated again more than %d times; put rules that add a label before the rules that test for it", maxAgain)
 		}
 	}
+}
+
+// unjudged returns the outcome of a rule whose evaluation returned err, and the reason. failed is
+// the error of a rule that failed.
+func unjudged(rule string, err error) (o Outcome, why string, failed error) {
+	if unknown, ok := errors.AsType[*facts.UnknownError](err); ok {
+		return Unknown, unknown.Reason, nil
+	}
+	failed = evalError(rule, err)
+	return Failed, failed.Error(), failed
 }
 
 // evalError adds the rule's id to err, which is an [*expression.PlacedError] for every failed
@@ -175,7 +213,6 @@ type plan struct {
 	escalated []string // the reasons, one for each rule that escalates
 	closes    bool
 	changed   []string // labels that were added or removed, in order and in lower case
-	goesOn    bool     // a rule that fails does not end the evaluation
 }
 
 func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
@@ -197,12 +234,18 @@ func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 			return Later, nil
 		}
 	}
+	before, labels := *p, v.Labels()
 	for _, a := range r.actions {
-		item, ok, err := a.Render(v)
+		item, lacks, ok, err := a.Render(v)
 		if err != nil {
+			*p = before // none of the rule's actions is planned
+			v.SetLabels(labels)
 			return "", err
 		}
-		if ok {
+		switch {
+		case lacks != "":
+			p.result.Skipped = append(p.result.Skipped, Skipped{Action: item, Rule: r.id, Lacks: lacks})
+		case ok:
 			p.take(r, item)
 			p.relabel(v, r.id, item)
 		}
@@ -281,4 +324,20 @@ func (p *plan) decide(rules int, event string) {
 	case p.closes:
 		m.Decision = protocol.Close
 	}
+	for _, o := range []Outcome{Failed, Unknown} {
+		if ids := p.result.With(o); len(ids) > 0 {
+			m.Rationale += fmt.Sprintf("; %s: %s", o, strings.Join(ids, ", "))
+		}
+	}
+}
+
+// With returns the ids of the rules with an outcome, in order.
+func (r Result) With(o Outcome) []string {
+	var ids []string
+	for _, t := range r.Trace {
+		if t.Outcome == o {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
 }

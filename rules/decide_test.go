@@ -87,27 +87,58 @@ func TestRationaleIsOneLine(t *testing.T) {
 	}
 }
 
-// When a rule fails, the actions of earlier rules are dropped, too.
-func TestFailureLeavesNothing(t *testing.T) {
+// A rule that fails does nothing: none of its actions is planned, and it is not undone. The others
+// go on.
+func TestFailureLeavesOthers(t *testing.T) {
 	t.Parallel()
 	set := mustCompile(t, `version: 1
 rules:
-  - id: good
-    then: [add_label: x]
   - id: bad
     when: 1 % issue.comments == 0
+    else_undo: true
     then: [add_label: y]
+  - id: half
+    then: [add_label: z, comment: '{{ string(1 % issue.comments) }}']
+  - id: good
+    when: not label("z")
+    then: [add_label: x]
 `)
 	r, err := set.Decide(opened(triage.Issue{}))
 	ee, ok := errors.AsType[*rules.EvalError](err)
 	if !ok {
 		t.Fatalf("got %v, want an EvalError", err)
 	}
-	if diff := cmp.Diff(rules.Result{}, r, cmp.AllowUnexported(protocol.ActionItem{})); diff != "" {
-		t.Errorf("result (-want +got):\n%s", diff)
+	if !strings.Contains(err.Error(), "evaluate rule bad: ") || !strings.Contains(err.Error(), "evaluate rule half: ") {
+		t.Errorf("got %v, want the errors of both rules", err)
 	}
-	if ee.Rule != "bad" || ee.Problem.File != "rules.yml" || ee.Problem.Line != 6 || ee.Problem.Column != 13 {
-		t.Errorf("got rule %s at %s:%d:%d, want bad at rules.yml:6:13", ee.Rule, ee.Problem.File, ee.Problem.Line, ee.Problem.Column)
+	if got := strings.Join(r.With(rules.Failed), " "); got != "bad half" || len(r.Undone) > 0 || r.Stopped {
+		t.Errorf("failed: %s, undone: %v, stopped: %v", got, r.Undone, r.Stopped)
+	}
+	if got := fmt.Sprint(r.Fired, r.Sources, r.Labels, r.Message.Rationale); got != "[good] [good] [x]rules fired: good; failed: bad, half" {
+		t.Errorf("got %s", got)
+	}
+	if ee.Rule != "bad" || ee.Problem.File != "rules.yml" || ee.Problem.Line != 4 || ee.Problem.Column != 13 {
+		t.Errorf("got rule %s at %s:%d:%d, want bad at rules.yml:4:13", ee.Rule, ee.Problem.File, ee.Problem.Line, ee.Problem.Column)
+	}
+}
+
+// A rule with "stop: true" may guard against later rules. So it stops them, too, if it fails or is
+// unknown.
+func TestUnjudgedStops(t *testing.T) {
+	t.Parallel()
+	for when, want := range map[string]rules.Outcome{
+		"1 % issue.comments == 0":                            rules.Failed,
+		`label_age("bug") > duration("1h")`:                  rules.Unknown,
+		`not (label_age("bug") > duration("1s"))`:            rules.Unknown,
+		`issue.locked and label_age("bug") > duration("1h")`: rules.False,
+	} {
+		set := mustCompile(t, "version: 1\nrules:\n  - {id: guard, when: '"+when+"', stop: true, else_undo: true, then: [add_label: y]}\n  - {id: close, then: [close_issue]}\n")
+		f := opened(triage.Issue{Labels: []string{"bug"}})
+		f.Lookup = facts.Known{}
+		r, err := set.Decide(f)
+		if stopped := want != rules.False; r.Trace[0].Outcome != want || (err != nil) != (want == rules.Failed) || r.Stopped != stopped || len(r.Message.Actions) == 0 != stopped || len(r.Undone) == 0 != stopped {
+			t.Errorf("%s: got %v, %+v", when, err, r)
+		}
 	}
 }
 

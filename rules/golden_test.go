@@ -69,6 +69,7 @@ type decision struct {
 	Message  protocol.DecisionMessage `json:"message"`
 	Sources  []string                 `json:"sources,omitempty"`
 	Fired    []string                 `json:"fired,omitempty"`
+	Skipped  []string                 `json:"skipped,omitempty"`
 	Stopped  bool                     `json:"stopped,omitempty"`
 	Undone   []string                 `json:"undone,omitempty"`
 	Retriage bool                     `json:"retriage,omitempty"`
@@ -99,7 +100,14 @@ func outcome(t *testing.T, ar *txtar.Archive) (string, error) {
 	}
 	out := decision{Message: r.Message, Sources: r.Sources, Fired: r.Fired, Stopped: r.Stopped, Undone: r.Undone, Retriage: r.Retriage, Warnings: warnings}
 	for _, tr := range r.Trace {
-		out.Outcomes = append(out.Outcomes, tr.ID+": "+string(tr.Outcome))
+		outcome := tr.ID + ": " + string(tr.Outcome)
+		if tr.Error != "" {
+			outcome += ": " + tr.Error
+		}
+		out.Outcomes = append(out.Outcomes, outcome)
+	}
+	for _, s := range r.Skipped {
+		out.Skipped = append(out.Skipped, s.Rule+": "+s.Action.Type+" lacks "+s.Lacks)
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

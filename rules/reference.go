@@ -126,7 +126,7 @@ func ownFunctions() []Name {
 
 func pastFunctions() []Name {
 	return []Name{
-		{"label_age", "(name) duration", "how long the issue has had a label; 0 without the label", `label_age("needs-info") > duration("14d")`},
+		{"label_age", "(name) duration", "how long the issue has had a label; 0 without the label; for a renamed label see [Renamed labels](#renamed-labels)", `label_age("needs-info") > duration("14d")`},
 		{"idle", "() duration", `how long ago a person did something on the issue; programs are ignored; idle("bots") includes all programs except Foreman; idle("comments") counts only comments of people`, `idle() > duration("60d")`},
 		{"last_human", "() person", "the person who changed it last: .login, and the time .at; its author if there was no change", `last_human().login != issue.author`},
 		{"added_by_us", "(label) true or false", "whether Foreman added the label last, even if it was removed since", `added_by_us(event.label)`},

@@ -1,9 +1,6 @@
 package rules
 
 import (
-	"cmp"
-	"errors"
-
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/symbols"
@@ -15,9 +12,6 @@ type RuleWhy struct {
 	// Why explains the rule's condition part by part. It is nil for a rule that has no condition or
 	// does not listen to the event.
 	Why *Why
-	// Error says why the condition or a template of the rule fails; empty when none does. If it is
-	// set, a run carries out the actions of no rule.
-	Error string
 }
 
 // A Why is a part of a condition with its value. Parts are the operands of "and", "or" and "not".
@@ -34,8 +28,7 @@ type Why struct {
 // Explain returns for every rule, in order, why it matches the facts or does not. Unlike
 // [Set.Decide] it evaluates each part of each condition, even after a rule that stops the
 // evaluation. It is slow: use it to answer people, not for every event. A part that fails has its
-// error and does not affect the others. A rule that the run did not reach is [Unreached];
-// [facts.ErrUnasked] marks it.
+// error and does not affect the others. If the rules cannot be decided at all, every rule is Failed.
 func (s *Set) Explain(f facts.Facts) []RuleWhy {
 	names := symbols.New()
 	if s != nil && s.names != nil {
@@ -43,22 +36,17 @@ func (s *Set) Explain(f facts.Facts) []RuleWhy {
 	}
 	v := expression.NewEvaluation(f)
 	p := s.plan(f)
-	p.goesOn = true
-	unsettled := p.settle(s.all(), v)
+	undecided := p.settle(s.all(), v)
 	out := make([]RuleWhy, 0, s.Len())
 	e := expression.NewExplainer(names, v)
 	for i, r := range s.all() {
 		w := RuleWhy{RuleTrace: p.result.Trace[i]}
-		asked := p.asked[i]
 		if r.when != nil && r.listens(v.Facts(), p.event) {
-			v.SetLabels(asked.labels)
+			v.SetLabels(p.asked[i].labels)
 			w.Why = whyOf(e.Explain(r.when))
 		}
-		if err := cmp.Or(asked.err, unsettled); errors.Is(err, facts.ErrUnasked) {
-			w.Outcome = Unreached
-			w.Why.idle()
-		} else if err != nil {
-			w.Error = evalError(r.id, err).Error()
+		if undecided != nil {
+			w.Outcome, w.Error = Failed, undecided.Error()
 		}
 		out = append(out, w)
 	}
@@ -75,15 +63,4 @@ func whyOf(p *expression.Part) *Why {
 		w.Parts = append(w.Parts, *whyOf(&p.Parts[i]))
 	}
 	return w
-}
-
-// idle marks a condition as one that the run did not reach.
-func (w *Why) idle() {
-	if w == nil {
-		return
-	}
-	w.Idle = true
-	for i := range w.Parts {
-		w.Parts[i].idle()
-	}
 }

@@ -60,14 +60,16 @@ type decided struct {
 	// Asks means that the decision is not complete: the agent was not asked, because the issue must be
 	// read again first.
 	Asks bool
+	// Failed says which rules failed, or that agent.when did; nil: none. The decision is that of the
+	// others.
+	Failed error
 }
 
 // A decider decides on the event of an attempt. Nothing is written.
 type decider struct{ attempt }
 
 // decide evaluates the rules, asks the agent if the rules leave the decision open, and adds the
-// actions of commands and reversals. With an error, only Why and AskedAs are set, and Rules if the
-// rules were evaluated.
+// actions of commands and reversals. With an error, only Why, AskedAs and Failed are set.
 func (a decider) decide(ctx context.Context) (decided, error) {
 	var dec decided
 	f := a.facts(ctx)
@@ -95,9 +97,10 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 		}
 	}
 	dec.Rules = res
+	a.warnUnknown(res)
 	d := a.ofRules(res)
 	if !commands.Mute || dec.Retriaged {
-		d, err = a.withAgent(ctx, asked, f, res, d)
+		d, err = a.withAgent(ctx, asked, f, &dec, d)
 		if err != nil {
 			dec.Decision, dec.Asks = d, errors.Is(err, errOutdated)
 			return dec, err
@@ -122,7 +125,7 @@ func (a decider) facts(ctx context.Context) facts.Facts {
 }
 
 // askRules returns the decision of the rules, or nil if there are none. It stores their explanation
-// in dec, even if a rule fails.
+// in dec, and the errors of the rules that failed.
 func (a decider) askRules(ctx context.Context, f facts.Facts, dec *decided) (*rules.Result, error) {
 	if a.c.Rules == nil {
 		return nil, nil
@@ -132,10 +135,37 @@ func (a decider) askRules(ctx context.Context, f facts.Facts, dec *decided) (*ru
 		f.Lookup, f.Effect = a.reads.known(ctx), a.effect(ctx, false)
 		dec.Why = a.c.Rules.Explain(f)
 	}
-	if err != nil {
+	if _, failed := errors.AsType[*rules.EvalError](err); err != nil && !failed {
 		return nil, err
 	}
+	dec.fail(err)
 	return &res, nil
+}
+
+// fail adds the error of rules that failed, once; nil: none failed.
+func (dec *decided) fail(err error) {
+	if dec.Failed == nil || err != nil && err.Error() != dec.Failed.Error() {
+		dec.Failed = errors.Join(dec.Failed, err)
+	}
+}
+
+// warnUnknown warns of the rules that need a value which is not known, once for each reason.
+func (a decider) warnUnknown(res *rules.Result) {
+	if res == nil {
+		return
+	}
+	ids, order := map[string][]string{}, []string(nil)
+	for _, t := range res.Trace {
+		if t.Outcome == rules.Unknown {
+			if ids[t.Error] == nil {
+				order = append(order, t.Error)
+			}
+			ids[t.Error] = append(ids[t.Error], t.ID)
+		}
+	}
+	for _, why := range order {
+		a.warn("%s; rules that need it did nothing: %s", why, strings.Join(ids[why], ", "))
+	}
 }
 
 // ofRules converts the result of the rules into a decision.
@@ -151,12 +181,18 @@ func (a decider) ofRules(res *rules.Result) plan.Decision {
 	for _, id := range res.Sources {
 		d.Sources = append(d.Sources, a.source(id))
 	}
+	for _, s := range res.Skipped { // the plan skips them with the reason
+		d.Message.Actions = append(slices.Clip(d.Message.Actions), s.Action)
+		d.Sources = append(d.Sources, a.source(s.Rule))
+	}
 	return d
 }
 
 // withAgent combines the decision of the agent with that of the rules. It does so if an agent is
-// wanted, or if the agent's decision was given.
-func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts, res *rules.Result, d plan.Decision) (plan.Decision, error) {
+// wanted, or if the agent's decision was given. An agent does not decide in place of a rule that
+// failed.
+func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts, dec *decided, d plan.Decision) (plan.Decision, error) {
+	res := dec.Rules
 	stopped := res != nil && (res.Stopped || res.Message.Decision == protocol.Escalate)
 	if a.given != nil {
 		switch m := a.given.message; {
@@ -165,6 +201,9 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 		case stopped:
 			a.warn("the agent's decision is ignored: a rule with stop fired, or a rule escalated")
 			return d, nil
+		case dec.Failed != nil:
+			a.warn("the agent's decision is ignored: a rule failed")
+			return d, nil
 		default:
 			if err := a.usable(*m); err != nil {
 				return plan.Decision{}, &AgentError{err}
@@ -172,14 +211,22 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 			return join(d, plan.Decision{Message: *m, By: a.o.Agent.Name}, res), nil
 		}
 	}
-	if a.o.Agent.Agent == nil || stopped {
+	if a.o.Agent.Agent == nil || stopped || dec.Failed != nil {
 		return d, nil
 	}
 	if res != nil {
 		f.Issue.Labels = res.Labels // includes the labels that the rules add
 	}
-	if wanted, err := a.wantsAgent(f, res); err != nil || !wanted {
+	wanted, err := a.wantsAgent(f, res)
+	if unknown, ok := errors.AsType[*facts.UnknownError](err); ok {
+		a.warn("%v; the agent was not asked", unknown)
+	} else if _, failed := errors.AsType[*rules.EvalError](err); failed {
+		dec.fail(fmt.Errorf("agent.when: %w", err))
+	} else if err != nil {
 		return d, err
+	}
+	if !wanted {
+		return d, nil
 	}
 	if a.outdated() != "" {
 		return d, errOutdated
@@ -326,17 +373,22 @@ func joined(first, second rules.Result) rules.Result {
 			out.Sources = append(out.Sources, id)
 		}
 	}
+	out.Skipped = slices.Concat(first.Skipped, slices.DeleteFunc(slices.Clone(second.Skipped), func(s rules.Skipped) bool { return fired(s.Rule) }))
 	out.Fired = slices.Concat(first.Fired, slices.DeleteFunc(slices.Clone(second.Fired), fired))
-	out.Undone = nil
-	for _, id := range slices.Concat(first.Undone, second.Undone) {
-		if !slices.Contains(out.Fired, id) && !slices.Contains(out.Undone, id) {
-			out.Undone = append(out.Undone, id)
+	out.Trace = slices.Clone(second.Trace)
+	var unjudged []string
+	for i, t := range first.Trace {
+		if t.Outcome == rules.Matched || t.Outcome.Unjudged() && out.Trace[i].Outcome != rules.Matched {
+			out.Trace[i] = t
+		}
+		if out.Trace[i].Outcome.Unjudged() {
+			unjudged = append(unjudged, t.ID)
 		}
 	}
-	out.Trace = slices.Clone(second.Trace)
-	for i, t := range first.Trace {
-		if t.Outcome == rules.Matched {
-			out.Trace[i] = t
+	out.Undone = nil
+	for _, id := range slices.Concat(first.Undone, second.Undone) {
+		if !slices.Contains(slices.Concat(out.Fired, out.Undone, unjudged), id) {
+			out.Undone = append(out.Undone, id)
 		}
 	}
 	out.Message.Decision = stronger(first.Message.Decision, second.Message.Decision)
@@ -492,7 +544,8 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 	var reverted []string
 	for i, m := range reversal.Made {
 		against := m.Outcome
-		if against.There = !against.There; wanted.Wants(m.Outcome) || wanted.Wants(against) {
+		against.There = !against.There
+		if wanted.Wants(m.Outcome) || wanted.Wants(against) || m.Thing == effect.Label && m.There && a.mayAdd(res, m.Name) {
 			continue
 		}
 		d = d.With(triage.Source{Rule: m.By, Undo: true}, reversal.Items[i])
@@ -521,13 +574,20 @@ func (a decider) labelsOf(ids []string) []history.Made {
 	return list
 }
 
+// mayAdd reports whether a rule that could not be judged adds the label by name.
+func (a decider) mayAdd(res *rules.Result, label string) bool {
+	unjudged := slices.Concat(res.With(rules.Failed), res.With(rules.Unknown))
+	return len(unjudged) > 0 && slices.ContainsFunc(a.c.Rules.Adders(label), func(id string) bool { return slices.Contains(unjudged, id) })
+}
+
 // withLabelsOff removes the labels of rules that override people and whose condition is now false,
-// no matter who added the labels. Labels that the decision itself adds stay.
+// no matter who added the labels. Labels that the decision itself adds stay, and those of rules that
+// could not be judged.
 func (a decider) withLabelsOff(d plan.Decision, res *rules.Result) (plan.Decision, error) {
 	wanted := d
 	for _, id := range res.Undone {
 		for _, label := range a.c.Rules.LabelsOff(id, *a.d.Issue) {
-			if wanted.Wants(effect.Outcome{Thing: effect.Label, Name: label, There: true}) || d.Wants(effect.Outcome{Thing: effect.Label, Name: label}) {
+			if wanted.Wants(effect.Outcome{Thing: effect.Label, Name: label, There: true}) || d.Wants(effect.Outcome{Thing: effect.Label, Name: label}) || a.mayAdd(res, label) {
 				continue
 			}
 			item, err := protocol.NewAction(protocol.ActionRemoveLabel, map[string]any{"label": label})

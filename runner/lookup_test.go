@@ -33,6 +33,7 @@ func TestLookups(t *testing.T) {
 			gh, e, o := world(t, "rules:\n  - id: r\n    on: issues.opened\n    when: |\n      "+tt.when+"\n    then: [escalate]\n")
 			o.Live = false
 			gh.Repo("Codertocat/Hello-World").SetPermission("Codertocat", "write").
+				UnlabelAs("mona", 1, "bug").LabelAs("mona", 1, "bug").
 				LabelAs("github-actions[bot]", 1, "docs").UnlabelAs("mona", 1, "docs")
 			store, err := file.Open(t.TempDir())
 			if err != nil {
@@ -62,7 +63,8 @@ func TestLookups(t *testing.T) {
 	}
 }
 
-// TestLookupFails checks that a failed look-up fails the run, and that nothing is written.
+// TestLookupFails checks that a failed look-up fails its rule and the run, and that the other rules
+// act.
 func TestLookupFails(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, `rules:
@@ -70,13 +72,13 @@ func TestLookupFails(t *testing.T) {
   - {id: b, on: issues.opened, when: 'actor.permission == "write"', then: [add_label: docs]}
 `)
 	gh.Fault(githubtest.Fault{Method: "GET", Path: "/repos/Codertocat/Hello-World/collaborators/Codertocat/permission", Status: 403, Times: 9})
-	_, err := run(t, o, e)
+	rep, err := run(t, o, e)
 	failed, ok := errors.AsType[*rules.EvalError](err)
 	if !ok || failed.Rule != "b" || !strings.Contains(err.Error(), "look up the permission") {
 		t.Errorf("got %v, want an error of rule b", err)
 	}
-	if labels := gh.Issue("Codertocat/Hello-World", 1).Labels; len(labels) != 1 {
-		t.Errorf("labels %v were added", labels)
+	if labels := gh.Issue("Codertocat/Hello-World", 1).Labels; !slices.Equal(labels, []string{"bug", "triage"}) || rep.Status != runner.StatusPartial || rep.Reason != err.Error() {
+		t.Errorf("got the labels %v, the status %s because of %q", labels, rep.Status, rep.Reason)
 	}
 	o.Host = runner.Host{}
 	o.DryRun = true
@@ -310,26 +312,63 @@ func TestPullRequest(t *testing.T) {
 	}
 }
 
-// TestUnreachedRules: rules after one that fails are not evaluated. It must not count as their
-// failure that nothing was looked up for them.
-func TestUnreachedRules(t *testing.T) {
+// TestRulesAfterAFailure: rules after one that fails are evaluated, and explained without further
+// look-ups.
+func TestRulesAfterAFailure(t *testing.T) {
 	t.Parallel()
 	for when, want := range map[string]rules.Outcome{
-		`actor.permission == "write"`:       rules.Unreached,
-		`label_age("bug") > duration("1h")`: rules.Unreached,
-		`memory.tasks == 0`:                 rules.Unreached,
-		`idle() < duration("1h")`:           rules.Unreached,
+		`actor.permission == "write"`:       rules.False,
+		`label_age("new") > duration("1h")`: rules.Unknown,
+		`memory.tasks == 0`:                 rules.Matched,
 		`issue.locked`:                      rules.False,
 	} {
-		_, e, o := world(t, "rules:\n  - {id: fails, on: issues.edited, when: 'issue.labels[5] == \"x\"', then: [escalate]}\n  - {id: next, on: issues.edited, when: '"+when+"', then: [escalate]}\n")
+		gh, e, o := world(t, "rules:\n  - {id: fails, on: issues.edited, when: 'issue.labels[5] == \"x\"', else_undo: true, then: [add_label: docs]}\n  - {id: next, on: issues.edited, when: '"+when+"', then: [add_label: triage]}\n")
 		e.Action, o.Explain = "edited", true
+		e.Issue.Labels = append(e.Issue.Labels, "new") // a renamed label: the timeline does not have it
 		rep, err := run(t, o, e)
-		if err == nil || len(rep.Why) != 2 || rep.Why[0].Error == "" || rep.Why[0].Outcome != "" {
+		if err == nil || len(rep.Why) != 2 || rep.Why[0].Error == "" || rep.Why[0].Outcome != rules.Failed {
 			t.Fatalf("%s: got %v, %+v", when, err, rep.Why)
 		}
 		next := rep.Why[1]
-		if next.Outcome != want || next.Error != "" || next.Why.Idle != (want == rules.Unreached) {
+		if next.Outcome != want || (next.Error != "") != (want == rules.Unknown) || next.Why.Idle {
 			t.Errorf("%s: got %q, the error %q, idle %v, want %q", when, next.Outcome, next.Error, next.Why.Idle, want)
+		}
+		status := runner.StatusFailed
+		if want == rules.Matched {
+			status = runner.StatusPartial
+		}
+		if added := slices.Contains(gh.Issue("Codertocat/Hello-World", 1).Labels, "triage"); added != (want == rules.Matched) || rep.Status != status {
+			t.Errorf("%s: the label was added: %v, status %s", when, added, rep.Status)
+		}
+	}
+}
+
+// TestAgentAndFailures checks when an agent is asked beside a rule that fails, and beside a condition
+// of its own that cannot be judged.
+func TestAgentAndFailures(t *testing.T) {
+	t.Parallel()
+	const fails, unknown = `issue.labels[9] == \"x\"`, `label_age(\"new\") > duration(\"1h\")`
+	tests := []struct {
+		name, rule, when string
+		asked            bool
+		status           runner.Status
+		warning          string
+	}{
+		{"all is well", "false", "true", true, runner.StatusApplied, ""},
+		{"a rule fails", fails, "true", false, runner.StatusPartial, ""},
+		{"a rule is unknown", unknown, "true", true, runner.StatusApplied, "did nothing: r"},
+		{"agent.when fails", "false", fails, false, runner.StatusPartial, ""},
+		{"agent.when is unknown", "false", unknown, false, runner.StatusApplied, "the agent was not asked"},
+	}
+	for _, tt := range tests {
+		_, e, o := world(t, "agent: {url: 'http://agent', when: \""+tt.when+"\"}\nrules:\n  - {id: r, on: issues.edited, when: \""+tt.rule+"\", then: [add_label: triage]}\n  - {id: good, on: issues.edited, then: [add_label: docs]}\n")
+		asked := 0
+		o.Agent.Agent = answers(&asked, "skip")
+		e.Action = "edited"
+		e.Issue.Labels = append(e.Issue.Labels, "new")
+		rep, err := run(t, o, e)
+		if (asked > 0) != tt.asked || rep.Status != tt.status || (err != nil) != (tt.status == runner.StatusPartial) || !strings.Contains(strings.Join(rep.Warnings, "\n"), tt.warning) {
+			t.Errorf("%s: asked %d times, status %s, error %v, warnings %q", tt.name, asked, rep.Status, err, rep.Warnings)
 		}
 	}
 }

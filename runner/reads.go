@@ -458,7 +458,7 @@ func (r *reads) lookup(ctx context.Context) lookup {
 		permission: func(login string) (string, error) { return r.Permission(ctx, login) },
 		timeline: func() (facts.Timeline, error) {
 			if r.fresh() {
-				return facts.Timeline{}, nil // nothing has happened yet on an issue that was just opened
+				return facts.Opening(*r.d.Issue), nil // nothing has happened yet on an issue that was just opened
 			}
 			t, err := r.Timeline(ctx)
 			if err != nil {

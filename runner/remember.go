@@ -73,10 +73,11 @@ var errBegun = errors.New("another run has begun this task and carries it out; "
 	"if that run fails, run this one again")
 
 // journal begins the journal of a plan, or continues the stored one. It returns nil without a
-// store, and for a fallback decision, because the next attempt may reach the agent. After an error
-// nothing may be written.
+// store. It also returns nil for a fallback decision and for one without the rules that failed,
+// because the next attempt may reach the agent or judge these rules. After an error nothing may be
+// written.
 func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *memory.Ledger) (*execute.Journal, error) {
-	if a.o.Memory.Journal == nil || a.dry || quiet(dec.Decision, len(p.Steps)) || dec.Fallback {
+	if a.o.Memory.Journal == nil || a.dry || quiet(dec.Decision, len(p.Steps)) || dec.Fallback || dec.Failed != nil {
 		return nil, nil
 	}
 	j := &execute.Journal{Journal: a.o.Memory.Journal, Key: a.ledgerKey(), Now: a.o.Clock.Now, Warn: a.warn}
@@ -131,7 +132,7 @@ func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out e
 	case err == nil:
 	case slices.ContainsFunc(rep.Actions, func(r triage.ActionResult) bool { return r.State == triage.Noted }):
 		err = fmt.Errorf("record the scheduled actions: %w", err)
-		rep.recordFailed(err)
+		rep.recordFailed(err, dec.Failed)
 		return err
 	case a.o.Memory.Required && out.Err == nil:
 		err = fmt.Errorf("record the task: %w", err)

@@ -117,8 +117,9 @@ func (rep *Report) notePermission(err error) {
 	}
 }
 
-// setOutcome copies the results of a plan to the report.
-func (rep *Report) setOutcome(out execute.Outcome) {
+// setOutcome copies the results of a plan to the report. failed is the error of the rules that
+// failed; nil: none did.
+func (rep *Report) setOutcome(out execute.Outcome, failed error) {
 	rep.Actions = out.Results
 	for i := range rep.Actions {
 		a := &rep.Actions[i]
@@ -133,7 +134,7 @@ func (rep *Report) setOutcome(out execute.Outcome) {
 		}
 	}
 	rep.Executed = out.Executed()
-	rep.setStatus(out.Err, out.Gone)
+	rep.setStatus(errors.Join(out.Err, failed), out.Gone)
 	rep.notePermission(out.Err)
 }
 
@@ -167,13 +168,14 @@ func (rep *Report) setStatus(err error, gone bool) {
 	}
 }
 
-// recordFailed changes the report of a run whose deferred actions could not be recorded.
-func (rep *Report) recordFailed(err error) {
+// recordFailed changes the report of a run whose deferred actions could not be recorded. failed
+// is as in setOutcome.
+func (rep *Report) recordFailed(err, failed error) {
 	for i := range rep.Actions {
 		if a := &rep.Actions[i]; a.State == triage.Noted {
 			a.State, a.Reason = triage.Failed, err.Error()
 			rep.Executed--
 		}
 	}
-	rep.setStatus(err, false)
+	rep.setStatus(errors.Join(err, failed), false)
 }

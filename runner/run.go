@@ -38,7 +38,7 @@ func New(o Options) (*Runner, error) {
 var taskID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // Run handles one event, from the decision to the record in the memory. An error means that there
-// is no decision, or that an action failed; the report is complete also then. It is not an error if
+// is no decision, or that a rule or an action failed; the report is complete also then. It is not an error if
 // there is nothing to do, the decision is to escalate, an action is refused or skipped, or the
 // issue no longer exists.
 func (r *Runner) Run(ctx context.Context, d triage.Delivery) (Report, error) {
@@ -253,7 +253,7 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 		r = a.recheck(ctx, rep, dec, r)
 	}
 	out := carryOut(ctx, a.attempt, r, j)
-	rep.setOutcome(out)
+	rep.setOutcome(out, dec.Failed)
 	if errors.Is(out.Err, triage.ErrHalted) && out.Executed() == 0 {
 		return out, out.Err // nothing was done, and another attempt may have recorded more
 	}
@@ -261,6 +261,9 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 	scorer{a.attempt}.score(ctx, rep, dec.At)
 	if out.Err != nil {
 		err = out.Err
+	}
+	if dec.Failed != nil {
+		err = errors.Join(err, dec.Failed)
 	}
 	return out, err
 }

@@ -64,7 +64,8 @@ type sweep struct {
 
 	d       triage.Delivery
 	errs    []error
-	stopped bool // no further issue may be started
+	warned  map[string]*warned // by text
+	stopped bool               // no further issue may be started
 }
 
 func (s *sweep) run(ctx context.Context) error {
@@ -144,6 +145,34 @@ func (s *sweep) warnf(format string, args ...any) {
 	}
 }
 
+// warnOf adds a warning about an issue. The same warning about several issues is listed once.
+func (s *sweep) warnOf(issue int, text string) {
+	n, again := s.warned[text]
+	if !again {
+		if s.warned == nil {
+			s.warned = map[string]*warned{}
+		}
+		n = &warned{at: len(s.Warnings)}
+		s.warned[text] = n
+		s.Warnings = append(s.Warnings, "")
+	}
+	const most = 5 // issues that the warning lists
+	switch n.count++; {
+	case n.count <= most:
+		n.issues = append(n.issues, "#"+strconv.Itoa(issue))
+		s.Warnings[n.at] = strings.Join(n.issues, ", ") + ": " + text
+	default:
+		s.Warnings[n.at] = fmt.Sprintf("%s and %d more: %s", strings.Join(n.issues, ", "), n.count-most, text)
+	}
+}
+
+// A warned is a warning about some issues of the run.
+type warned struct {
+	at     int // its index in Survey.Warnings
+	count  int
+	issues []string // the first ones
+}
+
 // budgetReserve is the number of the token's calls that a scheduled run leaves to other runs.
 const budgetReserve = 100
 
@@ -184,7 +213,7 @@ func (s *sweep) take(rep Report, err error) {
 		}
 	}
 	for _, text := range rep.Warnings {
-		s.warnf("#%d: %s", rep.Issue, text)
+		s.warnOf(rep.Issue, text)
 	}
 	if err != nil {
 		s.Failed++
@@ -334,7 +363,8 @@ func (s *sweep) decideOn(ctx context.Context, c schedule.Candidate) (Report, err
 	}
 	d.Scans = c.Scans
 	out, err := run(ctx, one, d, nil)
-	out.Warnings = append(rep.Warnings, out.Warnings...)
+	seen := func(text string) bool { return slices.Contains(out.Warnings, text) }
+	out.Warnings = append(slices.DeleteFunc(rep.Warnings, seen), out.Warnings...)
 	return out, err
 }
 
@@ -367,7 +397,7 @@ func (s *sweep) firstLook(ctx context.Context, task *setup, c schedule.Candidate
 		}
 	}
 	dec, err := decider{a}.decide(ctx)
-	if nothing := err == nil && quiet(dec.Decision, len(dec.Message.Actions)); !nothing {
+	if nothing := err == nil && dec.Failed == nil && quiet(dec.Decision, len(dec.Message.Actions)); !nothing {
 		return rep, false, nil // an error occurs again on the current issue
 	}
 	rep.setDecision(dec)

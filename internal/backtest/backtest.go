@@ -171,10 +171,10 @@ func (r *replay) issue(ctx context.Context, i triage.Issue) error {
 	return nil
 }
 
-// fires reports whether a rule fires on an issue with these labels, or fails.
+// fires reports whether a rule fires on an issue with these labels, or cannot be judged.
 func (r *replay) fires(e *engine, i triage.Issue, labels []string) bool {
 	i.Labels = labels
-	return e.decide(r.event(i), facts.Timeline{}).matters()
+	return e.decide(r.event(i), facts.Opening(i)).matters()
 }
 
 // event returns the event that opened an issue.

@@ -55,10 +55,10 @@ func (e *engine) adds(labels []string) bool {
 
 // A decision is the result of an engine's rules on one issue.
 type decision struct {
-	fired   []string
-	effects map[string]*effect // of the rules that fired
-	err     error              // the rules failed, so no rule fired
-	failed  string             // the id of the rule that failed, if a single rule did
+	fired    []string
+	effects  map[string]*effect // of the rules that fired
+	err      error              // the rules could not be decided, so no rule fired
+	unjudged []rules.RuleTrace  // of the rules that failed or are unknown
 }
 
 // An effect is the effect of one rule.
@@ -69,7 +69,7 @@ type effect struct {
 }
 
 // matters reports whether the issue's timeline is worth reading.
-func (d decision) matters() bool { return len(d.fired) > 0 || d.err != nil }
+func (d decision) matters() bool { return len(d.fired)+len(d.unjudged) > 0 || d.err != nil }
 
 // decide evaluates the rules for an event. A rule that needs data which is unknown for past events
 // is removed for the rest of the replay.
@@ -81,29 +81,30 @@ func (e *engine) decide(event triage.Delivery, timeline facts.Timeline) decision
 			return decision{err: err}
 		}
 		res, err := e.set.Decide(known)
-		if err == nil {
+		if _, failed := errors.AsType[*rules.EvalError](err); err != nil && !failed {
+			return decision{err: err}
+		}
+		again := false
+		for _, t := range res.Trace {
+			if t.Outcome == rules.Unknown && slices.Contains(unreplayable(), t.Error) {
+				e.unable[t.ID] = t.Error
+				e.set, again = rules.Without(e.set, t.ID), true
+			}
+		}
+		if !again {
 			return e.decisionOf(res, known.May)
 		}
-		id := ""
-		if failure, ok := errors.AsType[*rules.EvalError](err); ok {
-			id = failure.Rule
-		}
-		if !e.has(id) || look.unable == nil {
-			return decision{failed: id, err: err}
-		}
-		e.unable[id] = look.unable.Error()
-		e.set, look.unable = rules.Without(e.set, id), nil
 	}
-}
-
-// has reports whether a rule has the id.
-func (e *engine) has(id string) bool {
-	return slices.ContainsFunc(e.infos, func(i rules.Info) bool { return i.ID == id })
 }
 
 // decisionOf groups a result by rule, with only the labels that the policy allows.
 func (e *engine) decisionOf(res rules.Result, may func(label string) bool) decision {
 	d := decision{fired: res.Fired, effects: map[string]*effect{}}
+	for _, t := range res.Trace {
+		if t.Outcome.Unjudged() {
+			d.unjudged = append(d.unjudged, t)
+		}
+	}
 	for _, id := range res.Fired {
 		d.effects[id] = &effect{}
 	}
@@ -153,34 +154,30 @@ func (e *engine) permitted(labels []string, may func(label string) bool, names .
 // maxLabels is the largest number of different labels that are counted.
 const maxLabels = 5000
 
-// A lookup returns data as of the time when an issue was opened.
-type lookup struct {
-	timeline facts.Timeline
-	unable   error // the error of a look-up that the replay does not support
-}
+// A lookup returns data as of the time when an issue was opened. Data that is unknown for past events
+// makes a rule that needs it unknown.
+type lookup struct{ timeline facts.Timeline }
 
-// errPermission is returned because GitHub returns only current permissions.
-var errPermission = errors.New("it uses actor.permission, which is unknown for past events")
+// The reasons why a rule cannot be replayed: GitHub returns only current permissions, issues are
+// replayed from the newest to the oldest, and the open pull requests of that time are unknown.
+const (
+	usesPermission = "it uses actor.permission, which is unknown for past events"
+	usesAuthor     = "it uses author.issues or author.pulls, and earlier issues of the author are not counted"
+	usesContrib    = "it uses contrib, and the pull requests that were open then are unknown"
+)
+
+func unreplayable() []string { return []string{usesPermission, usesAuthor, usesContrib} }
 
 func (l *lookup) Permission(string) (string, error) {
-	l.unable = errPermission
-	return "", errPermission
+	return "", &facts.UnknownError{Reason: usesPermission}
 }
-
-// errAuthor is returned because issues are replayed from the newest to the oldest.
-var errAuthor = errors.New("it uses author.issues or author.pulls, and earlier issues of the author are not counted")
 
 func (l *lookup) Author() (facts.Author, error) {
-	l.unable = errAuthor
-	return facts.Author{}, errAuthor
+	return facts.Author{}, &facts.UnknownError{Reason: usesAuthor}
 }
 
-// errContrib is returned because the pull requests that were open then are unknown.
-var errContrib = errors.New("it uses contrib, and the pull requests that were open then are unknown")
-
 func (l *lookup) Contrib() (facts.Contrib, error) {
-	l.unable = errContrib
-	return facts.Contrib{}, errContrib
+	return facts.Contrib{}, &facts.UnknownError{Reason: usesContrib}
 }
 
 func (l *lookup) Timeline() (facts.Timeline, error) { return l.timeline, nil }

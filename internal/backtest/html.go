@@ -111,7 +111,7 @@ func (p *page) rule(r Rule) {
 		p.element("p", "Not replayed: "+r.NotReplayed+".")
 	}
 	if r.Failed > 0 {
-		p.element("p", fmt.Sprintf("Fails on %s, and then no rule acts: %s", many(r.Failed, "issue"), r.Failure))
+		p.element("p", fmt.Sprintf("Cannot be judged on %s, and does nothing there: %s", many(r.Failed, "issue"), r.Failure))
 	}
 	if len(r.Labels) > 1 {
 		p.raw("<table>\n<thead><tr>")

@@ -68,7 +68,7 @@ func markdownRule(r Rule) string {
 		list = append(list, "- not replayed: "+sanitize.Value(r.NotReplayed))
 	}
 	if r.Failed > 0 {
-		list = append(list, fmt.Sprintf("- fails on %s, and then no rule acts: %s", many(r.Failed, "issue"), sanitize.Value(oneLine(r.Failure))))
+		list = append(list, fmt.Sprintf("- cannot be judged on %s, and does nothing there: %s", many(r.Failed, "issue"), sanitize.Value(oneLine(r.Failure))))
 	}
 	for _, l := range []struct {
 		title string

@@ -25,7 +25,8 @@ type Report struct {
 	PullRequests int `json:"pull_requests"`
 	Ours         int `json:"ours"`
 	Timelines    int `json:"timelines"` // timelines that were read
-	// Failed is the number of issues on which a rule fails, so that no rule acts.
+	// Failed is the number of issues on which a rule cannot be judged, because it fails or needs an
+	// unknown value.
 	Failed    int      `json:"failed"`
 	OldFailed int      `json:"old_failed"`
 	Stopped   *Stopped `json:"stopped"` // null: all issues were replayed
@@ -82,8 +83,8 @@ type Rule struct {
 	Labels  []Label `json:"labels"` // labels that the rule adds
 	// Disagreements lists the first ones, starting with the newest issue.
 	Disagreements []Link `json:"disagreements"`
-	Failed        int    `json:"failed"`  // issues on which the rule fails
-	Failure       string `json:"failure"` // the first failure
+	Failed        int    `json:"failed"`  // issues on which the rule cannot be judged
+	Failure       string `json:"failure"` // the first reason
 	// The following fields compare with the old rules. Old is null when they do not have the rule.
 	Old             *Figures `json:"old"`
 	NewlyFires      int      `json:"newly_fires"`

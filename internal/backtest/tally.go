@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -91,7 +92,7 @@ func linkTo(h history, why string) Link {
 // A ruleCount contains the counts for the rules of one engine.
 type ruleCount struct {
 	rules  map[string]*tally // by id
-	failed int               // issues on which a rule fails, so that no rule acts
+	failed int               // issues on which a rule cannot be judged
 	why    string            // the first failure that belongs to no single rule
 }
 
@@ -105,16 +106,16 @@ func newRuleCount(e *engine) *ruleCount {
 
 // add counts a decision on an issue.
 func (c *ruleCount) add(h history, d decision, links int) {
-	if d.err != nil {
+	if d.err != nil || len(d.unjudged) > 0 {
 		c.failed++
-		at := &c.why
-		if t := c.rules[d.failed]; t != nil {
-			t.fails++
-			at = &t.failure
-		}
-		if *at == "" {
-			*at = firstLine(d.err.Error())
-		}
+	}
+	if d.err != nil {
+		c.why = cmp.Or(c.why, firstLine(d.err.Error()))
+	}
+	for _, r := range d.unjudged {
+		t := c.rules[r.ID]
+		t.fails++
+		t.failure = cmp.Or(t.failure, firstLine(r.Error))
 	}
 	for _, id := range d.fired {
 		c.rules[id].judge(h, *d.effects[id], links)

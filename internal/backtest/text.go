@@ -145,7 +145,7 @@ func writeDetails(b *strings.Builder, r Rule) {
 		fmt.Fprintf(b, "  not replayed: %s\n", r.NotReplayed)
 	}
 	if r.Failed > 0 {
-		fmt.Fprintf(b, "  fails on %s, and then no rule acts: %s\n", many(r.Failed, "issue"), r.Failure)
+		fmt.Fprintf(b, "  cannot be judged on %s, and does nothing there: %s\n", many(r.Failed, "issue"), r.Failure)
 	}
 	for _, l := range lists {
 		for k, link := range l.links {

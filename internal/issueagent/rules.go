@@ -23,7 +23,7 @@ func (a *Agent) byRules(_ context.Context, task protocol.TaskMessage, i issue) (
 		return protocol.DecisionMessage{}, err
 	}
 	res, err := a.o.Rules.Rules.Decide(facts)
-	if err != nil {
+	if err != nil { // an agent cannot report that the other rules decided
 		if _, ok := errors.AsType[*rules.EvalError](err); ok {
 			err = fmt.Errorf("%w (an agent can use only the data of the event)", err)
 		}

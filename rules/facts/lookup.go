@@ -3,8 +3,10 @@ package facts
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -68,6 +70,49 @@ func (p Timeline) Last(match func(Change) bool) (last Change, found bool) {
 	return Change{}, false
 }
 
+// Opening returns the timeline of an issue on which nothing happened since it was opened: its labels
+// came with it.
+func Opening(i triage.Issue) Timeline {
+	var t Timeline
+	for _, label := range i.Labels {
+		t.Changes = append(t.Changes, Change{Kind: "labeled", At: i.CreatedAt, Login: i.Author, Label: label})
+	}
+	return t
+}
+
+// Addition returns the change that added a label which the issue has, out of all its labels. found
+// is false if the change is older than the timeline. The timeline contains the names that labels had
+// then. If the label was renamed, its newest change is not an addition under its name. Then the
+// addition is that of the earlier name: the only name that was added last, although the issue has no
+// such label. unknown is the reason if a complete timeline has no such name, or more than one.
+func (p Timeline) Addition(label string, labels []string) (c Change, found bool, unknown string) {
+	last, found := p.Last(func(c Change) bool { return c.aboutLabel() && strings.EqualFold(c.Label, label) })
+	if found && last.Kind == "labeled" {
+		return last, true, ""
+	}
+	seen, names := map[string]bool{}, 0
+	for _, l := range labels {
+		seen[text.Fold(l)] = true
+	}
+	for _, e := range slices.Backward(p.Changes) {
+		if !e.aboutLabel() || seen[text.Fold(e.Label)] {
+			continue
+		}
+		if seen[text.Fold(e.Label)] = true; e.Kind == "labeled" {
+			c, names = e, names+1
+		}
+	}
+	switch {
+	case names == 1:
+		return c, true, ""
+	case p.Partial:
+		return Change{}, false, ""
+	case names > 1:
+		return Change{}, false, "the timeline of the issue shows several labels that may be its earlier name"
+	}
+	return Change{}, false, "the timeline of the issue does not show when the label was added, which may have been renamed or have come with a transfer"
+}
+
 // A Change is something that happened on an issue.
 type Change struct {
 	Kind  string // GitHub's name for the change, such as "labeled" or "commented"
@@ -77,6 +122,9 @@ type Change struct {
 	Human bool   // the change was made by a person, not by Foreman or another program
 	Ours  bool   // the change was made by Foreman's account
 }
+
+// aboutLabel reports whether the change added or removed a label.
+func (c Change) aboutLabel() bool { return c.Kind == "labeled" || c.Kind == "unlabeled" }
 
 // A Memory is the memory's record of an issue.
 type Memory struct {
@@ -160,3 +208,11 @@ func (k Known) Memory() (Memory, error) { return k.Before, nil }
 // ErrUnasked is the error of a [Lookup] that repeats the results of an earlier run in order to
 // explain it. The run did not look this up, because it did not reach the rule.
 var ErrUnasked = errors.New("it was not looked up, because the run did not need it")
+
+// An UnknownError is the error of an expression that needs a value which cannot be known, such as
+// the age of a label whose addition is not in the timeline. A rule that needs the value does
+// nothing. A [Lookup] may return it.
+type UnknownError struct{ Reason string }
+
+// Error returns the reason.
+func (e *UnknownError) Error() string { return e.Reason }

@@ -38,7 +38,7 @@
 //   - "undone": the rules whose label or scheduled close is reverted.
 //   - "retriage": whether a rule asks for a new decision.
 //   - "actions": all actions, as in "then" but without expressions.
-//   - "error": a part of the message of a condition that fails; no other key may be used with it.
+//   - "error": a part of the message of a condition that fails.
 //
 // A decision that writes nothing has no actions.
 //

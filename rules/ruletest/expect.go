@@ -75,11 +75,8 @@ func (d expectDecoder) expect(n *yaml.Node) (list []expectation, fired []string)
 			list = append(list, expectation{e.key, e.node, e.read(e.node)})
 		}
 	}
-	switch {
-	case len(list) == 0:
+	if len(list) == 0 {
 		d.f.Problemf(n, "expect is empty, so that the test always passes; add an expectation, such as fired: []")
-	case keys.Error != nil && len(list) > 1:
-		d.f.Problemf(keys.Error, "error cannot be combined with other expectations: when a condition fails, no rule acts")
 	}
 	return list, fired
 }

@@ -152,6 +152,20 @@ func (d decoder) past(n *yaml.Node, f facts.Facts) []facts.Change {
 	return list
 }
 
+// lookup returns the look-ups of a test. In a test without "past" nothing happened since the issue
+// was opened: its labels came with it, and those in the memory were added by Foreman then.
+func (t Test) lookup() facts.Lookup {
+	known, ok := t.facts.Lookup.(facts.Known)
+	if !ok || t.past {
+		return t.facts.Lookup
+	}
+	known.History = facts.Opening(t.facts.Issue)
+	for i, c := range known.History.Changes {
+		known.History.Changes[i].Ours = hasFold(known.Before.Labels, c.Label)
+	}
+	return known
+}
+
 func (d decoder) change(keys pastKeys, f facts.Facts) facts.Change {
 	c := facts.Change{Login: f.Issue.Author}
 	if d.f.DecodeKey("event", keys.Event, &c.Kind) {

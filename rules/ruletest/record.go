@@ -33,7 +33,7 @@ func Record(s *rules.Set, name string, f facts.Facts) (string, error) {
 	may := f.May
 	f = recordable(f)
 	f.Lookup = w.known()
-	text := recordText(name, f, w.answers) + "  expect:\n" + expectText(a)
+	text := recordText(name, f, w.answers, w.past) + "  expect:\n" + expectText(a)
 	file, err := yamlfile.Parse("test", []byte("tests:\n"+text))
 	if err != nil {
 		return "", fmt.Errorf("record a test: %w", err)
@@ -95,8 +95,9 @@ func normalise(v reflect.Value) {
 	}
 }
 
-// recordText returns the item without its expectations. told contains the results of look-ups.
-func recordText(name string, f facts.Facts, told facts.Known) string {
+// recordText returns the item without its expectations. told contains the results of look-ups, and
+// past reports whether that includes the timeline.
+func recordText(name string, f facts.Facts, told facts.Known, past bool) string {
 	var b strings.Builder
 	key := events.Key(f.Event.Name, f.Event.Action)
 	fmt.Fprintf(&b, "- name: %s\n  event: %s\n", scalarText(name, 4), scalarText(key, 4))
@@ -124,7 +125,7 @@ func recordText(name string, f facts.Facts, told facts.Known) string {
 		b.WriteString(sectionText("contrib", reflect.ValueOf(told.Scored), reflect.ValueOf(defaultContrib())))
 	}
 	b.WriteString(sectionText("memory", reflect.ValueOf(told.Before), reflect.ValueOf(facts.Memory{})))
-	b.WriteString(pastText(told.History.Changes))
+	b.WriteString(pastText(told.History.Changes, past && len(f.Issue.Labels) > 0))
 	return b.String()
 }
 

@@ -18,6 +18,7 @@ type recordedLookup struct {
 	facts.Lookup
 	facts   facts.Facts
 	answers facts.Known
+	past    bool  // the timeline was looked up
 	err     error // the first error; it makes the decision useless
 }
 
@@ -59,6 +60,7 @@ func (w *recordedLookup) Earlier() (facts.Timeline, error) {
 }
 
 func (w *recordedLookup) timeline(ask func() (facts.Timeline, error)) (facts.Timeline, error) {
+	w.past = true
 	p, err := recordAnswer(w, ask, &w.answers.History)
 	if p.Partial {
 		w.err = cmp.Or(w.err, errTooLong)
@@ -145,8 +147,13 @@ func pullText(f facts.Facts, told facts.Known) string {
 	return section
 }
 
-func pastText(changes []facts.Change) string {
-	if len(changes) == 0 {
+// pastText renders the timeline. An empty one that was looked up differs from none if the issue has
+// labels: then they did not come with the issue.
+func pastText(changes []facts.Change, empty bool) string {
+	switch {
+	case len(changes) == 0 && empty:
+		return "  past: []\n"
+	case len(changes) == 0:
 		return ""
 	}
 	var b strings.Builder

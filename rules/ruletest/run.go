@@ -1,7 +1,6 @@
 package ruletest
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/org/foreman-action/rules"
@@ -38,11 +37,12 @@ func Run(s *rules.Set, t Test, may func(label string) bool) Result {
 	t.facts.May = may
 	var scans []Scan
 	t.facts.Scans, scans = scanned(s, t.facts)
+	t.facts.Lookup = t.lookup()
 	a := decide(s, t.facts, t.by)
 	r := Result{Test: t, Fired: a.result.Fired, Scans: scans}
 	explained := map[string]bool{}
-	if failed, ok := errors.AsType[*rules.EvalError](a.err); ok {
-		explained[failed.Rule] = true
+	for _, id := range a.result.With(rules.Failed) {
+		explained[id] = true
 	}
 	if a.err != nil && !slices.ContainsFunc(t.expect, func(e expectation) bool { return e.key == "error" }) {
 		r.Mismatches = []Mismatch{{Line: t.Line, Column: 1, Want: "no error", Got: a.err.Error()}}

@@ -11,7 +11,7 @@ import (
 
 // An issueState is an issue after the rules have decided and their actions are carried out.
 type issueState struct {
-	err      error // of Decide; if it is set, the other fields are zero
+	err      error // of the rules that failed; if no rule could be decided, the other fields are zero
 	result   rules.Result
 	actions  []protocol.ActionItem // none for a decision that writes nothing
 	labels   []string              // of the issue
@@ -23,9 +23,7 @@ type issueState struct {
 // added a label earlier, by the label's name in lower case.
 func decide(s *rules.Set, f facts.Facts, by map[string]string) issueState {
 	a := issueState{labels: slices.Clone(f.Issue.Labels)}
-	if a.result, a.err = s.Decide(f); a.err != nil {
-		return a
-	}
+	a.result, a.err = s.Decide(f)
 	if a.result.Message.Decision.Writes() {
 		a.actions = a.result.Message.Actions
 	}

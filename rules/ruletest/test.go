@@ -24,6 +24,7 @@ type Test struct {
 	Line int // the line of its name
 
 	facts  facts.Facts
+	past   bool              // the test has the key past
 	by     map[string]string // the rule that added a label earlier, by the label in lower case
 	fired  []string          // expected to fire; empty when the test does not say
 	expect []expectation
@@ -128,7 +129,7 @@ func (d decoder) test(n *yaml.Node, first map[string]int) (Test, bool) {
 			first[t.Name] = t.Line
 		}
 	}
-	t.facts, t.by = d.facts(keys), d.by(keys.Memory)
+	t.facts, t.by, t.past = d.facts(keys), d.by(keys.Memory), keys.Past != nil
 	if keys.Expect != nil {
 		t.expect, t.fired = expectDecoder{d.f, d.ids}.expect(keys.Expect)
 	}

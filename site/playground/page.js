@@ -162,7 +162,7 @@ function plan(report) {
   return list;
 }
 
-const outcomes = { matched: "fires", event: "does not listen to this event", condition: "its condition is false", stopped: "an earlier rule stopped", unreached: "an earlier rule failed" };
+const outcomes = { matched: "fires", event: "does not listen to this event", condition: "its condition is false", later: "its condition became true only after the event", stopped: "an earlier rule stopped", unknown: "unknown, so it does nothing", failed: "fails, so it does nothing" };
 
 /** why explains as many rules and parts of them as the page's budget still has. */
 function why(rules, budget) {
@@ -170,7 +170,7 @@ function why(rules, budget) {
   for (const rule of rules) {
     if (budget.left <= 0) break;
     budget.left--;
-    const outcome = outcomes[rule.outcome] ?? "fails";
+    const outcome = outcomes[rule.outcome];
     const fired = rule.outcome === "matched";
     list.push(element("details", { open: fired || rule.error !== "", className: "rule" },
       element("summary", {}, element("b", {}, rule.id), " ", element("span", { className: fired ? "good" : rule.error ? "bad" : "faint" }, outcome)),

@@ -132,8 +132,9 @@ func whyOf(t rules.RuleTrace, event string) string {
 		return "true only since the event: " + condition
 	case rules.Cut:
 		return "an earlier rule stopped the evaluation"
-	case rules.Unreached:
-		return "an earlier rule failed"
+	case rules.Failed, rules.Unknown:
+		why, _, _ := strings.Cut(t.Error, "\n") // without the line of the file
+		return string(t.Outcome) + ": " + why
 	}
 	return string(t.Outcome)
 }

@@ -37,10 +37,12 @@ func outcomeText(r rules.RuleTrace) string {
 		return "its condition became true only after the event " + place
 	case rules.Cut:
 		return "an earlier rule stopped " + place
-	case rules.Unreached:
-		return "an earlier rule failed " + place
+	case rules.Unknown:
+		return "unknown, so it does nothing " + place
+	case rules.Failed:
+		return "fails " + place
 	}
-	return "fails " + place
+	return string(r.Outcome) + " " + place
 }
 
 func writePart(b *strings.Builder, w rules.Why, depth int) {
@@ -60,11 +62,11 @@ func writePart(b *strings.Builder, w rules.Why, depth int) {
 // A RuleJSON explains in JSON why a rule fired or did not fire.
 type RuleJSON struct {
 	ID      string        `json:"id"`
-	Outcome rules.Outcome `json:"outcome"` // matched, event, condition, later, stopped, unreached; empty: it failed
+	Outcome rules.Outcome `json:"outcome"` // matched, event, condition, later, stopped, failed, unknown
 	File    string        `json:"file"`
 	Line    int           `json:"line"`
 	Why     *PartJSON     `json:"why"`   // null: no condition, or the event does not concern the rule
-	Error   string        `json:"error"` // why the evaluation failed; then no rule acts
+	Error   string        `json:"error"` // why the outcome is failed or unknown
 }
 
 // A PartJSON is one part of a condition with its value.

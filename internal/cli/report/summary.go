@@ -67,14 +67,14 @@ func writeWhy(b *strings.Builder, rep runner.Report, err error) {
 		b.WriteString(sanitize.Fence(text.Shorten(ps.Error(), 20_000), "") + "\n\n")
 		return
 	}
-	if e, ok := errors.AsType[*rules.EvalError](err); ok {
-		b.WriteString(sanitize.Fence(text.Shorten(e.Error(), 4000), "") + "\n\n")
-		return
+	_, failed := errors.AsType[*rules.EvalError](err)
+	if failed {
+		b.WriteString(sanitize.Fence(text.Shorten(err.Error(), 4000), "") + "\n\n")
 	}
 	if rep.Rationale != "" {
 		b.WriteString("> " + strings.ReplaceAll(sanitize.Markdown(text.Shorten(rep.Rationale, 2000)), "\n", "\n> ") + "\n\n")
 	}
-	if rep.Reason != "" && rep.Reason != rep.Rationale {
+	if rep.Reason != "" && rep.Reason != rep.Rationale && !failed {
 		b.WriteString(sanitize.Markdown(text.Shorten(rep.Reason, 4000)) + "\n\n")
 	}
 }

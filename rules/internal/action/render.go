@@ -1,13 +1,16 @@
 package action
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/expression"
+	"github.com/org/foreman-action/rules/internal/expression/missing"
 	"github.com/org/foreman-action/rules/internal/template"
 )
 
@@ -78,7 +81,7 @@ func (p param) literal() (any, bool) {
 }
 
 // render evaluates the parameter. ok is false for an empty computed list, and for a computed
-// number below 1.
+// number below 1. Empty texts of a written list are left out. The value is nil for a missing number.
 func (p param) render(v *expression.Evaluation) (value any, ok bool, err error) {
 	switch {
 	case p.whole != nil:
@@ -98,9 +101,24 @@ func (p param) render(v *expression.Evaluation) (value any, ok bool, err error) 
 		list[i] = text.Shorten(list[i], most(p.spec))
 	}
 	if p.spec.Kind == protocol.KindTexts {
-		return list, true, nil
+		return slices.DeleteFunc(list, blank), true, nil
 	}
 	return list[0], true, nil
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// empty reports whether a parameter has no value.
+func empty(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case string:
+		return blank(v)
+	case []string:
+		return len(v) == 0
+	}
+	return false
 }
 
 func (p param) renderList(v *expression.Evaluation) (any, bool, error) {
@@ -108,7 +126,7 @@ func (p param) renderList(v *expression.Evaluation) (any, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	items, ok := expression.Flat(value, MaxList+1)
+	items, ok := missing.Flat(value, MaxList+1)
 	if !ok {
 		return nil, false, p.list.Problem("want a list of strings, but an item is not a string")
 	}
@@ -117,7 +135,7 @@ func (p param) renderList(v *expression.Evaluation) (any, bool, error) {
 	}
 	var list []string
 	for _, item := range items {
-		if item = text.Plain(item, MaxName); !slices.Contains(list, item) {
+		if item = text.Plain(item, MaxName); !blank(item) && !slices.Contains(list, item) {
 			list = append(list, item)
 		}
 	}
@@ -125,22 +143,29 @@ func (p param) renderList(v *expression.Evaluation) (any, bool, error) {
 }
 
 // Render evaluates the action's parameters. ok is false when there is nothing to
-// do, because a computed list is empty or a computed number below 1.
-func (a Action) Render(v *expression.Evaluation) (item protocol.ActionItem, ok bool, err error) {
+// do, because a computed list is empty or a computed number below 1. lacks names the required
+// parameter that is empty, so that the action cannot be carried out.
+func (a Action) Render(v *expression.Evaluation) (item protocol.ActionItem, lacks string, ok bool, err error) {
 	params := make(map[string]any, len(a.params))
 	for _, p := range a.params {
 		value, ok, err := p.render(v)
 		if err != nil || !ok {
-			return protocol.ActionItem{}, false, err
+			return protocol.ActionItem{}, "", false, err
+		}
+		switch none := empty(value); {
+		case none && p.spec.Required:
+			lacks = cmp.Or(lacks, p.spec.Name)
+		case none && a.spec.Name == Escalate:
+			continue // its reason
 		}
 		params[p.spec.Name] = value
 	}
 	item, err = protocol.NewAction(a.spec.Name, params)
-	if err == nil {
+	if err == nil && lacks == "" {
 		err = a.spec.Check(item)
 	}
 	if err != nil {
-		return protocol.ActionItem{}, false, &expression.PlacedError{Problem: a.file.At(a.Node, 1, 1, err.Error())}
+		return protocol.ActionItem{}, "", false, &expression.PlacedError{Problem: a.file.At(a.Node, 1, 1, err.Error())}
 	}
-	return item, true, nil
+	return item, lacks, true, nil
 }

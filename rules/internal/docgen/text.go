@@ -15,7 +15,7 @@ func ruleKeyDocs() []entry {
 		{"on", "the events that it listens to; see [Events](#events)"},
 		{"when", "its condition; without one it always fires; see [Conditions](#conditions)"},
 		{"then", "the list of its actions; required; see [Actions](#actions)"},
-		{"stop", "`true`: when it fires, later rules are not evaluated, and the agent is not asked"},
+		{"stop", "`true`: when it fires or cannot be judged, later rules are not evaluated, and the agent is not asked"},
 		{"override_humans", "`true`: it may repeat changes that people undid; see [Human overrides](#human-overrides)"},
 		{"else_undo", "`true`: its earlier actions are reverted when its condition is false"},
 		{"scan", "the search, or the list of searches, for issues or pull requests of a rule that listens to `schedule`; see [Schedule](#schedule)"},
@@ -58,7 +58,7 @@ func testKeyDocs() []entry {
 		{"author", "how many issues and pull requests the author opened before: `{issues: 2, pulls: 1}`"},
 		{"contrib", "how the issue suits contributors: `{score: 80, duplicate_evidence: high, security_sensitive: false}`"},
 		{"memory", "the record of earlier actions: `{labels: [needs-info], by: {needs-info: ask-version}}`; `by` names the rule that added a label, for `else_undo`; by default every rule that names the label added it, and the label is reverted only when all of them revert"},
-		{"past", "the timeline, the oldest event first: `{event: labeled, label: bug, at: 2025-12-24, by: hubot, as: human}`; `as` is human, bot or us"},
+		{"past", "the timeline, the oldest event first: `{event: labeled, label: bug, at: 2025-12-24, by: hubot, as: human}`; `as` is human, bot or us; without this key, the labels of the issue came with it"},
 		{"expect", "the expected results; required"},
 	}
 }
@@ -74,7 +74,7 @@ func expectKeyDocs() []entry {
 		{"undone", "the ids of the rules with a reverted action: a label that the memory lists, or a scheduled close"},
 		{"retriage", "whether the issue is decided on again"},
 		{"actions", "all actions, as in `then`, without `{{ }}`"},
-		{"error", "a part of the message of a condition that fails; no other key is allowed beside it"},
+		{"error", "a part of the message of a condition that fails; the other keys are about the other rules"},
 	}
 }
 
@@ -158,7 +158,7 @@ func docSurprises() []surprise {
 		{"issue.title matches `(?i)\\bсбой\\b`", "`\\b` recognizes only ASCII letters", "issue.title matches `(?i)(^|\\PL)сбой(\\PL|$)`"},
 		{`issue.body == ""`, "false for a body of spaces, or of a template's hints", "trim(issue.body) == \"\" or issue.body matches `^(\\s*<!--[^>]*-->)*\\s*$`"},
 		{`similar(issue.title, "how do I install this") > 60`, "it is a number from 0 to 1", `similar(issue.title, "how do I install this") > 0.6`},
-		{`issue.labels[0] == "bug"`, "fails the run for an issue without labels", `first(issue.labels) == "bug"`},
-		{`int(issue.title) > 3`, "fails the run for a title that is not a number; anybody can write such a title", "issue.title matches `^[4-9]$`"},
+		{`issue.labels[0] == "bug"`, "fails for an issue without labels", `first(issue.labels) == "bug"`},
+		{`int(issue.title) > 3`, "fails for a title that is not a number, and with it the run; anybody can write such a title", "issue.title matches `^[4-9]$`"},
 	}
 }

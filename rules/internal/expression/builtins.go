@@ -16,6 +16,7 @@ import (
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/characters"
 	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/expression/missing"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/match"
 	"github.com/org/foreman-action/rules/internal/semver"
@@ -56,12 +57,15 @@ func made(args ...any) (any, error) {
 
 // textLength implements len(text).
 func textLength(args ...any) (any, error) {
-	return args[0].(*run).matcher.Length(args[1].(string)), nil
+	return args[0].(*run).matcher.Length(textArg(args, 1)), nil
 }
 
 // sliced implements value[from:to]. Offsets into a text count characters.
 func sliced(args ...any) (any, error) {
 	s, isText := args[1].(string)
+	if args[1] == nil {
+		return "", nil
+	}
 	if !isText {
 		return runtime.Slice(args[1], args[2], args[3]), nil
 	}
@@ -86,14 +90,14 @@ func item(args ...any) (any, error) {
 
 // indexOf implements indexOf(text, part). The index counts characters.
 func indexOf(args ...any) (any, error) {
-	_, err := args[0].(*run).characters(args[1].(string))
-	return characters.Index(strings.Index, args[1].(string), args[2].(string)), err
+	_, err := args[0].(*run).characters(textArg(args, 1))
+	return characters.Index(strings.Index, textArg(args, 1), textArg(args, 2)), err
 }
 
 // lastIndexOf implements lastIndexOf(text, part). The index counts characters.
 func lastIndexOf(args ...any) (any, error) {
-	_, err := args[0].(*run).characters(args[1].(string))
-	return characters.Index(strings.LastIndex, args[1].(string), args[2].(string)), err
+	_, err := args[0].(*run).characters(textArg(args, 1))
+	return characters.Index(strings.LastIndex, textArg(args, 1), textArg(args, 2)), err
 }
 
 // characters returns the number of characters of a text. It charges for counting them twice.
@@ -107,18 +111,21 @@ func (r *run) characters(s string) (int, error) {
 // lower implements lower(text).
 func lower(args ...any) (any, error) {
 	r := args[0].(*run)
-	return r.cased.Convert(args[1].(string), false, &r.meter.Text)
+	return r.cased.Convert(textArg(args, 1), false, &r.meter.Text)
 }
 
 // upper implements upper(text).
 func upper(args ...any) (any, error) {
 	r := args[0].(*run)
-	return r.cased.Convert(args[1].(string), true, &r.meter.Text)
+	return r.cased.Convert(textArg(args, 1), true, &r.meter.Text)
 }
 
-// matches implements the operator matches with a constant pattern.
+// matches implements the operator matches with a constant pattern. It is false for a missing text.
 func matches(args ...any) (any, error) {
 	r := args[0].(*run)
+	if args[1] == nil {
+		return false, nil
+	}
 	return r.matcher.Match(args[2].(*match.Pattern), args[1].(string), &r.meter)
 }
 
@@ -126,9 +133,9 @@ func matches(args ...any) (any, error) {
 func join(args ...any) (any, error) {
 	r, sep := args[0].(*run), ""
 	if len(args) == 3 {
-		sep = args[2].(string)
+		sep = textArg(args, 2)
 	}
-	list, ok := Strings(args[1])
+	list, ok := missing.Strings(args[1])
 	if !ok {
 		return nil, errList
 	}
@@ -142,59 +149,16 @@ func join(args ...any) (any, error) {
 	return strings.Join(list, sep), nil
 }
 
-// Strings returns the elements of a list of strings.
-func Strings(v any) ([]string, bool) {
-	switch x := v.(type) {
-	case []string:
-		return x, true
-	case []any:
-		list := make([]string, len(x))
-		for i, e := range x {
-			s, ok := e.(string)
-			if !ok {
-				return nil, false
-			}
-			list[i] = s
-		}
-		return list, true
-	}
-	return nil, false
-}
-
-// Flat returns the elements of a list of strings. An element may be a list of strings itself. Flat
-// stops when it has at least most elements.
-func Flat(v any, most int) ([]string, bool) {
-	nested, ok := v.([]any)
-	if !ok {
-		return Strings(v)
-	}
-	var list []string
-	for _, e := range nested {
-		one, ok := e.(string)
-		items := []string{one}
-		if !ok {
-			items, ok = Strings(e)
-		}
-		if !ok {
-			return nil, false
-		}
-		if list = append(list, items...); len(list) >= most {
-			break
-		}
-	}
-	return list, true
-}
-
 // label implements label(name).
 func label(args ...any) (any, error) {
-	return args[0].(*run).label(args[1].(string))
+	return args[0].(*run).label(textArg(args, 1))
 }
 
 // anyLabel implements any_label(glob, ...).
 func anyLabel(args ...any) (any, error) {
 	r := args[0].(*run)
-	for _, g := range args[1:] {
-		glob := g.(string)
+	for i := range args[1:] {
+		glob := textArg(args, 1+i)
 		for _, l := range r.labels {
 			if err := r.meter.Steps.Charge(1 + len(glob)*len(l)/cost.BytesPerStep); err != nil {
 				return nil, err
@@ -210,6 +174,8 @@ func anyLabel(args ...any) (any, error) {
 // asText implements string(x).
 func asText(args ...any) (any, error) {
 	switch x := args[0].(type) {
+	case nil:
+		return "", nil
 	case string:
 		return x, nil
 	case int, int64, float64, bool:
@@ -345,9 +311,12 @@ func formOf(args []any) forms.Value {
 	return arg[*run](args, 0).forms.Value(arg[*forms.Field](args, 1))
 }
 
-// Format returns a value as text for a template. NaN, the number of an empty form field, becomes
-// "".
+// Format returns a value as text for a template. A missing value and NaN, the number of an empty form
+// field, become "".
 func Format(value any) string {
+	if value == nil {
+		return ""
+	}
 	if n, ok := value.(float64); ok {
 		if math.IsNaN(n) {
 			return ""
@@ -355,4 +324,13 @@ func Format(value any) string {
 		return strconv.FormatFloat(n, 'f', -1, 64)
 	}
 	return fmt.Sprint(value)
+}
+
+// textArg returns an argument that must be a text; "" if it is missing. It panics for other types, as
+// a function of expr does.
+func textArg(args []any, i int) string {
+	if args[i] == nil {
+		return ""
+	}
+	return args[i].(string)
 }

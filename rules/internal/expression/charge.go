@@ -158,6 +158,20 @@ func replaced(name string, n ast.Node, fn reflect.Type, args ...ast.Node) ast.No
 	return c
 }
 
+// fromEnd returns the call that computes an index from that in the reversed list.
+func fromEnd(index, list ast.Node) ast.Node {
+	return replaced("__from_end", index, reflect.TypeFor[func(*run, any, any) any](), index, list)
+}
+
+// compareMissing returns the call that replaces a comparison of values that may be missing.
+func compareMissing(n ast.Node, operator string, left, right ast.Node) ast.Node {
+	op := at(&ast.StringNode{Value: operator}, n)
+	op.SetType(reflect.TypeFor[string]())
+	c := replaced("__compare", n, reflect.TypeFor[func(*run, string, any, any) bool](), op, left, right)
+	c.SetType(reflect.TypeFor[bool]())
+	return c
+}
+
 // compareAge returns a call that replaces a comparison of idle() or label_age() with another
 // duration, or nil for other nodes. The call does not read the timeline if the issue's own times
 // decide the comparison. The tree must be typed.

@@ -3,7 +3,6 @@ package expression
 import (
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/expr-lang/expr/ast"
 
@@ -96,7 +95,7 @@ func newLoop(n *ast.BuiltinNode) fastPath {
 	}
 	item, isItem := b.Left.(*ast.PointerNode)
 	text, constant := b.Right.(*ast.StringNode)
-	compare := compareTexts(b.Operator)
+	compare := syntax.CompareTexts(b.Operator)
 	if !isItem || item.Name != "" || !constant || compare == nil {
 		return nil
 	}
@@ -152,13 +151,13 @@ func constantPattern(n ast.Node) (*match.Pattern, bool) {
 func newComparison(n *ast.BinaryNode) fastPath {
 	switch right := n.Right.(type) {
 	case *ast.StringNode:
-		field, compare := newTextField(n.Left), compareTexts(n.Operator)
+		field, compare := newTextField(n.Left), syntax.CompareTexts(n.Operator)
 		if field == nil || compare == nil {
 			return nil
 		}
 		return func(e *env) (value, sure bool) { return compare(field(e), right.Value), true }
 	case *ast.IntegerNode:
-		number, compare := newNumber(n.Left), compareNumbers(n.Operator)
+		number, compare := newNumber(n.Left), syntax.CompareNumbers(n.Operator)
 		if number == nil || compare == nil || right.Type().Kind() != reflect.Int {
 			return nil
 		}
@@ -176,41 +175,6 @@ func newComparison(n *ast.BinaryNode) fastPath {
 			list[i] = s.Value
 		}
 		return func(e *env) (value, sure bool) { return slices.Contains(list, field(e)), true }
-	}
-	return nil
-}
-
-// compareTexts returns the comparison of an operator; nil if it does not compare texts.
-func compareTexts(operator string) func(a, b string) bool {
-	switch operator {
-	case "==":
-		return func(a, b string) bool { return a == b }
-	case "!=":
-		return func(a, b string) bool { return a != b }
-	case "contains":
-		return strings.Contains
-	case "startsWith":
-		return strings.HasPrefix
-	case "endsWith":
-		return strings.HasSuffix
-	}
-	return nil
-}
-
-func compareNumbers(operator string) func(a, b int) bool {
-	switch operator {
-	case "==":
-		return func(a, b int) bool { return a == b }
-	case "!=":
-		return func(a, b int) bool { return a != b }
-	case "<":
-		return func(a, b int) bool { return a < b }
-	case "<=":
-		return func(a, b int) bool { return a <= b }
-	case ">":
-		return func(a, b int) bool { return a > b }
-	case ">=":
-		return func(a, b int) bool { return a >= b }
 	}
 	return nil
 }
@@ -314,7 +278,7 @@ func fieldIndex(n ast.Node) ([]int, reflect.Type) {
 	case *ast.IdentifierNode:
 		name = n.Value
 	case *ast.CallNode:
-		if !calls(n, "__pull") {
+		if !syntax.Calls(n, "__pull") {
 			return nil, nil
 		}
 		name = "pr"

@@ -11,6 +11,7 @@ import (
 	"github.com/expr-lang/expr/builtin"
 
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/expression/missing"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/match"
 	"github.com/org/foreman-action/rules/internal/semver"
@@ -70,6 +71,10 @@ func functions() []*builtin.Function {
 		fn("__lower", lower, reflect.TypeFor[func(*run, string) string]()),
 		fn("__upper", upper, reflect.TypeFor[func(*run, string) string]()),
 		fn("__tick", tick, reflect.TypeFor[func(*run) bool]()),
+		fn("__compare", missing.Compare, reflect.TypeFor[func(*run, string, any, any) bool]()),
+		fn("__from_end", missing.FromEnd, reflect.TypeFor[func(*run, any, any) any]()),
+		fn("__or_text", missing.OrText, wrapperType),
+		fn("__or_list", missing.OrList, wrapperType),
 		fn("__pay", pay, wrapperType),
 		fn("__made", made, wrapperType),
 	}

@@ -210,7 +210,7 @@ func short(n ast.Node) bool {
 		return false
 	}
 	root, ok := m.Node.(*ast.IdentifierNode)
-	return ok && slices.Contains(eventFields(), root.Value) || calls(m.Node, "__pull")
+	return ok && slices.Contains(eventFields(), root.Value) || syntax.Calls(m.Node, "__pull")
 }
 
 // constantArgument checks the last argument of a call if it is a constant, and parses it once. The

@@ -161,7 +161,14 @@ func lookupFacts() facts.Facts {
 	f.Issue.Body = words.String()
 	known := facts.Known{}
 	for i := range hostilePast {
-		known.History.Changes = append(known.History.Changes, facts.Change{Kind: "labeled", At: f.Now.Add(time.Duration(i-1000) * time.Hour), Login: "x[bot]", Label: fmt.Sprintf("l%d", i)})
+		kind, label := "unlabeled", fmt.Sprintf("l%d", i)
+		switch i { // "stale" has an event, and the other labels of the issue may have had the name l1
+		case 0:
+			kind, label = "labeled", "stale"
+		case 1:
+			kind = "labeled"
+		}
+		known.History.Changes = append(known.History.Changes, facts.Change{Kind: kind, At: f.Now.Add(time.Duration(i-1000) * time.Hour), Login: "x[bot]", Label: label})
 	}
 	for i := range hostileFiles {
 		known.Changed = append(known.Changed, fmt.Sprintf("%s%d", strings.Repeat("folder/", 10), i))

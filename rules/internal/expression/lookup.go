@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,16 +24,23 @@ var ErrNoLookup = errors.New("the event does not contain it, and a look-up needs
 
 var errPartial = errors.New("the timeline of the issue is too long to decide")
 
-// An unasked is an error caused by [facts.ErrUnasked].
-type unasked struct{ error }
+// A caused is an error with a cause that callers of the package handle.
+type caused struct{ error, cause error }
 
-// Unwrap returns the error and ErrUnasked.
-func (u unasked) Unwrap() []error { return []error{u.error, facts.ErrUnasked} }
+// Error returns the text of the error, without the cause.
+func (c caused) Error() string { return c.error.Error() }
 
-// from returns made. If ErrUnasked is the cause, the result wraps it, too.
+// Unwrap returns the error and its cause.
+func (c caused) Unwrap() []error { return []error{c.error, c.cause} }
+
+// from returns made. If the cause is [facts.ErrUnasked] or a [facts.UnknownError], the result wraps
+// it, too.
 func from(cause, made error) error {
+	if unknown, ok := errors.AsType[*facts.UnknownError](cause); ok {
+		return caused{made, unknown}
+	}
 	if errors.Is(cause, facts.ErrUnasked) {
-		return unasked{made}
+		return caused{made, facts.ErrUnasked}
 	}
 	return made
 }
@@ -174,17 +182,7 @@ func reviewers(args ...any) (any, error) {
 
 // readsPull reports whether a patched tree reads fields of pr that may need a look-up.
 func readsPull(n ast.Node) bool {
-	return calls(n, "__pull") || slices.ContainsFunc(syntax.Children(n), func(c *ast.Node) bool { return *c != nil && readsPull(*c) })
-}
-
-// calls reports whether n is a call of that function.
-func calls(n ast.Node, function string) bool {
-	c, ok := n.(*ast.CallNode)
-	if !ok {
-		return false
-	}
-	callee, ok := c.Callee.(*ast.IdentifierNode)
-	return ok && callee.Value == function
+	return syntax.Calls(n, "__pull") || slices.ContainsFunc(syntax.Children(n), func(c *ast.Node) bool { return *c != nil && readsPull(*c) })
 }
 
 // labelAge implements label_age(name). If the label was added before the known part of the
@@ -192,24 +190,37 @@ func calls(n ast.Node, function string) bool {
 func labelAge(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
 	found, err := r.label(name)
-	if err != nil || !found {
-		return time.Duration(0), err
+	if err != nil || !found || !r.had(name) {
+		return time.Duration(0), err // without the label, or if a rule of this run adds it
 	}
-	if !slices.ContainsFunc(r.facts.Issue.Labels, func(l string) bool { return strings.EqualFold(l, name) }) {
-		return time.Duration(0), nil // a rule of this run adds the label
-	}
-	c, found, p, err := r.newest(func(c facts.Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) })
+	c, found, p, err := r.addition(name)
 	switch {
 	case err != nil:
 		return nil, err
 	case found:
 		return r.since(c.At)
-	case p.Partial && len(p.Changes) == 0:
+	case len(p.Changes) == 0:
 		return nil, errPartial
-	case p.Partial:
-		return r.since(p.Changes[0].At)
 	}
-	return r.since(r.facts.Issue.CreatedAt)
+	return r.since(p.Changes[0].At)
+}
+
+// had reports whether the issue had the label before the rules of this run.
+func (r *run) had(label string) bool {
+	return slices.ContainsFunc(r.facts.Issue.Labels, func(l string) bool { return strings.EqualFold(l, label) })
+}
+
+// addition returns the change that added a label which the issue has. found is false if the change
+// is older than the timeline p. The error may be a [facts.UnknownError].
+func (r *run) addition(label string) (c facts.Change, found bool, p facts.Timeline, err error) {
+	if _, _, p, err = r.newest(func(c facts.Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, label) }); err != nil {
+		return c, false, p, err
+	}
+	c, found, why := p.Addition(label, r.facts.Issue.Labels)
+	if why != "" {
+		err = &facts.UnknownError{Reason: "the age of the label " + strconv.Quote(text.Quote(label)) + " is unknown: " + why}
+	}
+	return c, found, p, err
 }
 
 // since returns the time that has passed since t; 0 if t is in the future.
@@ -304,9 +315,16 @@ func active(kind string) bool {
 }
 
 // addedByUs implements added_by_us(label). For a label that is no longer there, the last addition
-// counts.
+// counts. It is false if the addition is not known.
 func addedByUs(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
+	if r.had(name) {
+		c, _, _, err := r.addition(name)
+		if _, unknown := errors.AsType[*facts.UnknownError](err); unknown {
+			return false, nil
+		}
+		return c.Ours, err
+	}
 	c, _, _, err := r.newest(func(c facts.Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) })
 	return c.Ours, err
 }
@@ -426,8 +444,11 @@ func (r *run) onPath(globs []match.PathGlob, path string) (bool, error) {
 	return hit, r.meter.Steps.Charge(1 + len(path)/cost.BytesPerStep + work/foldersPerStep)
 }
 
-// matchesGlob implements matches_glob(path, glob, ...).
+// matchesGlob implements matches_glob(path, glob, ...). It is false for a missing path.
 func matchesGlob(args ...any) (any, error) {
+	if args[1] == nil {
+		return false, nil
+	}
 	return arg[*run](args, 0).onPath(globsOf(args[2:]), arg[string](args, 1))
 }
 
@@ -462,6 +483,9 @@ func idleIs(args ...any) (any, error) {
 	if len(who) == 1 && idleBy[arg[string](who, 0)] == nil {
 		return nil, cannotCount(arg[string](who, 0))
 	}
+	if args[len(args)-1] == nil {
+		return false, nil // nothing to compare with
+	}
 	if holds, sure := r.byTimes(op, than); sure {
 		return holds, nil
 	}
@@ -471,7 +495,10 @@ func idleIs(args ...any) (any, error) {
 // labelAgeIs compares label_age(name) with a duration.
 func labelAgeIs(args ...any) (any, error) {
 	r, op, name, than := arg[*run](args, 0), arg[string](args, 1), arg[string](args, 2), arg[time.Duration](args, 3)
-	if there := slices.ContainsFunc(r.facts.Issue.Labels, func(l string) bool { return strings.EqualFold(l, name) }); there {
+	if args[len(args)-1] == nil {
+		return false, nil // nothing to compare with
+	}
+	if r.had(name) {
 		if holds, sure := r.byTimes(op, than); sure {
 			return holds, nil
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
 
+	"github.com/org/foreman-action/rules/internal/expression/missing"
 	"github.com/org/foreman-action/rules/internal/expression/syntax"
 )
 
@@ -66,6 +67,7 @@ func (b *builder) build(tree *parser.Tree) (*vm.Program, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	charge(&tree.Node, false)
+	missing.Tolerate(&tree.Node, missing.Calls{Compare: compareMissing, Or: wrap, FromEnd: fromEnd})
 	if err := optimizer.Optimize(&tree.Node, b.config); err != nil {
 		return nil, located(tree, err)
 	}

@@ -192,7 +192,7 @@ func TestUndoAnswer(t *testing.T) {
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	rule := func(id string, o rules.Outcome, why *rules.Why, err string) rules.RuleWhy {
-		return rules.RuleWhy{RuleTrace: rules.RuleTrace{ID: id, Outcome: o}, Why: why, Error: err}
+		return rules.RuleWhy{RuleTrace: rules.RuleTrace{ID: id, Outcome: o, Error: err}, Why: why}
 	}
 	cond := &rules.Why{Text: "a   and\nb", Value: "false", Parts: []rules.Why{{Text: "a", Value: "false"}, {Text: "b", Value: "not reached", Idle: true}, {Text: "c", Error: "boom"}}}
 	tests := []struct {
@@ -206,12 +206,12 @@ func TestExplain(t *testing.T) {
 		{
 			"each", []rules.RuleWhy{
 				rule("fires", rules.Matched, nil, ""), rule("false", rules.False, cond, ""), rule("cut", rules.Cut, nil, ""),
-				rule("late", rules.Unreached, nil, ""), rule("broken", rules.False, nil, "no such\nname"), rule("deaf", rules.NotListed, nil, ""),
+				rule("old", rules.Unknown, nil, "the age is\nunknown"), rule("broken", rules.Failed, nil, "no such\nname"), rule("deaf", rules.NotListed, nil, ""),
 			}, 10_000,
 			[]string{
 				"1 of 6 rules would fire", "+ fires  fires\n", "- false  does not fire\n", "  false  a and b\n", "    (not reached)  b\n", "    ! boom  c\n",
-				"- cut  does not fire: an earlier rule stops\n", "- late  was not reached: an earlier rule fails\n",
-				"! broken  fails, so no rule acts: no such name\n", "Not listening to newly opened issues: 1.",
+				"- cut  does not fire: an earlier rule stops\n", "? old  is unknown, so it does nothing: the age is unknown\n",
+				"! broken  fails, so it does nothing: no such name\n", "Not listening to newly opened issues: 1.",
 			},
 			[]string{"deaf", "not listed"},
 		},

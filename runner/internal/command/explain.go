@@ -29,7 +29,7 @@ func Explain(list []rules.RuleWhy, room int) string {
 		case rules.NotListed:
 			unlistening++
 			continue
-		case rules.False, rules.Later, rules.Cut, rules.Unreached:
+		case rules.False, rules.Later, rules.Cut, rules.Failed, rules.Unknown:
 		}
 		text := ruleText(r)
 		if cut > 0 || b.Len()+len(text) > room {
@@ -56,14 +56,14 @@ func ruleText(r rules.RuleWhy) string {
 	var b strings.Builder
 	sign, why := "-", "does not fire"
 	switch {
-	case r.Error != "":
-		sign, why = "!", "fails, so no rule acts: "+line(r.Error)
+	case r.Outcome == rules.Failed:
+		sign, why = "!", "fails, so it does nothing: "+line(r.Error)
+	case r.Outcome == rules.Unknown:
+		sign, why = "?", "is unknown, so it does nothing: "+line(r.Error)
 	case r.Outcome == rules.Matched:
 		sign, why = "+", "fires"
 	case r.Outcome == rules.Cut:
 		why = "does not fire: an earlier rule stops"
-	case r.Outcome == rules.Unreached:
-		why = "was not reached: an earlier rule fails"
 	}
 	fmt.Fprintf(&b, "%s %s  %s\n", sign, r.ID, why)
 	if r.Why != nil {

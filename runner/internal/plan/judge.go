@@ -40,12 +40,17 @@ func NewMaker(in Input) *Maker {
 func (m *Maker) Judge(s *Step) {
 	typ := s.Action.Type
 	cancels := effect.Cancels(typ)
-	if _, ok := effect.SpecOf(typ); !ok || cancels && s.Source.Command == "" && !s.Source.Undo {
+	spec, ok := effect.SpecOf(typ)
+	if !ok || cancels && s.Source.Command == "" && !s.Source.Undo {
 		s.Unknown = true
 		s.set(triage.Refuse, (&triage.UnknownActionError{Type: typ, Index: s.Index}).Error())
 		return
 	}
 	nth := m.count(s)
+	if param := spec.Empty(s.Action); param != "" && !s.Source.IsAgent() {
+		s.set(triage.Skip, "`"+param+"` is empty")
+		return
+	}
 	e, err := effect.Parse(s.Action)
 	if err != nil {
 		s.set(triage.Refuse, "malformed: "+err.Error())

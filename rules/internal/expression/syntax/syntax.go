@@ -2,7 +2,11 @@
 // It has no side effects.
 package syntax
 
-import "github.com/expr-lang/expr/ast"
+import (
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+)
 
 // Children returns pointers to the direct children of a node, so that they can be replaced.
 func Children(n ast.Node) []*ast.Node {
@@ -87,3 +91,49 @@ func JoinedBy(operator string) string {
 
 // Negates reports whether an operator is not or !.
 func Negates(operator string) bool { return operator == "not" || operator == "!" }
+
+// Calls reports whether n is a call of that function.
+func Calls(n ast.Node, function string) bool {
+	c, ok := n.(*ast.CallNode)
+	if !ok {
+		return false
+	}
+	callee, ok := c.Callee.(*ast.IdentifierNode)
+	return ok && callee.Value == function
+}
+
+// CompareTexts returns the comparison of an operator; nil if it does not compare texts.
+func CompareTexts(operator string) func(a, b string) bool {
+	switch operator {
+	case "==":
+		return func(a, b string) bool { return a == b }
+	case "!=":
+		return func(a, b string) bool { return a != b }
+	case "contains":
+		return strings.Contains
+	case "startsWith":
+		return strings.HasPrefix
+	case "endsWith":
+		return strings.HasSuffix
+	}
+	return nil
+}
+
+// CompareNumbers returns the comparison of an operator; nil if it does not compare numbers.
+func CompareNumbers(operator string) func(a, b int) bool {
+	switch operator {
+	case "==":
+		return func(a, b int) bool { return a == b }
+	case "!=":
+		return func(a, b int) bool { return a != b }
+	case "<":
+		return func(a, b int) bool { return a < b }
+	case "<=":
+		return func(a, b int) bool { return a <= b }
+	case ">":
+		return func(a, b int) bool { return a > b }
+	case ">=":
+		return func(a, b int) bool { return a >= b }
+	}
+	return nil
+}

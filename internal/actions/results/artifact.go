@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -290,4 +291,7 @@ func (a *Artifact) remember(issue int, stored storedArtifact) {
 	a.seen[issue] = stored
 }
 
-func artifactName(issue int) string { return fmt.Sprintf("foreman-memory-i%d", issue) }
+func artifactName(issue int) string { return recordPrefix + strconv.Itoa(issue) }
+
+// recordPrefix begins the names of the artifacts with records.
+const recordPrefix = "foreman-memory-i"

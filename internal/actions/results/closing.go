@@ -72,11 +72,20 @@ func (a *Artifact) Pending(ctx context.Context, repo string) (list []memory.Due,
 	}
 	a.uploads.lists.putRecent(all, whole)
 	newest := map[int]Info{}
+	skipped, why := 0, ""
 	for _, info := range all {
 		issue, _, ok := parseClosing(info.Name)
-		if ok && a.uploads.trust.check(info, info.Name) == "" && info.ID > newest[issue].ID {
+		if !ok || info.Expired {
+			continue
+		}
+		if reason := a.uploads.trust.check(info, info.Name); reason != "" {
+			skipped, why = skipped+1, reason
+		} else if info.ID > newest[issue].ID {
 			newest[issue] = info
 		}
+	}
+	if skipped > 0 {
+		a.uploads.log.Warn("skipped untrusted announcements of scheduled closes", "count", skipped, "reason", why)
 	}
 	for issue, info := range newest {
 		if _, due, _ := parseClosing(info.Name); !due.IsZero() {

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/org/foreman-action/internal/actions/results/internal/rpc"
@@ -67,9 +69,13 @@ const (
 
 // rest is the [Reader] over the documented REST API.
 type rest struct {
-	c    *rpc.Client
-	root string // path of the repository's artifacts
-	log  *slog.Logger
+	c     *rpc.Client
+	repo  string // path of the repository
+	trust provenance
+	log   *slog.Logger
+
+	mu      sync.Mutex
+	renamed map[string]bool // whether a branch was renamed to the default branch, for those that were looked up
 }
 
 func newREST(o Options) (*rest, error) {
@@ -80,7 +86,7 @@ func newREST(o Options) (*rest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rest{c, "/repos/" + o.Repo + "/actions/artifacts", o.Log}, nil
+	return &rest{c: c, repo: "/repos/" + o.Repo, trust: provenance{o.RepositoryID, o.DefaultBranch}, log: o.Log, renamed: map[string]bool{}}, nil
 }
 
 // List implements [Reader].
@@ -89,12 +95,65 @@ func (r *rest) List(ctx context.Context, name string) ([]Info, error) {
 	if err == nil && !whole {
 		r.log.Warn("list of artifacts is incomplete", "name", name, "listed", len(out))
 	}
+	r.rename(ctx, out)
 	return out, err
+}
+
+// maxBranches is the maximum number of branches that are looked up in one run.
+const maxBranches = 3
+
+// rename replaces an earlier name of the default branch by the present one in the runs of our own
+// artifacts. It looks such a branch up once. The runs of forks stay unchanged: a fork's branch can
+// have the same name.
+func (r *rest) rename(ctx context.Context, list []Info) {
+	now := r.trust.own()
+	for i := range list {
+		was := &list[i].WorkflowRun
+		own := was.RepositoryID == now.RepositoryID && was.HeadRepositoryID == now.HeadRepositoryID
+		if own && was.HeadBranch != now.HeadBranch && !list[i].Expired && isOurs(list[i].Name) && r.wasDefault(ctx, was.HeadBranch) {
+			was.HeadBranch = now.HeadBranch
+		}
+	}
+}
+
+// isOurs reports whether the store makes artifacts with such a name.
+func isOurs(name string) bool {
+	return strings.HasPrefix(name, recordPrefix) || strings.HasPrefix(name, closingPrefix)
+}
+
+// wasDefault reports whether a branch was renamed to the default branch: GitHub then answers with a
+// redirect to the default branch.
+// https://docs.github.com/en/rest/branches/branches#get-a-branch
+func (r *rest) wasDefault(ctx context.Context, branch string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if renamed, ok := r.renamed[branch]; ok || len(r.renamed) == maxBranches {
+		return renamed
+	}
+	in := r.get("look up whether a branch was renamed", "/branches/"+url.PathEscape(branch), 0)
+	in.Redirect = http.StatusMovedPermanently
+	got, err := r.c.Do(ctx, in)
+	if ctx.Err() != nil {
+		return false
+	}
+	_, to, _ := strings.Cut(got.Header.Get("Location"), "/branches/")
+	to, _ = url.PathUnescape(to)
+	r.renamed[branch] = err == nil && got.Status == in.Redirect && to == r.trust.branch
+	switch {
+	case r.renamed[branch]:
+		r.log.Info("the memory of the branch's earlier name is used", "branch", r.trust.branch, "earlier", branch)
+	case err != nil && !rpc.IsNotFound(err):
+		r.log.Warn("memory of another branch is not used, because it is unknown whether the branch was renamed; the job needs the permission `contents: read`",
+			"branch", branch, "error", err.Error())
+	}
+	return r.renamed[branch]
 }
 
 // Recent implements [Reader].
 func (r *rest) Recent(ctx context.Context, after int64) (list []Info, whole bool, err error) {
-	return r.pages(ctx, "", maxAll, after)
+	list, whole, err = r.pages(ctx, "", maxAll, after)
+	r.rename(ctx, list)
+	return list, whole, err
 }
 
 // pages lists the artifacts with a name, or with any name if name is empty. It lists the newest
@@ -106,7 +165,7 @@ func (r *rest) pages(ctx context.Context, name string, most int, after int64) (o
 		if name != "" {
 			q.Set("name", name)
 		}
-		got, err := r.c.Do(ctx, r.get(what, "?"+q.Encode(), maxPage))
+		got, err := r.c.Do(ctx, r.get(what, artifactsPath+"?"+q.Encode(), maxPage))
 		if err != nil {
 			return nil, false, permissionError(err)
 		}
@@ -146,8 +205,8 @@ func (r *rest) Download(ctx context.Context, id int64, limit int) ([]byte, error
 
 // locate returns the signed address of a zip.
 func (r *rest) locate(ctx context.Context, what string, id int64) (rpc.SignedURL, error) {
-	in := r.get(what, fmt.Sprintf("/%d/zip", id), 0)
-	in.Found = true
+	in := r.get(what, fmt.Sprintf("%s/%d/zip", artifactsPath, id), 0)
+	in.Redirect = http.StatusFound
 	got, err := r.c.Do(ctx, in)
 	switch {
 	case rpc.IsNotFound(err):
@@ -164,9 +223,12 @@ func (r *rest) locate(ctx context.Context, what string, id int64) (rpc.SignedURL
 	return to, nil
 }
 
-// get returns a request; path follows the root.
+// artifactsPath is the path of the artifacts of a repository.
+const artifactsPath = "/actions/artifacts"
+
+// get returns a request; path follows that of the repository.
 func (r *rest) get(what, path string, limit int) rpc.Request {
-	return rpc.Request{What: what, Method: http.MethodGet, Path: r.root + path, Limit: limit, Header: map[string]string{
+	return rpc.Request{What: what, Method: http.MethodGet, Path: r.repo + path, Limit: limit, Header: map[string]string{
 		"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28",
 	}}
 }

@@ -14,6 +14,7 @@ type Config struct {
 	Repo         string // "owner/name"
 	RepositoryID int64
 	Branch       string // the default branch
+	Renamed      string // its earlier name; empty: none
 
 	// CamelCase makes the server answer with names like "signedUploadUrl" and with unquoted
 	// numbers. Without it names are like "signed_upload_url", and numbers are strings.
@@ -60,5 +61,6 @@ const (
 	CacheWrite     Denial = "cache write"
 	ArtifactWrite  Denial = "artifact write"
 	ArtifactDelete Denial = "artifact delete"
-	ActionsRead    Denial = "actions: read" // permission of the token for the REST API
+	ActionsRead    Denial = "actions: read"  // permission of the token for the REST API
+	ContentsRead   Denial = "contents: read" // permission of that token for branches
 )

@@ -14,6 +14,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -75,7 +77,7 @@ func Start(c Config) (*Server, error) {
 // server.
 func (s *Server) Front(github http.Handler) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.Contains(r.URL.Path, "/actions/artifacts") {
+		if !strings.Contains(r.URL.Path, "/actions/artifacts") && !strings.HasPrefix(r.URL.Path, "/repos/"+s.config.Repo+"/branches/") {
 			github.ServeHTTP(w, r)
 			return
 		}
@@ -101,6 +103,21 @@ func (s *Server) serve(r *http.Request, c loopback.Call) loopback.Answer {
 	return loopback.Answer{Status: a.status, Header: a.header, Body: a.body}
 }
 
+// branch answers a request for a branch of the REST API as GitHub does after the default branch was
+// renamed. No other branch exists.
+func (s *Server) branch(r request, escaped string) answer {
+	switch {
+	case r.Header.Get("Authorization") != "Bearer "+restToken():
+		return refusal(http.StatusUnauthorized, "Bad credentials")
+	case s.denied[ContentsRead]:
+		return refusal(http.StatusForbidden, "Resource not accessible by integration")
+	case s.config.Renamed == "" || escaped != url.PathEscape(s.config.Renamed):
+		return refusal(http.StatusNotFound, "Branch not found")
+	}
+	to := s.URL + "/repositories/" + strconv.FormatInt(s.config.RepositoryID, 10) + "/branches/" + url.PathEscape(s.config.Branch)
+	return answer{status: http.StatusMovedPermanently, header: http.Header{"Location": {to}}}
+}
+
 // route selects the service that answers a call.
 func (s *Server) route(r request) answer {
 	if strings.HasPrefix(r.URL.Path, "/blob/") {
@@ -108,6 +125,9 @@ func (s *Server) route(r request) answer {
 	}
 	if path, ok := strings.CutPrefix(r.URL.Path, "/repos/"+s.config.Repo+"/actions/artifacts"); ok {
 		return s.artifacts.rest(r, path)
+	}
+	if branch, ok := strings.CutPrefix(r.URL.EscapedPath(), "/repos/"+s.config.Repo+"/branches/"); ok {
+		return s.branch(r, branch)
 	}
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	path, isTwirp := strings.CutPrefix(r.URL.Path, "/twirp/github.actions.results.api.v1.")

@@ -70,9 +70,10 @@ type Request struct {
 	To     SignedURL
 	Header map[string]string
 	Body   []byte
-	JSON   any  // the body, instead of Body; nil: none
-	Limit  int  // of the answer, in bytes; 0: 1 MiB
-	Found  bool // status 302 is the expected response, and no error
+	JSON   any // the body, instead of Body; nil: none
+	Limit  int // of the answer, in bytes; 0: 1 MiB
+	// Redirect is the status of a redirect that is the expected response, and no error; 0: none.
+	Redirect int
 }
 
 // A Response is a response that was read completely.
@@ -118,7 +119,7 @@ func (c *Client) retry(ctx context.Context, r Request) (Response, error) {
 	}
 	for try, wait := 1, firstWait; ; try, wait = try+1, 2*wait {
 		got, err := c.once(ctx, r)
-		if found := r.Found && got.Status == http.StatusFound; err == nil && got.Status >= 300 && !found {
+		if err == nil && got.Status >= 300 && got.Status != r.Redirect {
 			err = newStatusError(got, c.secrets(r))
 		}
 		if err == nil || try == maxTries || ctx.Err() != nil || !passing(err) {

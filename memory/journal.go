@@ -79,6 +79,9 @@ type Ledger struct {
 	By       string                   `json:"by"`       // as in Task
 	// Entries contains one entry for each action of the decision, in the same order.
 	Entries []Entry `json:"entries"`
+	// LocksLast means that the actions that lock the issue are carried out after the others. Without
+	// it, as in ledgers of earlier versions, the order is that of the decision.
+	LocksLast bool `json:"locks_last,omitempty"`
 }
 
 // An Entry is the progress of one action.
@@ -86,6 +89,8 @@ type Entry struct {
 	Index int    `json:"index"`          // in the decision, from 0
 	Hash  string `json:"hash"`           // of the action, by HashAction
 	Rule  string `json:"rule,omitempty"` // as in Action
+	// Refused means that the host refused the action for good; State is skipped.
+	Refused bool `json:"refused,omitempty"`
 	// State is planned, trying, done (also for already and noted), skipped (also for
 	// refused) or failed. Any other is an error when the entry is marked, encoded or decoded.
 	State triage.State `json:"state"`

@@ -45,7 +45,7 @@ func HostOf(all interface {
 // host calls [effect.PassGate].
 //
 // Other errors that callers handle separately are [triage.ErrGone], [triage.ErrNotFound],
-// [triage.ErrTruncated], [triage.ErrLimited] and [triage.PermissionError].
+// [triage.ErrTruncated], [triage.ErrLimited], [triage.PermissionError] and [triage.RefusedError].
 type Issues interface {
 	// Issue returns the current issue.
 	Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error)
@@ -66,8 +66,9 @@ type Issues interface {
 	// Earlier returns t unchanged.
 	Earlier(ctx context.Context, ref triage.Ref, t triage.Timeline) (triage.Timeline, error)
 	// Write carries out one effect. Effects that change only the memory are an error. It is no
-	// error if the issue already has the effect. ErrNotFound: a comment, a milestone or another
-	// issue in the effect does not exist. A host that cannot remove several labels by one write
+	// error if the issue already has the effect. ErrNotFound: a comment in the effect does not exist.
+	// RefusedError: a milestone or another issue in the effect does not exist, or the service refuses
+	// the write for another reason that does not pass. A host that cannot remove several labels by one write
 	// returns an error other than those listed at [Issues]. Then each label is removed by a
 	// separate write.
 	Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error)

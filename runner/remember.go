@@ -86,7 +86,7 @@ func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *
 		return j, nil
 	}
 	l := memory.NewLedger(j.Key, dec.Message, dec.At)
-	l.Event, l.By = a.d.Key(), dec.By
+	l.Event, l.By, l.LocksLast = a.d.Key(), dec.By, true
 	if dec.Retriaged {
 		l.Event = a.d.AsOpened().Key()
 	}

@@ -18,11 +18,12 @@ type Status string
 // The statuses.
 const (
 	StatusApplied   Status = "applied"   // at least one action was carried out, and none failed
-	StatusPartial   Status = "partial"   // some actions were carried out before one failed
+	StatusPartial   Status = "partial"   // some actions were carried out, and one failed or was refused by GitHub
 	StatusDryRun    Status = "dry_run"   // decided and planned; writing was not requested
 	StatusSkipped   Status = "skipped"   // there was no action, or none was permitted
 	StatusEscalated Status = "escalated" // a person must look at the issue; nothing was written
 	StatusFailed    Status = "failed"    // nothing was carried out, and something failed
+	StatusDone      Status = "done"      // GitHub refused all that was left to do, for good
 )
 
 // A Report is the result of one run.
@@ -46,6 +47,7 @@ type Report struct {
 
 	Actions    []triage.ActionResult
 	Executed   int    // number of actions carried out
+	Closed     bool   // GitHub refuses every write to the issues of the repository
 	CommentURL string // URL of the last posted comment; may be empty
 
 	// Rules contains for each rule why it fired or not; nil if no rules were evaluated.
@@ -133,7 +135,7 @@ func (rep *Report) setOutcome(out execute.Outcome, failed error) {
 			a.URL = rep.IssueURL
 		}
 	}
-	rep.Executed = out.Executed()
+	rep.Executed, rep.Closed = out.Executed(), out.Closed
 	rep.setStatus(errors.Join(out.Err, failed), out.Gone)
 	rep.notePermission(out.Err)
 }
@@ -147,6 +149,10 @@ func (rep *Report) setStatus(err error, gone bool) {
 		rep.Status = StatusFailed
 	case gone && rep.Executed == 0:
 		rep.Status = StatusSkipped
+	case rep.Refusals() > 0 && rep.Executed > 0:
+		rep.Status = StatusPartial
+	case rep.Refusals() > 0:
+		rep.Status = StatusDone
 	case rep.Decision == protocol.Escalate:
 		rep.Status = StatusEscalated
 	case rep.Decision == protocol.Skip:
@@ -163,8 +169,40 @@ func (rep *Report) setStatus(err error, gone bool) {
 		rep.Reason = err.Error()
 	case gone:
 		rep.Reason = triage.ErrGone.Error()
+	case rep.Refusals() > 0:
+		rep.Reason = rep.refusal()
 	case rep.Status == StatusSkipped && rep.Decision.Writes():
 		rep.Reason = "no action was left to carry out"
+	}
+}
+
+// Refusals counts the actions that GitHub refused for good.
+func (rep *Report) Refusals() int {
+	n := 0
+	for _, a := range rep.Actions {
+		if a.RefusedByHost() {
+			n++
+		}
+	}
+	return n
+}
+
+// refusal describes the actions that GitHub refused for good, with the reason of the first one.
+func (rep *Report) refusal() string {
+	n := rep.Refusals()
+	i := slices.IndexFunc(rep.Actions, triage.ActionResult.RefusedByHost)
+	switch first := rep.Actions[i]; n {
+	case 1:
+		return fmt.Sprintf("%s was %s", first.Action.Type, first.Reason)
+	default:
+		return fmt.Sprintf("%d actions were refused by GitHub; the first, %s, was %s", n, first.Action.Type, first.Reason)
+	}
+}
+
+// warnRefusals adds one warning about the actions that GitHub refused for good.
+func (rep *Report) warnRefusals() {
+	if rep.Refusals() > 0 {
+		rep.warnf("%s", rep.refusal())
 	}
 }
 

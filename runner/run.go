@@ -42,7 +42,9 @@ var taskID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 // there is nothing to do, the decision is to escalate, an action is refused or skipped, or the
 // issue no longer exists.
 func (r *Runner) Run(ctx context.Context, d triage.Delivery) (Report, error) {
-	return run(ctx, r.setup, d, nil)
+	rep, err := run(ctx, r.setup, d, nil)
+	rep.warnRefusals()
+	return rep, err
 }
 
 // Apply is like [Runner.Run], but for an event on which an agent has already decided: the agent got
@@ -60,7 +62,9 @@ func (r *Runner) Apply(ctx context.Context, d triage.Delivery, m *protocol.Decis
 		// The current issue does not contain the time at which the task began.
 		given.since = r.o.Clock.Now().Add(-rerunWindow)
 	}
-	return run(ctx, r.setup, d, given)
+	rep, err := run(ctx, r.setup, d, given)
+	rep.warnRefusals()
+	return rep, err
 }
 
 // Comment creates or updates the program's comment with that key, on the issue that the event
@@ -230,6 +234,7 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 	p := plan.Make(input(a.attempt, dec))
 	if kept != nil {
 		p = p.Resume(kept.Entries, a.c.Rules.IDs())
+		p.InOrder = !kept.LocksLast
 	}
 	if a.o.Host.Issues == nil && !a.dry && p.Writes() {
 		err := fmt.Errorf("carry out the plan: %w", triage.ErrNeedsHost)

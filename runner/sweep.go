@@ -65,6 +65,7 @@ type sweep struct {
 	d       triage.Delivery
 	errs    []error
 	warned  map[string]*warned // by text
+	refused []string           // the refusals of GitHub that will not change, one for each issue
 	stopped bool               // no further issue may be started
 }
 
@@ -83,6 +84,7 @@ func (s *sweep) run(ctx context.Context) error {
 	s.closeAll(ctx)
 	s.scan(ctx)
 	s.settleSaves(ctx)
+	s.warnRefusals()
 	switch n := s.Failed; {
 	case n > 0:
 		s.errs = append([]error{fmt.Errorf("%d of %d issues failed", n, len(s.Reports))}, s.errs...)
@@ -104,6 +106,10 @@ func (s *sweep) settle(err error) {
 		s.Status = StatusPartial
 	case err != nil:
 		s.Status = StatusFailed
+	case len(s.refused) > 0 && s.Executed > 0:
+		s.Status = StatusPartial
+	case len(s.refused) > 0:
+		s.Status = StatusDone
 	case s.DryRun && slices.ContainsFunc(s.Reports, func(r Report) bool { return r.Status == StatusDryRun }):
 		s.Status = StatusDryRun
 	case s.Executed > 0:
@@ -215,9 +221,25 @@ func (s *sweep) take(rep Report, err error) {
 	for _, text := range rep.Warnings {
 		s.warnOf(rep.Issue, text)
 	}
+	if rep.Refusals() > 0 {
+		s.refused = append(s.refused, fmt.Sprintf("#%d: %s", rep.Issue, rep.refusal()))
+	}
+	s.stopped = s.stopped || rep.Closed
 	if err != nil {
 		s.Failed++
 		s.errs = append(s.errs, fmt.Errorf("#%d: %w", rep.Issue, err))
+	}
+}
+
+// warnRefusals adds one warning about the actions that GitHub refused for good.
+func (s *sweep) warnRefusals() {
+	const most = 3
+	switch n := len(s.refused); {
+	case n == 0:
+	case n <= most:
+		s.warnf("%s", strings.Join(s.refused, "; "))
+	default:
+		s.warnf("GitHub refused actions on %d issues; %s; the others are in the report", n, strings.Join(s.refused[:most], "; "))
 	}
 }
 
@@ -351,6 +373,7 @@ func (s *sweep) decideOn(ctx context.Context, c schedule.Candidate) (Report, err
 	switch {
 	case errors.Is(err, triage.ErrGone):
 		rep.skip(triage.ErrGone.Error())
+		_, rep.Closed = errors.AsType[*triage.RefusedError](err)
 		return rep, nil
 	case err != nil:
 		rep.fail(err)
@@ -494,7 +517,7 @@ func (s *sweep) closeOn(ctx context.Context, n int) {
 		case rep.Executed > 0:
 			s.Closed++
 			return
-		case rep.Status == StatusSkipped && final:
+		case final && (rep.Status == StatusSkipped || rep.Status == StatusDone):
 			s.Dropped++
 		}
 	}

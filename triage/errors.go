@@ -40,6 +40,23 @@ func (e *PermissionError) Error() string {
 // Unwrap returns the host's answer.
 func (e *PermissionError) Unwrap() error { return e.Err }
 
+// A RefusedError means that the host refused a write, and would refuse it again.
+type RefusedError struct {
+	Reason string // the host's reason, in one line; untrusted
+	// Parameter means that the reason is one parameter of the write, such as a milestone. Otherwise
+	// the host refuses any such write.
+	Parameter bool
+	// Repository means that the host refuses every write to the issues of the repository.
+	Repository bool
+	Err        error // the host's answer; may be nil
+}
+
+// Error starts with "refused by GitHub".
+func (e *RefusedError) Error() string { return "refused by GitHub: " + e.Reason }
+
+// Unwrap returns the host's answer.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
 // An UnknownActionError means that a decision contains an action of an unknown type. The actions
 // before it in the list were carried out; those after it are not tried.
 type UnknownActionError struct {

@@ -29,7 +29,7 @@ const (
 	Noted   State = "noted"   // recorded in the memory as a deferred action; nothing was written to the issue
 	Already State = "already" // the issue was already in that state; only old records contain this state
 	Skipped State = "skipped" // not tried: nothing to do, or no source may do it here
-	Refused State = "refused" // not tried: forbidden by the policy or the protocol
+	Refused State = "refused" // forbidden by the policy or the protocol; with the verdict do: the host refused it for good
 	Failed  State = "failed"  // tried, and failed
 	Unknown State = "unknown" // tried, and the run ended before the outcome was known; a later attempt looks it up first
 	NotRun  State = "not_run" // never tried, because an action before it failed
@@ -62,6 +62,9 @@ type Source struct {
 	// Undo means that the action reverts an earlier action of the rule.
 	Undo bool
 }
+
+// RefusedByHost reports whether the host refused the action for good. The policy had permitted it.
+func (r ActionResult) RefusedByHost() bool { return r.State == Refused && r.Verdict == Do }
 
 // IsAgent reports whether the source is neither a rule nor a person's command.
 func (s Source) IsAgent() bool { return s.Rule == "" && s.Command == "" }

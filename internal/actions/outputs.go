@@ -39,7 +39,7 @@ func Outputs() []Output {
 		{OutputTaskID, "Id of the task, the same for every attempt of a run."},
 		{OutputDecision, "The decision: `label_and_respond`, `close`, `escalate`, `skip` or the agent's own."},
 		{OutputRationale, "The reason, written by the rules or the agent. Untrusted text: pass it to a script through `env:`."},
-		{OutputStatus, "The result: `applied`, `partial`, `dry_run`, `skipped`, `escalated` or `failed`."},
+		{OutputStatus, "The result: `applied`, `partial`, `dry_run`, `skipped`, `escalated`, `failed`, or `done` if GitHub refused all that was left to do."},
 		{OutputActions, "JSON list of the actions, each with its verdict and result. Untrusted text too."},
 		{OutputExecuted, "Number of actions carried out."},
 		{OutputCommentURL, "Address of the comment that was posted; empty without one."},

@@ -99,7 +99,10 @@ func (c *Client) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (ef
 	}
 	_, err = c.caller.Do(ctx, w.op, w.call)
 	a, ok := errors.AsType[*rest.AnswerError](err)
+	_, refused := errors.AsType[*triage.RefusedError](err)
 	switch {
+	case refused:
+		return effect.Written{}, err
 	case ok && w.missing != "" && a.Status == http.StatusNotFound && strings.EqualFold(a.Message, w.missing):
 		return effect.Written{}, nil
 	case ok && w.call.GraphQL && !errors.Is(err, triage.ErrUncertain) && !errors.Is(err, triage.ErrLimited):

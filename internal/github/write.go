@@ -227,8 +227,7 @@ func writeComment(ref triage.Ref, e effect.Comment) write {
 	return w.answered(&comment{})
 }
 
-// markDuplicate closes the issue as a duplicate of the issue of. ErrNotFound means that the issue
-// of does not exist or is a pull request.
+// markDuplicate closes the issue as a duplicate of the issue of.
 func markDuplicate(ref triage.Ref, of int) (write, error) {
 	w := onIssue(fmt.Sprintf("close as a duplicate of #%d", of), ref)
 	if err := w.op.Check(); err != nil {
@@ -256,15 +255,21 @@ func react(ref triage.Ref, e effect.React) write {
 
 // complete looks up the data that a write needs: the id of an issue, or the number of an open
 // milestone. It prefers a milestone with the same title to one that differs only in case. It reads
-// at most 400 milestones.
+// at most 400 milestones. A RefusedError means that the milestone does not exist, or that the issue
+// does not exist or is a pull request.
 func complete(ctx context.Context, c *rest.Caller, w write) (err error) {
-	ref := w.op.Ref
+	ref, absent := w.op.Ref, ""
 	switch {
 	case w.duplicateOf != nil:
 		ref.Number = *w.duplicateOf
 		w.edit.DuplicateOf, err = issueID(ctx, c, ref)
+		absent = fmt.Sprintf("the repository has no issue #%d", ref.Number)
 	case w.milestone != nil:
 		w.edit.Milestone, err = milestoneNumber(ctx, c, ref, *w.milestone)
+		absent = fmt.Sprintf("the repository has no open milestone %q", rest.Clip(*w.milestone, 100))
+	}
+	if errors.Is(err, triage.ErrNotFound) {
+		err = &triage.RefusedError{Reason: absent, Parameter: true, Err: err}
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.op, err)

@@ -12,7 +12,10 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-const maxComment = 65536 // characters
+const (
+	maxComment  = 65536 // characters
+	maxComments = 2500  // on an issue
+)
 
 // A located comment is a comment with its issue.
 type located struct {
@@ -68,6 +71,12 @@ func createComment(in *input) answer {
 	body, a, ok := commentBody(in)
 	if !ok {
 		return a
+	}
+	switch {
+	case in.issue.Locked && strings.HasSuffix(in.actor, "[bot]"):
+		return failure(http.StatusForbidden, "Unable to create comment because issue is locked.")
+	case len(in.issue.Comments) >= maxComments:
+		return failure(http.StatusForbidden, "Commenting is disabled on issues with more than 2500 comments")
 	}
 	c := in.repo.NewComment(in.issue, in.actor, body)
 	a = reply(http.StatusCreated, render.Comment(in.repo, in.issue, c))

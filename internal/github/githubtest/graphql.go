@@ -103,6 +103,9 @@ func removeLabelsFromLabelable(in *input, args map[string]any) (object, *queryEr
 	if issue == nil {
 		return nil, noNode(id)
 	}
+	if repo.About.Archived {
+		return nil, &queryError{"UNPROCESSABLE", "Repository was archived so is read-only."}
+	}
 	ids, _ := args["labelIds"].([]any)
 	var names []string
 	for _, id := range ids {

@@ -3,8 +3,11 @@ package githubtest
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
 type route struct {
@@ -122,8 +125,29 @@ func inRepo(h handler) handler {
 		if in.repo == nil {
 			return notFound()
 		}
+		if a, refused := refusal(in); refused {
+			return a
+		}
 		return h(in)
 	}
+}
+
+// refusal refuses writes to an archived repository, and writes of a blocked account. GitHub's
+// description of most calls does not contain these answers.
+func refusal(in *input) (answer, bool) {
+	a, refused := answer{}, true
+	switch {
+	case in.r.Method == http.MethodGet:
+		return a, false
+	case in.repo.About.Archived:
+		a = failure(http.StatusForbidden, "Repository was archived so is read-only.")
+	case slices.ContainsFunc(in.repo.Blocked, state.Same(in.actor)):
+		a = failure(http.StatusForbidden, "User is blocked")
+	default:
+		refused = false
+	}
+	a.foreign = true
+	return a, refused
 }
 
 // onIssue looks up the issue of a call. It answers 404 when there is none, 410 when it was deleted,
@@ -142,6 +166,10 @@ func onIssue(h handler) handler {
 			return failure(http.StatusGone, "This issue was deleted")
 		case in.issue.Transferred != "":
 			return moved(in)
+		case in.repo.NoIssues && !in.issue.PullRequest:
+			a := failure(http.StatusGone, "Issues are disabled for this repo")
+			a.foreign = true
+			return a
 		}
 		return h(in)
 	})

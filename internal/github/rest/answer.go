@@ -28,6 +28,7 @@ type AnswerError struct {
 	// Else it is empty.
 	Type    string
 	details []string // the first validation errors
+	named   bool     // a validation error names a parameter of the request
 	unsure  bool     // GitHub may have executed the query
 	// The rate limits in the headers.
 	RetryAfter *time.Duration // how long to wait; nil: it does not name a time
@@ -86,6 +87,35 @@ func (a *AnswerError) limit() bool {
 		strings.Contains(a.Docs, "rate-limits")
 }
 
+// closed reports whether GitHub refuses every write to the issues of the repository: it is archived,
+// or its issues are disabled. The errors of the GraphQL API have the same sentences.
+func (a *AnswerError) closed() bool {
+	m := strings.ToLower(a.Message)
+	switch a.Status {
+	case http.StatusForbidden:
+		return strings.Contains(m, "archived")
+	case http.StatusOK:
+		return a.Type != limitedType && strings.Contains(m, "archived so is read-only")
+	case http.StatusGone:
+		return strings.Contains(m, "disabled")
+	}
+	return false
+}
+
+// final reports whether GitHub would refuse the same write again. The sentences of a 403 are about a
+// locked conversation, a blocked account, and an issue with 2,500 comments. A 422 counts if it names
+// a parameter, unless it asks for fewer writes in a time.
+func (a *AnswerError) final() bool {
+	m := strings.ToLower(a.Message)
+	switch a.Status {
+	case http.StatusForbidden:
+		return strings.Contains(m, "locked") || strings.Contains(m, "blocked") || strings.Contains(m, "commenting is disabled")
+	case http.StatusUnprocessableEntity:
+		return a.named && !strings.Contains(strings.ToLower(m+strings.Join(a.details, " ")), "too quickly")
+	}
+	return false
+}
+
 // decodeAnswer parses the body of a response without success. It accepts any body: if the body is
 // not GitHub's JSON, the error has no message.
 func decodeAnswer(status int, body []byte) *AnswerError {
@@ -97,6 +127,7 @@ func decodeAnswer(status int, body []byte) *AnswerError {
 	a.Message = Clip(Text(fields["message"]), maxMessage)
 	a.Docs = Clip(Text(fields["documentation_url"]), maxMessage)
 	a.details = details(fields["errors"])
+	a.named = namesField(fields["errors"])
 	return a
 }
 
@@ -127,6 +158,19 @@ func details(raw json.RawMessage) []string {
 		}
 	}
 	return list
+}
+
+// namesField reports whether one of the first validation errors names a field.
+func namesField(raw json.RawMessage) bool {
+	var items []json.RawMessage
+	_ = json.Unmarshal(raw, &items) // a value that is not a list names no field
+	for _, item := range items[:min(maxDetails, len(items))] {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(item, &fields) == nil && Text(fields["field"]) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 func detail(raw json.RawMessage) string {

@@ -98,10 +98,20 @@ func (o Op) judge(a *AnswerError, write bool) error {
 		// A redirect means that the repository was moved or the issue transferred. The token of
 		// this repository is not valid there.
 		return fmt.Errorf("%w: %w", o.Absent, a)
-	case a.Status == http.StatusNotFound, a.Status == http.StatusGone:
-		return fmt.Errorf("%w: %w", o.Absent, a)
+	case a.limit():
+		return a
 	case a.Status == http.StatusForbidden && a.permission():
 		return &triage.PermissionError{Need: o.Need, Err: a}
+	case a.closed():
+		refused := &triage.RefusedError{Reason: a.Error(), Repository: true, Err: a}
+		if write {
+			return refused
+		}
+		return fmt.Errorf("%w: %w", o.Absent, refused) // without its issues, the repository has not this one either
+	case a.Status == http.StatusNotFound, a.Status == http.StatusGone:
+		return fmt.Errorf("%w: %w", o.Absent, a)
+	case write && a.final():
+		return &triage.RefusedError{Reason: a.Error(), Parameter: a.Status == http.StatusUnprocessableEntity, Err: a}
 	}
 	return a
 }

@@ -1,6 +1,7 @@
 // Package execute carries out a reviewed plan: one write at a time, in order. It records each write
 // in the journal, before and after. If the outcome of a write is unknown, it looks the outcome up
-// before it repeats the write. It stops at the first failure.
+// before it repeats the write. It stops at the first failure; a refusal by the host that will not
+// change is not a failure.
 package execute
 
 import (
@@ -65,6 +66,7 @@ type Outcome struct {
 	Steps    []plan.Step           // the steps in the form in which they were carried out
 	Err      error                 // the first failure; nil: none
 	Gone     bool                  // the issue was deleted or transferred meanwhile
+	Closed   bool                  // the host refuses every write to the repository
 	Deferred bool                  // a step was skipped only temporarily
 }
 
@@ -86,13 +88,16 @@ func Executed(list []triage.ActionResult) int {
 // that were not reached have the verdicts of made.
 func Run(ctx context.Context, made, reviewed plan.Plan, t Target) Outcome {
 	x := newExecution(made, t)
-	x.resumed, x.out.Steps = reviewed.Resumed, slices.Clone(reviewed.Steps)
-	for i := 0; i < len(x.out.Steps); {
+	x.resumed, x.steps = reviewed.Resumed, reviewed.Order()
+	for i := 0; i < len(x.steps); {
 		n := x.together(i)
-		if !x.advance(ctx, x.out.Steps[i:i+n]) {
+		if !x.advance(ctx, x.steps[i:i+n]) {
 			break
 		}
 		i += n
+	}
+	for _, s := range x.steps {
+		x.out.Steps[s.Index] = s
 	}
 	return x.out
 }
@@ -108,6 +113,15 @@ func Abort(made, reviewed plan.Plan, err error) Outcome {
 			s.Reason = didBefore
 			out.Results[i] = done(s)
 		}
+	}
+	if refused, closed := errors.AsType[*triage.RefusedError](err); closed {
+		out.Closed = true
+		for i := range out.Results {
+			if r := &out.Results[i]; r.State == triage.NotRun {
+				r.State, r.Reason = triage.Refused, refused.Error()
+			}
+		}
+		return out
 	}
 	if errors.Is(err, triage.ErrGone) {
 		out.Gone = true
@@ -131,6 +145,8 @@ type execution struct {
 
 	resumed bool
 	keyed   map[string]int64 // ids of the sticky comments that this run wrote, by their keys
+	steps   []plan.Step      // in the order in which they are carried out
+	closed  error            // the refusal of every write to the repository; nil: none
 	out     Outcome
 }
 
@@ -143,14 +159,16 @@ func newExecution(p plan.Plan, t Target) *execution {
 	return x
 }
 
-// untried returns the result of a step that was not tried, because of its verdict or because the
-// run ended before it.
+// untried returns the result of a step that was not tried, because of its verdict, because the host
+// refused it before, or because the run ended before it.
 func untried(s *plan.Step) triage.ActionResult {
 	r := s.ActionResult
 	r.Values, r.URL = nil, "" // the values and the URL are from an earlier attempt
 	switch s.Verdict {
 	case triage.Do:
-		r.State = triage.NotRun
+		if r.State = triage.NotRun; s.Refused {
+			r.State = triage.Refused
+		}
 	case triage.Refuse:
 		r.State = triage.Refused
 	case triage.Skip:
@@ -171,7 +189,7 @@ func done(s *plan.Step) triage.ActionResult {
 
 // writes reports whether a step must be carried out now.
 func (x *execution) writes(s *plan.Step) bool {
-	return s.Verdict == triage.Do && !s.Unknown && !x.DryRun
+	return s.Verdict == triage.Do && !s.Unknown && !s.Refused && !x.DryRun
 }
 
 func (x *execution) result(s *plan.Step) *triage.ActionResult { return &x.out.Results[s.Index] }
@@ -189,6 +207,8 @@ func (x *execution) step(ctx context.Context, s *plan.Step) bool {
 	case x.writes(s):
 		_, err := x.carryOut(ctx, []*plan.Step{s})
 		return x.settle(ctx, s, err)
+	case s.Refused:
+		r.State = triage.Refused
 	case s.Verdict == triage.Do:
 		r.State = triage.Planned
 	default:
@@ -202,9 +222,13 @@ func (x *execution) step(ctx context.Context, s *plan.Step) bool {
 // settle sets the result of a step that was tried, and reports whether the run continues.
 func (x *execution) settle(ctx context.Context, s *plan.Step, err error) bool {
 	r := x.result(s)
+	refused, final := errors.AsType[*triage.RefusedError](err)
 	switch {
-	case errors.Is(err, errNothing):
-		r.Verdict, r.State, r.Reason = triage.Skip, triage.Skipped, s.Reason
+	case final:
+		r.State, r.Reason = triage.Refused, refused.Error()
+		if refused.Repository {
+			x.closed, x.out.Closed = refused, true
+		}
 	case errors.Is(err, triage.ErrNotFound), x.tooMany(s, err):
 		r.Verdict, r.State, r.Reason = triage.Skip, triage.Skipped, err.Error()
 	case err != nil:
@@ -255,15 +279,15 @@ func (x *execution) fail(ctx context.Context, r *triage.ActionResult, err error)
 	}
 }
 
-// errNothing means that the host accepted a write, but changed nothing.
-var errNothing = errors.New("nothing was changed")
-
 // maxTries is the maximum number of tries of a write whose outcome is unknown.
 const maxTries = 3
 
 // carryOut makes one write for all steps, and repeats it if its outcome is unknown. With an error
 // it returns those steps that were not carried out, or may not have been.
 func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*plan.Step, err error) {
+	if x.closed != nil && !steps[0].RecordOnly() && !steps[0].Landed {
+		return steps, x.closed
+	}
 	if before, err := x.before(steps[0]); before || err != nil {
 		return steps, err
 	}
@@ -379,11 +403,11 @@ func (x *execution) assign(ctx context.Context, s *plan.Step, e effect.Assign) e
 	if dropped := accepted.NotIn(e.Logins); len(dropped) > 0 {
 		s.Reason = "GitHub did not accept " + strings.Join(dropped, ", ")
 	}
+	if len(accepted.In(e.Logins)) == 0 {
+		return &triage.RefusedError{Reason: "it did not accept " + strings.Join(e.Logins, ", "), Parameter: true}
+	}
 	e.Logins = accepted.In(e.Logins)
 	s.Effect = e
-	if len(e.Logins) == 0 {
-		return errNothing
-	}
 	return nil
 }
 

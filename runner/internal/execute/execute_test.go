@@ -42,6 +42,7 @@ const applyRepo = "octo/hello"
 //	user LOGIN…, milestone TITLE
 //	as LOGIN label NAME         another user adds or removes a label: label or unlabel NAME
 //	as LOGIN close              another user closes or reopens the issue: close or reopen
+//	archive, disable, block     the repository is archived, its issues are disabled, we are blocked
 //	delete, transfer            the issue is deleted or transferred
 //	recreate NAME               a label is deleted, created again, and added to the issue again
 //	event                       the event has the current issue, with the ids of its labels
@@ -178,6 +179,12 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 		repo.AddComment(7, author, text)
 	case "as":
 		actAs(t, repo, rest)
+	case "archive":
+		repo.Archive()
+	case "disable":
+		repo.DisableIssues()
+	case "block":
+		repo.Block(c.target.Identity.Login)
 	case "delete":
 		repo.DeleteIssue(7)
 	case "transfer":
@@ -276,6 +283,8 @@ func actAs(t *testing.T, repo *githubtest.Repo, line string) {
 		repo.CloseAs(who, 7, name)
 	case "reopen":
 		repo.ReopenAs(who, 7)
+	case "lock":
+		repo.LockAs(who, 7, name)
 	default:
 		t.Fatalf("setup: unknown act %q", line)
 	}

@@ -38,7 +38,7 @@ func (j *Journal) mark(ctx context.Context, r triage.ActionResult) {
 		Index: r.Index, Hash: memory.HashAction(r.Action), Rule: r.Source.ID(), State: state, At: j.Now().UTC(),
 	}
 	if state != triage.Trying {
-		e.Values, e.Reason, e.URL = r.Values, r.Reason, r.URL
+		e.Values, e.Reason, e.URL, e.Refused = r.Values, r.Reason, r.URL, r.RefusedByHost()
 	}
 	// A write is recorded even if the run was asked to stop.
 	if err := j.Journal.Mark(context.WithoutCancel(ctx), j.Key, e); err != nil {

@@ -84,12 +84,12 @@ const maxTogether = 100
 // steps that remove labels. Only steps that write nothing may be between them.
 func (x *execution) together(i int) int {
 	n := 1
-	kind := x.labelWrite(&x.out.Steps[i])
+	kind := x.labelWrite(&x.steps[i])
 	if kind == noLabels {
 		return n
 	}
-	for k := i + 1; k < min(i+maxTogether, len(x.out.Steps)); k++ {
-		switch s := &x.out.Steps[k]; {
+	for k := i + 1; k < min(i+maxTogether, len(x.steps)); k++ {
+		switch s := &x.steps[k]; {
 		case x.labelWrite(s) == kind:
 			n = k - i + 1
 		case s.Unknown, x.writes(s) && !s.Landed:
@@ -114,7 +114,11 @@ func (x *execution) advance(ctx context.Context, steps []plan.Step) bool {
 		*x.result(s) = untried(s)
 	}
 	left, err := x.carryOut(ctx, joined)
-	if err != nil && concernsAll(ctx, err) {
+	switch refused, final := errors.AsType[*triage.RefusedError](err); {
+	case final && !refused.Parameter:
+		x.failAll(ctx, joined, left, err)
+		return x.others(ctx, steps, joined)
+	case err != nil && concernsAll(ctx, err):
 		x.failAll(ctx, joined, left, err)
 		return false
 	}
@@ -144,14 +148,24 @@ func (x *execution) advance(ctx context.Context, steps []plan.Step) bool {
 	return true
 }
 
-// failAll ends the run with an error of a combined write. Steps outside of left were written. If
-// the write was not started, only the first step failed.
+// others carries out the steps that are not joined, and reports whether the run continues.
+func (x *execution) others(ctx context.Context, steps []plan.Step, joined []*plan.Step) bool {
+	for i := range steps {
+		if s := &steps[i]; !slices.Contains(joined, s) && !x.step(ctx, s) {
+			return false
+		}
+	}
+	return true
+}
+
+// failAll settles the steps of a combined write with an error. Steps outside of left were written.
+// If the write was not started because of a failure, only the first step failed.
 func (x *execution) failAll(ctx context.Context, steps, left []*plan.Step, err error) {
 	for _, s := range steps {
 		switch {
 		case !slices.Contains(left, s):
 			x.settle(ctx, s, nil)
-		case s == left[0], x.result(s).State == triage.Trying:
+		case s == left[0], x.closed != nil, x.result(s).State == triage.Trying:
 			x.settle(ctx, s, err)
 		}
 	}

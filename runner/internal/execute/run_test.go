@@ -113,6 +113,7 @@ func newFixture(t *testing.T, actions ...string) *fixture {
 		Decision: d, Issue: triage.Issue{Number: 7, State: "open", Labels: []string{"old"}}, MayComment: true,
 		Policy: policy.Policy{AllowClose: true, Limits: map[string]int{"comment": 9}},
 	})
+	f.made.InOrder = true // also a lock is carried out in the order of the decision
 	f.target = execute.Target{
 		Host: f.host, Identity: history.Identity{Task: applyTask, Login: "hubot[bot]"},
 		Journal: &execute.Journal{

@@ -79,6 +79,8 @@ type Step struct {
 	Landed bool
 	// Doubled is an error about comments that were posted twice before; nil: there are none.
 	Doubled error
+	// Refused means that the host refused the step for good, in an earlier attempt.
+	Refused bool
 }
 
 // RecordOnly reports whether the step changes only the memory's record. A step without an effect is
@@ -111,7 +113,7 @@ func (s *Step) Written() []string {
 }
 
 // isOpen reports whether the step is still to be carried out.
-func (s *Step) isOpen() bool { return s.Verdict == triage.Do && !s.Landed }
+func (s *Step) isOpen() bool { return s.Verdict == triage.Do && !s.Landed && !s.Refused }
 
 func (s *Step) set(v triage.Verdict, reason string) { s.Verdict, s.Reason = v, reason }
 
@@ -120,6 +122,9 @@ type Plan struct {
 	Steps []Step
 	// Resumed means that an earlier attempt at the task may have written.
 	Resumed bool
+	// InOrder means that the steps are carried out in the order of the decision. Otherwise an issue
+	// is locked last, because comments on a locked issue are refused.
+	InOrder bool
 	// Warnings are for maintainers; the review adds them.
 	Warnings []string
 
@@ -200,9 +205,38 @@ func (p Plan) Resume(entries []memory.Entry, rules []string) Plan {
 		if gone && s.Verdict == triage.Do && (s.RecordOnly() || s.Source.Undo && !done) {
 			s.set(triage.Skip, "there is no rule "+rule+" any more")
 		}
-		if done && s.Verdict == triage.Do {
+		switch {
+		case s.Verdict != triage.Do:
+		case done:
 			s.Landed, s.URL = true, e.URL
+		case e.Refused:
+			s.Refused, s.Reason = true, e.Reason
 		}
 	}
 	return p
+}
+
+// Order returns the steps in the order in which they are carried out: a step that locks the issue
+// comes last, or before a later step that unlocks the issue, or before an unknown action.
+func (p Plan) Order() []Step {
+	list := slices.Clone(p.Steps)
+	for i := len(list) - 1; i >= 0 && !p.InOrder; i-- {
+		if _, locks := list[i].Effect.(effect.Lock); !locks {
+			continue
+		}
+		end, comments := i+1, false
+		for ; end < len(list); end++ {
+			s := &list[end]
+			if _, unlocks := s.Effect.(effect.Unlock); unlocks || s.Unknown {
+				break
+			}
+			_, comment := s.Comment()
+			comments = comments || comment
+		}
+		if comments || end == len(list) {
+			s := list[i]
+			list = slices.Insert(slices.Delete(list, i, i+1), end-1, s)
+		}
+	}
+	return list
 }

@@ -138,7 +138,7 @@ func (r *reviewer) markLanded() bool {
 	now := effect.StateOf(r.issue)
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		if s.Verdict != triage.Do {
+		if s.Verdict != triage.Do || s.Refused {
 			continue
 		}
 		if c, comments := s.Comment(); comments && !s.Landed {

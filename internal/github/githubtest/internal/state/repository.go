@@ -49,6 +49,8 @@ type Repository struct {
 	Files       map[string]string            // of the default branch
 	Refs        map[string]map[string]string // of other refs
 	About       About
+	NoIssues    bool     // the issues are disabled
+	Blocked     []string // logins that the owner blocked
 }
 
 // NewRepository makes an empty repository.

@@ -28,6 +28,8 @@ type rule struct {
 	stop    bool
 	// override is true when the rule's actions may undo changes by people.
 	override bool
+	// together is true when all actions of the rule are carried out, or none.
+	together bool
 	// undo is true when the rule's actions are reverted while its condition is false.
 	undo  bool
 	scans []scan // the searches for the issues of a scheduled run
@@ -48,6 +50,7 @@ type ruleKeys struct {
 	Stop bool       `yaml:"stop"`
 
 	OverrideHumans bool       `yaml:"override_humans"`
+	Together       bool       `yaml:"together"`
 	ElseUndo       bool       `yaml:"else_undo"`
 	Scan           *yaml.Node `mistaken:"query,search" yaml:"scan"`
 }
@@ -60,7 +63,7 @@ var idPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 func compileRule(c *expression.Compiler, specs []protocol.ActionSpec, f *yamlfile.File, n *yaml.Node) *rule {
 	var keys ruleKeys
 	f.Decode(n, &keys)
-	r := &rule{file: f, node: n, on: events.Decode(f, keys.On), stop: keys.Stop, override: keys.OverrideHumans, undo: keys.ElseUndo}
+	r := &rule{file: f, node: n, on: events.Decode(f, keys.On), stop: keys.Stop, override: keys.OverrideHumans, together: keys.Together, undo: keys.ElseUndo}
 	if keys.On != nil {
 		c = c.WithEvents(r.on)
 	}

@@ -52,6 +52,7 @@ func ruleKey(key string) map[string]any {
 		"then":            "Actions of the rule, in order.",
 		"stop":            "Whether later rules and the agent are skipped when the rule fires.",
 		"override_humans": "Whether the rule may repeat changes that people undid.",
+		"together":        "Whether all actions of the rule are carried out, or none.",
 		"else_undo":       "Whether the rule's earlier changes are reverted when its condition is false.",
 		"scan":            "GitHub search queries that find the issues, or with is:pr the pull requests, of a scheduled run; with on: [schedule] only.",
 	}[key]

@@ -237,6 +237,12 @@ func (s *Set) OverridesHumans(id string) bool {
 	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.id == id && r.override })
 }
 
+// Together reports whether the rule with that id has "together: true": all of its actions are carried
+// out, or none. It is false when there is no such rule.
+func (s *Set) Together(id string) bool {
+	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.id == id && r.together })
+}
+
 // Adders returns the ids of the rules that add a label, in order. It misses labels that an
 // expression computes.
 func (s *Set) Adders(label string) []string {

@@ -167,7 +167,7 @@ func (s setup) forTask(id string) setup {
 
 // source returns a rule as the source of an action.
 func (s setup) source(rule string) triage.Source {
-	return triage.Source{Rule: rule, OverrideHumans: s.c.Rules.OverridesHumans(rule)}
+	return triage.Source{Rule: rule, OverrideHumans: s.c.Rules.OverridesHumans(rule), Together: s.c.Rules.Together(rule)}
 }
 
 // forbidsLabels reports whether a rule or an agent may have forbidden labels with never_again.

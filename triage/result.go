@@ -59,6 +59,8 @@ type Source struct {
 	Command string
 	// OverrideHumans means that the rule may revert changes by people.
 	OverrideHumans bool
+	// Together means that all actions of the rule are carried out, or none.
+	Together bool
 	// Undo means that the action reverts an earlier action of the rule.
 	Undo bool
 }

@@ -17,6 +17,7 @@ func ruleKeyDocs() []entry {
 		{"then", "the list of its actions; required; see [Actions](#actions)"},
 		{"stop", "`true`: when it fires or cannot be judged, later rules are not evaluated, and the agent is not asked"},
 		{"override_humans", "`true`: it may repeat changes that people undid; see [Human overrides](#human-overrides)"},
+		{"together", "`true`: all of its actions are carried out, or none; see [Together](#together)"},
 		{"else_undo", "`true`: its earlier actions are reverted when its condition is false"},
 		{"scan", "the search, or the list of searches, for issues or pull requests of a rule that listens to `schedule`; see [Schedule](#schedule)"},
 	}

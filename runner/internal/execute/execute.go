@@ -144,14 +144,15 @@ type execution struct {
 	Target
 
 	resumed bool
-	keyed   map[string]int64 // ids of the sticky comments that this run wrote, by their keys
-	steps   []plan.Step      // in the order in which they are carried out
-	closed  error            // the refusal of every write to the repository; nil: none
+	keyed   map[string]int64  // ids of the sticky comments that this run wrote, by their keys
+	steps   []plan.Step       // in the order in which they are carried out
+	apart   map[string]string // the reasons why the rest of a group is not carried out, by rules
+	closed  error             // the refusal of every write to the repository; nil: none
 	out     Outcome
 }
 
 func newExecution(p plan.Plan, t Target) *execution {
-	x := &execution{Target: t, resumed: p.Resumed, keyed: map[string]int64{}}
+	x := &execution{Target: t, resumed: p.Resumed, keyed: map[string]int64{}, apart: map[string]string{}}
 	x.out.Steps = slices.Clone(p.Steps)
 	for i := range p.Steps {
 		x.out.Results = append(x.out.Results, untried(&p.Steps[i]))
@@ -189,7 +190,16 @@ func done(s *plan.Step) triage.ActionResult {
 
 // writes reports whether a step must be carried out now.
 func (x *execution) writes(s *plan.Step) bool {
-	return s.Verdict == triage.Do && !s.Unknown && !s.Refused && !x.DryRun
+	return s.Verdict == triage.Do && !s.Unknown && !s.Refused && !x.DryRun && x.dropped(s) == ""
+}
+
+// dropped returns the reason why a step is no longer carried out, or "": another step of its group
+// was not carried out.
+func (x *execution) dropped(s *plan.Step) string {
+	if !s.Grouped() || s.Landed {
+		return ""
+	}
+	return x.apart[s.Source.Rule]
 }
 
 func (x *execution) result(s *plan.Step) *triage.ActionResult { return &x.out.Results[s.Index] }
@@ -209,6 +219,8 @@ func (x *execution) step(ctx context.Context, s *plan.Step) bool {
 		return x.settle(ctx, s, err)
 	case s.Refused:
 		r.State = triage.Refused
+	case s.Verdict == triage.Do && x.dropped(s) != "":
+		r.Verdict, r.State, r.Reason = triage.Skip, triage.Skipped, x.dropped(s)
 	case s.Verdict == triage.Do:
 		r.State = triage.Planned
 	default:
@@ -236,6 +248,9 @@ func (x *execution) settle(ctx context.Context, s *plan.Step, err error) bool {
 		return false
 	default:
 		*r = done(s)
+	}
+	if s.Grouped() && (r.State == triage.Refused || r.State == triage.Skipped) {
+		x.apart[s.Source.Rule] = plan.Dropped(s.Action.Type, r.Reason)
 	}
 	x.finish(ctx, *r)
 	return true

@@ -55,7 +55,8 @@ const applyRepo = "octo/hello"
 //	known                       the issue is not new, so its timeline may be read
 //	lag DURATION                GitHub shows the results of writes that late
 //	clock DURATION              moves the clocks of GitHub and of the program on
-//	rule ID, override           source of all actions, and whether it may override people
+//	rule ID, override, together source of all actions, whether it may override people, and whether
+//	                            all are carried out or none
 //	command NAME                mona requests all actions by this command
 //	undone TYPE [VALUE]         a person's undo command reverted something by this action
 //	closed DURATION ID          the memory records that a rule closed the issue that long ago
@@ -237,6 +238,8 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 	case "command":
 		c.source.Command = rest
 		c.comment = repo.AddComment(7, "mona", "/foreman "+rest)
+	case "together":
+		c.source.Together = true
 	case "override":
 		c.source.OverrideHumans = true
 	case "lag":

@@ -190,6 +190,7 @@ func (m *Maker) judge(s *Step, nth int) {
 func skip(s *Step, holds bool, why string) bool {
 	if holds {
 		s.set(triage.Skip, why)
+		s.Holds = true
 	}
 	return holds
 }
@@ -201,7 +202,7 @@ func (m *Maker) judgeAddLabels(s *Step, e effect.AddLabels) {
 	case len(e.Names) == 0:
 		s.set(triage.Refuse, "it names no label")
 	case len(missing) == 0:
-		s.set(triage.Skip, "already there")
+		skip(s, true, "already there")
 	case len(left) == 0:
 		s.set(triage.Skip, "an earlier action of the plan forbids the label (never_again)")
 	default:
@@ -216,7 +217,7 @@ func (m *Maker) judgeNeverAgain(s *Step, e effect.NeverAgain) {
 	case s.Source.IsAgent() && !m.policy.MayLabel(e.Labels[0]):
 		m.allowed(s, e.Labels)
 	case len(m.now.Never().NotIn(e.Labels)) == 0:
-		s.set(triage.Skip, "the plan contains it already")
+		skip(s, true, "the plan contains it already")
 	}
 }
 
@@ -231,7 +232,7 @@ func (m *Maker) allowed(s *Step, labels []string) []string {
 		}
 		kept = append(kept, name)
 	}
-	s.Reason = strings.Join(why, "; ")
+	s.Reason, s.Short = strings.Join(why, "; "), len(why) > 0
 	if len(kept) == 0 {
 		s.set(triage.Refuse, s.Reason)
 	}
@@ -244,7 +245,7 @@ func (m *Maker) judgeClose(s *Step) {
 		s.set(triage.Skip, "closing is not allowed: policy.allow_close (input allow-close) is false")
 	case m.now.Open():
 	case !m.closed, effect.RecordOnly(s.Effect), effect.Holds(s.Effect, m.now):
-		s.set(triage.Skip, "already closed")
+		skip(s, true, "already closed")
 	default:
 		s.Reason = "closed already, as " + m.now.Reason() + ": only the reason changes"
 	}
@@ -267,7 +268,7 @@ func (m *Maker) judgeComment(s *Step, e effect.Comment, nth int) {
 		e.Key, e.Once = effect.AgentKey(e.Key), effect.AgentKey(e.Once)
 	}
 	if m.said[e.Once] {
-		s.set(triage.Skip, "the plan contains it already (once: "+once+")")
+		skip(s, true, "the plan contains it already (once: "+once+")")
 		return
 	}
 	s.Effect = m.judgeBody(s, e)

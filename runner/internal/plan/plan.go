@@ -79,6 +79,10 @@ type Step struct {
 	Landed bool
 	// Doubled is an error about comments that were posted twice before; nil: there are none.
 	Doubled error
+	// Holds means that the step is skipped because there is nothing left to do. Short means that the
+	// policy or the review took a part of the step away. Apart means that the step is skipped because
+	// another step of its group is not carried out.
+	Holds, Short, Apart bool
 	// Refused means that the host refused the step for good, in an earlier attempt.
 	Refused bool
 }
@@ -184,6 +188,7 @@ func Make(in Input) Plan {
 			s.set(triage.Refuse, in.NoSchedule)
 		}
 	}
+	p.settleGroups()
 	return p
 }
 
@@ -194,6 +199,10 @@ func (p Plan) Resume(entries []memory.Entry, rules []string) Plan {
 	p.Steps = slices.Clone(p.Steps)
 	for i := range p.Steps {
 		s, e := &p.Steps[i], entries[i]
+		if s.Apart { // the group is judged again below, with the results of the earlier attempt
+			s.set(triage.Do, "")
+			s.Apart = false
+		}
 		done := e.State == triage.Done
 		if s.Verdict == triage.Skip && done && !s.RecordOnly() {
 			// The step may be skipped only because the issue was read after the earlier attempt.
@@ -213,13 +222,16 @@ func (p Plan) Resume(entries []memory.Entry, rules []string) Plan {
 			s.Refused, s.Reason = true, e.Reason
 		}
 	}
+	p.settleGroups()
 	return p
 }
 
-// Order returns the steps in the order in which they are carried out: a step that locks the issue
+// Order returns the steps in the order in which they are carried out: the comments of a group come
+// after its other steps. A step that locks the issue
 // comes last, or before a later step that unlocks the issue, or before an unknown action.
 func (p Plan) Order() []Step {
 	list := slices.Clone(p.Steps)
+	commentsLast(list)
 	for i := len(list) - 1; i >= 0 && !p.InOrder; i-- {
 		if _, locks := list[i].Effect.(effect.Lock); !locks {
 			continue

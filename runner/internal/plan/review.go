@@ -87,7 +87,25 @@ func Review(p Plan, a Attempt, seen Snapshot) Plan {
 	return p
 }
 
+// review reviews the plan. If a group of steps is not carried out, it reviews the other steps again
+// without that group, so that the group does not use up any limit.
 func review(p Plan, a Attempt, seen Snapshot) (Plan, Need) {
+	for {
+		q, need := reviewOnce(p, a, seen)
+		if !need.Nothing() || !q.settleGroups() {
+			return q, need
+		}
+		p.Steps, p.Warnings = slices.Clone(p.Steps), q.Warnings
+		for i := range q.Steps {
+			s := &q.Steps[i]
+			if s.Grouped() && slices.ContainsFunc(q.Steps, func(o Step) bool { return o.Apart && o.Source.Rule == s.Source.Rule }) {
+				p.Steps[i] = *s
+			}
+		}
+	}
+}
+
+func reviewOnce(p Plan, a Attempt, seen Snapshot) (Plan, Need) {
 	r := reviewer{Plan: p, a: a, seen: seen}
 	r.Steps, r.Warnings = slices.Clone(p.Steps), slices.Clone(p.Warnings)
 	r.Resumed = a.Resumed
@@ -486,7 +504,7 @@ func (r *reviewer) repeats(s *Step) {
 		return ok && r.a.Repeats(m, e.Body, c.Body)
 	})
 	if found {
-		skipBecause(s, fmt.Sprintf("an earlier decision on this event posted the same comment on %s", e.At.UTC().Format(time.DateOnly)))
+		skip(s, true, fmt.Sprintf("an earlier decision on this event posted the same comment on %s", e.At.UTC().Format(time.DateOnly)))
 	}
 }
 
@@ -510,7 +528,7 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 		}
 	}
 	if found {
-		skipBecause(s, fmt.Sprintf("it was posted on %s (once: %s)", e.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
+		skip(s, true, fmt.Sprintf("it was posted on %s (once: %s)", e.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
 		return true
 	}
 	rec, ok := r.record()
@@ -521,7 +539,7 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 	for _, t := range rec.Tasks {
 		for _, a := range t.Actions {
 			if t.ID != r.a.Task && a.Type == protocol.ActionComment && a.Result == triage.Done && slices.ContainsFunc(a.Values, same) {
-				skipBecause(s, fmt.Sprintf("it was posted on %s, and deleted since (once: %s)", t.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
+				skip(s, true, fmt.Sprintf("it was posted on %s, and deleted since (once: %s)", t.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
 				return true
 			}
 		}
@@ -621,7 +639,7 @@ func reviewNever(rec memory.Record, s *Step, e effect.NeverAgain) {
 	s.Effect = e
 	switch {
 	case len(e.Labels) == 0:
-		s.set(triage.Skip, "already recorded")
+		skip(s, true, "already recorded")
 	case len(rec.Never)+len(e.Labels) > memory.MaxNever:
 		s.set(triage.Skip, fmt.Sprintf("the memory keeps at most %d labels of never_again for an issue", memory.MaxNever))
 	}
@@ -642,7 +660,7 @@ func (r *reviewer) reviewSchedule(rec memory.Record, s *Step) {
 		s.Landed = true
 	case planned && Lost(c, r.a.Now): // the close is scheduled again
 	case planned:
-		s.set(triage.Skip, "it is to be closed on "+c.Due.UTC().Format(time.RFC3339)+" already")
+		skip(s, true, "it is to be closed on "+c.Due.UTC().Format(time.RFC3339)+" already")
 	case len(rec.Closings) >= memory.MaxClosings:
 		s.set(triage.Skip, fmt.Sprintf("the memory keeps at most %d scheduled closes for an issue", memory.MaxClosings))
 	}
@@ -753,7 +771,7 @@ func filter(s *Step, list []string, against func(name string) string) []string {
 		}
 		kept = append(kept, name)
 	}
-	s.Reason = strings.Join(why, "; ")
+	s.Reason, s.Short = strings.Join(why, "; "), s.Short || len(kept) < len(list)
 	if len(kept) == 0 {
 		s.Verdict = triage.Skip
 	}

@@ -42,7 +42,8 @@ const maxReads = 6
 //	                                        the comment that caused the event
 //	          quiet                         the event must not be answered with a comment
 //	          unread PART                   the review must not need this part
-//	actions   source and action: "-" is an agent, "!ID" a rule that may override people
+//	actions   source and action: "-" is an agent, "!ID" a rule that may override people,
+//	          "&ID" a rule with together
 //	policy    the section policy of a configuration
 //	timeline  "HH:MM ACTOR KIND [association=MEMBER] TEXT" of April 10th 2026, or "D HH:MM …" of D
 //	          days before; "…" in the first line: not complete. \n is a line break, $TASK the task
@@ -227,8 +228,9 @@ func (c *reviewCase) readActions(t *testing.T, src string) {
 			t.Fatalf("%s: %v", line, err)
 		}
 		id, override := strings.CutPrefix(strings.TrimPrefix(who, "-"), "!")
+		id, together := strings.CutPrefix(id, "&")
 		source := triage.ParseSource(id)
-		source.OverrideHumans = override
+		source.OverrideHumans, source.Together = override, together
 		d := &c.input.Decision
 		d.Message.Actions, d.Sources = append(d.Message.Actions, item), append(d.Sources, source)
 	}

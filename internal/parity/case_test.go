@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ import (
 type parityCase struct {
 	tool, name string
 	path       string
-	header     map[string]string // Source, Licence, Version
+	header     map[string]string // Source, Licence, Version, Events
 	ar         *txtar.Archive
 	source     importer.Source // the tool's configuration; for stale the workflow
 	workflow   importer.Source
@@ -142,6 +143,14 @@ func (c *parityCase) dropLeftOut(t *testing.T) {
 		}
 		delete(c.calls, id)
 	}
+}
+
+// size returns how many events the case has at least: the number in its header, or otherwise.
+func (c *parityCase) size(otherwise int) int {
+	if n, err := strconv.Atoi(c.header["Events"]); err == nil {
+		return n
+	}
+	return otherwise
 }
 
 // repo returns the name of the case's repository, which conditions of workflows use.

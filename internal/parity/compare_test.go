@@ -101,8 +101,8 @@ func relisted(c *parityCase, got []outcome) []difference {
 // check compares Foreman's outcomes with those of the original.
 func check(t *testing.T, c *parityCase, got []outcome, report string) row {
 	t.Helper()
-	if len(got) < 40 || len(got) != len(c.want) {
-		t.Errorf("got %d outcomes, %d are recorded, want the same, and at least 40", len(got), len(c.want))
+	if least := c.size(40); len(got) < least || len(got) != len(c.want) {
+		t.Errorf("got %d outcomes, %d are recorded, want the same, and at least %d", len(got), len(c.want), least)
 	}
 	explained := map[string]difference{}
 	for _, d := range c.known {

@@ -38,6 +38,7 @@ type event struct {
 	By     string   `json:"by,omitempty"`     // who added Labels; empty: the author
 	Files  []string `json:"files,omitempty"`
 	Head   string   `json:"head,omitempty"`
+	Base   string   `json:"base,omitempty"` // empty: the default branch
 	Draft  bool     `json:"draft,omitempty"`
 	Merged bool     `json:"merged,omitempty"`
 	State  string   `json:"state,omitempty"` // "closed" with a reason
@@ -147,7 +148,7 @@ func (w *world) open(e event) {
 	w.opened[e.number()] = e
 	in := githubtest.Issue{
 		Number: e.number(), Title: e.Title, Body: e.Body, Author: e.author(), CreatedAt: w.at,
-		PullRequest: name == "pull_request", Files: e.Files, Head: e.Head, Draft: e.Draft, Merged: e.Merged,
+		PullRequest: name == "pull_request", Files: e.Files, Head: e.Head, Base: e.Base, Draft: e.Draft, Merged: e.Merged,
 	}
 	if e.By == "" {
 		in.Labels = e.Labels

@@ -107,7 +107,7 @@ func (g *generator) paths() []string {
 // pulls generates pull requests, some of which get further changes.
 func (g *generator) pulls() {
 	globs, branches := patternsOf(g.c)
-	paths, titles, labels := g.paths(), g.pool("titles.txt"), configured(g.t, g.c)
+	paths, titles, labels, bases := g.paths(), g.pool("titles.txt"), configured(g.t, g.c), g.bases()
 	files := func() []string {
 		out := some(g, paths, 4)
 		for range g.IntN(3) {
@@ -120,10 +120,13 @@ func (g *generator) pulls() {
 		}
 		return out
 	}
-	for w := 1; len(g.events) < 44; w++ {
+	for w := 1; len(g.events) < g.c.size(44); w++ {
 		e := event{World: w, On: "pull_request.opened", Title: pick(g, titles), Files: files(), Head: "patch-" + strconv.Itoa(w)}
 		if len(branches) > 0 && g.chance(50) {
 			e.Head = g.matching(pick(g, branches))
+		}
+		if len(bases) > 0 {
+			e.Base = pick(g, bases)
 		}
 		if g.chance(25) {
 			e.Author = pick(g, []string{"dependabot[bot]", "renovate[bot]", "maintainer"})
@@ -156,12 +159,26 @@ func (g *generator) pulls() {
 	}
 }
 
+// bases returns base branches, some of which pass the filters of the workflow; nil: it has none.
+func (g *generator) bases() []string {
+	for _, name := range []string{"pull_request", "pull_request_target"} {
+		if on := readFlowOf(g.t, g.c).on[name]; on.Branches != nil || on.BranchesIgnore != nil {
+			bases := []string{"", "release/2.x"}
+			for _, p := range slices.Concat(on.Branches, on.BranchesIgnore) {
+				bases = append(bases, g.glob(p))
+			}
+			return bases
+		}
+	}
+	return nil
+}
+
 // texts generates issues whose texts match some of the regular expressions.
 func (g *generator) texts() {
 	_, expressions := patternsOf(g.c)
 	titles, labels := g.pool("titles.txt"), configured(g.t, g.c)
 	kind := "issues"
-	if readFlow(g.t, g.c.workflow.Data, actionOf(g.c.tool)).hears("issues", "opened") == "" {
+	if readFlow(g.t, g.c.workflow.Data, actionOf(g.c.tool)).hears("issues", "opened", "", nil) == "" {
 		kind = "pull_request"
 	}
 	body := func() string {
@@ -181,7 +198,7 @@ func (g *generator) texts() {
 		}
 		return cmp.Or(strings.TrimSpace(s), "Title")
 	}
-	for w := 1; len(g.events) < 44; w++ {
+	for w := 1; len(g.events) < g.c.size(44); w++ {
 		e := event{World: w, On: kind + ".opened", Title: title(), Body: body()}
 		if g.chance(20) {
 			e.Author = pick(g, []string{"renovate[bot]", "maintainer"})
@@ -215,7 +232,7 @@ func (g *generator) texts() {
 func (g *generator) labelings() {
 	labels, keys := configured(g.t, g.c), keysOf(g.c)
 	titles := g.pool("titles.txt")
-	for w := 1; len(g.events) < 44; w++ {
+	for w := 1; len(g.events) < g.c.size(44); w++ {
 		label := strings.TrimPrefix(keys[w%len(keys)], "-")
 		kind := pick(g, []string{"issues", "issues", "pull_request"})
 		e := event{World: w, On: kind + ".labeled", Title: pick(g, titles), Label: label, Actor: "maintainer"}
@@ -253,7 +270,7 @@ func (g *generator) labelings() {
 // stories generates issues and pull requests with changes by people, and scheduled runs.
 func (g *generator) stories() {
 	titles, labels := g.pool("titles.txt"), append(configured(g.t, g.c), "bug", "help wanted")
-	for w := 1; w <= 6; w++ {
+	for w := 1; w <= g.c.size(48)/8; w++ {
 		kind := []string{"issue", "pr"}[w%2]
 		stale, closing := g.days("stale", kind), g.days("close", kind)
 		scans := []float64{stale + 20, stale + closing + 21.5, stale + 2*closing + 23.5}
@@ -376,7 +393,7 @@ func configured(t *testing.T, c *parityCase) []string {
 			}
 		}
 		for _, v := range readFlowOf(t, c).env {
-			list = append(list, v)
+			list = append(list, textOf(v))
 		}
 	} else {
 		for _, k := range keysOf(c) {

@@ -1,7 +1,9 @@
 package parity_test
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,7 +48,7 @@ func (o ours) files() map[string][]byte {
 }
 
 // newOurs imports a case's configuration. It also returns the import's report with the notes in the
-// imported file.
+// imported file, or the error of an import that refuses the configuration.
 func newOurs(t *testing.T, c *parityCase) (ours, string) {
 	t.Helper()
 	r := importer.Request{Tool: c.tool, File: c.source}
@@ -54,7 +57,7 @@ func newOurs(t *testing.T, c *parityCase) (ours, string) {
 	}
 	res, err := importer.Import(r)
 	if err != nil {
-		t.Fatalf("%s: %v", c.path, err)
+		return ours{}, err.Error()
 	}
 	report := string(res.Config)
 	for _, p := range res.Unmapped {
@@ -153,9 +156,15 @@ func (o original) run(w *world, e event) bool {
 	}
 	payload := w.payload(e)
 	for _, s := range o.flow.steps {
-		if s.runs(w.t, x) {
-			w.runs++
-			o.step(w, e, call{heard, payload, s, x})
+		runs := []expressions{x}
+		for i, m := range s.matrix {
+			runs = append(runs[:i], x.with("matrix", m))
+		}
+		for _, x := range runs {
+			if s.runs(w.t, x) {
+				w.runs++
+				o.step(w, e, call{heard, payload, s, x})
+			}
 		}
 	}
 	return true
@@ -168,9 +177,15 @@ func (f flow) hearing(w *world, e event) (string, expressions) {
 	if name == "scan" {
 		name = "schedule"
 	}
-	heard := f.hears(name, act)
+	var base string
+	var files []string
+	if name == "pull_request" {
+		i := w.issue(e.number())
+		base, files = i.Base, i.Files
+	}
+	heard := f.hears(name, act, base, files)
 	if heard == "" {
-		return "", nil
+		return "", expressions{}
 	}
 	return heard, contexts(w, e, heard, f.env)
 }
@@ -182,27 +197,25 @@ func (f flow) leavesOut(w *world, e event) bool {
 }
 
 // contexts returns the values that expressions of workflows use.
-func contexts(w *world, e event, heard string, env map[string]string) expressions {
+func contexts(w *world, e event, heard string, env map[string]any) expressions {
 	owner, _, _ := strings.Cut(w.name, "/")
-	_, act := e.names()
-	x := expressions{
-		"github.event_name": heard, "github.event.action": act, "github.repository": w.name, "github.repository_owner": owner,
-		"github.token": "ghs_test", "secrets.GITHUB_TOKEN": "ghs_test", "github.event.label.name": e.Label,
+	github := map[string]any{
+		"event_name": heard, "repository": w.name, "repository_owner": owner, "token": "ghs_test",
+		"actor": cmp.Or(e.Actor, w.opened[e.number()].author()),
 	}
-	for k, v := range env {
-		x["env."+k] = v
-	}
-	kind := "issue"
 	if strings.HasPrefix(heard, "pull_request") {
-		kind = "pull_request"
-	}
-	if heard != "schedule" {
 		i := w.issue(e.number())
-		x["github.event."+kind+".title"], x["github.event."+kind+".user.login"] = i.Title, i.Author
-		x["github.event."+kind+".draft"], x["github.event."+kind+".merged"] = truth(i.Draft), truth(i.Merged)
-		x["github.event."+kind+".number"] = fmt.Sprint(e.number())
+		github["base_ref"], github["head_ref"] = i.Base, i.Head
 	}
-	return x
+	event := sync.OnceValue(func() any {
+		var v any
+		if err := json.Unmarshal(w.payload(e), &v); err != nil {
+			w.t.Fatal(err)
+		}
+		return v
+	})
+	secrets := map[string]any{"GITHUB_TOKEN": "ghs_test"}
+	return expressions{map[string]any{"github": github, "secrets": secrets, "env": env}, event}
 }
 
 // A call is one run of a step.

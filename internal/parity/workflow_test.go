@@ -1,6 +1,7 @@
 package parity_test
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,15 +13,33 @@ import (
 // A flow is the part of a workflow that a test needs: its triggers, and the steps that use the
 // tool.
 type flow struct {
-	on    map[string][]string // types by event; nil: GitHub's default types
-	env   map[string]string
+	on    map[string]trigger
+	env   map[string]any
 	steps []flowStep
+}
+
+// A trigger is an event of a workflow. Without types it is GitHub's default.
+type trigger struct {
+	Types          textList
+	Branches       textList
+	BranchesIgnore textList `yaml:"branches-ignore"`
+	Paths          textList
+	PathsIgnore    textList `yaml:"paths-ignore"`
+}
+
+// A textList is a list of texts in YAML, or a single text.
+type textList []string
+
+func (l *textList) UnmarshalYAML(n *yaml.Node) error {
+	*l = scalars(n)
+	return nil
 }
 
 // A flowStep is a step that uses the tool, with its conditions and those of its job.
 type flowStep struct {
 	conditions []string
 	with       map[string]string
+	matrix     []map[string]any // one run for each; empty: one run
 }
 
 // runs reports whether the conditions of the step and of its job are true.
@@ -34,10 +53,12 @@ func readFlow(t *testing.T, src []byte, action string) flow {
 	t.Helper()
 	var w struct {
 		On   yaml.Node
-		Env  map[string]string
+		Env  map[string]any
 		Jobs map[string]struct {
-			If    string
-			Env   map[string]string
+			If       string
+			Strategy struct {
+				Matrix struct{ Include []map[string]any }
+			}
 			Steps []struct {
 				If   string
 				Uses string
@@ -48,23 +69,30 @@ func readFlow(t *testing.T, src []byte, action string) flow {
 	if err := yaml.Unmarshal(src, &w); err != nil {
 		t.Fatal(err)
 	}
-	f := flow{on: map[string][]string{}, env: w.Env}
+	f := flow{on: map[string]trigger{}, env: w.Env}
 	switch w.On.Kind {
 	case yaml.ScalarNode:
-		f.on[w.On.Value] = nil
+		f.on[w.On.Value] = trigger{}
 	case yaml.SequenceNode:
 		for _, n := range w.On.Content {
-			f.on[n.Value] = nil
+			f.on[n.Value] = trigger{}
 		}
 	default:
 		for i := 0; i < len(w.On.Content); i += 2 {
-			f.on[w.On.Content[i].Value] = typesOf(w.On.Content[i+1])
+			var on trigger
+			if n := w.On.Content[i+1]; n.Kind == yaml.MappingNode {
+				if err := n.Decode(&on); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f.on[w.On.Content[i].Value] = on
 		}
 	}
-	for _, j := range w.Jobs {
+	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
+		j := w.Jobs[name]
 		for _, s := range j.Steps {
 			if name, _, _ := strings.Cut(s.Uses, "@"); strings.EqualFold(name, action) {
-				f.steps = append(f.steps, flowStep{conditions: []string{j.If, s.If}, with: s.With})
+				f.steps = append(f.steps, flowStep{conditions: []string{j.If, s.If}, with: s.With, matrix: j.Strategy.Matrix.Include})
 			}
 		}
 	}
@@ -74,168 +102,62 @@ func readFlow(t *testing.T, src []byte, action string) flow {
 	return f
 }
 
-// typesOf returns the types of an event; nil when the workflow lists none.
-func typesOf(n *yaml.Node) []string {
-	if n.Kind != yaml.MappingNode {
-		return nil
-	}
-	var v struct{ Types yaml.Node }
-	if n.Decode(&v) != nil {
-		return nil
-	}
-	if v.Types.Kind == yaml.ScalarNode {
-		return []string{v.Types.Value}
-	}
-	var list []string
-	for _, c := range v.Types.Content {
-		list = append(list, c.Value)
-	}
-	return list
-}
-
-// hears returns the name under which the workflow gets an event; "" when it does not.
-func (f flow) hears(event, action string) string {
+// hears returns the name under which the workflow gets an event; "" when it does not. base and
+// files are those of a pull request.
+func (f flow) hears(event, action, base string, files []string) string {
 	names := []string{event}
 	if event == "pull_request" {
 		names = append(names, "pull_request_target")
 	}
 	for _, name := range names {
-		types, on := f.on[name]
+		on, heard := f.on[name]
+		types := on.Types
 		if types == nil && event == "pull_request" {
 			types = []string{"opened", "synchronize", "reopened"}
 		}
-		if on && (types == nil || slices.Contains(types, action)) {
+		if heard && (types == nil || slices.Contains(types, action)) && (event != "pull_request" || on.passes(base, files)) {
 			return name
 		}
 	}
 	return ""
 }
 
-var inExpression = regexp.MustCompile(`\$\{\{\s*(.*?)\s*\}\}`)
-
-// expand replaces the expressions in an input by their values.
-func expand(t *testing.T, text string, x expressions) string {
-	t.Helper()
-	return inExpression.ReplaceAllStringFunc(text, func(m string) string {
-		return x.eval(t, inExpression.FindStringSubmatch(m)[1])
-	})
-}
-
-// expressions maps the paths that expressions use to their values. It evaluates paths, string
-// literals, ==, !=, &&, ||, !, contains and startsWith. All values are strings; false and null are
-// "".
-type expressions map[string]string
-
-// holds reports whether a condition of a job or a step is true. An empty condition is true.
-func (x expressions) holds(t *testing.T, condition string) bool {
-	t.Helper()
-	condition = strings.TrimSpace(condition)
-	if m := inExpression.FindStringSubmatch(condition); len(m) > 1 && m[0] == condition {
-		condition = m[1]
+// passes reports whether a pull request passes the filters.
+func (on trigger) passes(base string, files []string) bool {
+	some := func(globs []string) bool {
+		return slices.ContainsFunc(files, func(f string) bool { return filtered(globs, f) })
 	}
-	return condition == "" || x.eval(t, condition) != ""
-}
-
-var token = regexp.MustCompile(`'[^']*'|[A-Za-z_][\w.\-]*|==|!=|&&|\|\||[!(),]`)
-
-func (x expressions) eval(t *testing.T, text string) string {
-	t.Helper()
-	p := &expression{t: t, text: text, tokens: token.FindAllString(text, -1), x: x}
-	v := p.or()
-	if len(p.tokens) > 0 {
-		t.Fatalf("expression %q: unexpected %q", text, p.tokens[0])
-	}
-	return v
-}
-
-// An expression is an expression during its evaluation.
-type expression struct {
-	t      *testing.T
-	text   string
-	tokens []string
-	x      expressions
-}
-
-func (p *expression) take(want string) bool {
-	if len(p.tokens) == 0 || p.tokens[0] != want {
+	switch {
+	case on.Branches != nil && !filtered(on.Branches, base), on.BranchesIgnore != nil && filtered(on.BranchesIgnore, base):
 		return false
+	case on.Paths != nil:
+		return some(on.Paths)
+	case on.PathsIgnore != nil:
+		return slices.ContainsFunc(files, func(f string) bool { return !filtered(on.PathsIgnore, f) })
 	}
-	p.tokens = p.tokens[1:]
 	return true
 }
 
-func truth(b bool) string {
-	if b {
-		return "true"
-	}
-	return ""
-}
-
-func (p *expression) or() string {
-	v := p.and()
-	for p.take("||") {
-		if w := p.and(); v == "" {
-			v = w
+// filtered reports whether the last of GitHub's patterns that matches a name is no exclusion.
+func filtered(patterns []string, name string) bool {
+	in := false
+	for _, p := range patterns {
+		p, not := strings.CutPrefix(p, "!")
+		if patternOf(p).MatchString(name) {
+			in = !not
 		}
 	}
-	return v
+	return in
 }
 
-func (p *expression) and() string {
-	v := p.equal()
-	for p.take("&&") {
-		if w := p.equal(); v != "" {
-			v = w
-		}
+// patternOf returns a filter pattern of GitHub as a regular expression: ? and + are about the
+// character before them.
+func patternOf(p string) *regexp.Regexp {
+	text := regexp.QuoteMeta(p)
+	for _, r := range [][2]string{
+		{`\*\*/`, "(?:.*/)?"}, {`\*\*`, ".*"}, {`\*`, "[^/]*"}, {`\?`, "?"}, {`\+`, "+"}, {`\[`, "["}, {`\]`, "]"},
+	} {
+		text = strings.ReplaceAll(text, r[0], r[1])
 	}
-	return v
-}
-
-func (p *expression) equal() string {
-	v := p.unary()
-	switch {
-	case p.take("=="):
-		return truth(strings.EqualFold(v, p.unary()))
-	case p.take("!="):
-		return truth(!strings.EqualFold(v, p.unary()))
-	}
-	return v
-}
-
-func (p *expression) unary() string {
-	switch {
-	case p.take("!"):
-		return truth(p.unary() == "")
-	case p.take("("):
-		v := p.or()
-		if !p.take(")") {
-			p.t.Fatalf("expression %q: no closing parenthesis", p.text)
-		}
-		return v
-	case len(p.tokens) == 0:
-		p.t.Fatalf("expression %q ends too early", p.text)
-	}
-	word := p.tokens[0]
-	p.tokens = p.tokens[1:]
-	if strings.HasPrefix(word, "'") {
-		return strings.Trim(word, "'")
-	}
-	if p.take("(") {
-		a := p.or()
-		p.take(",")
-		b := p.or()
-		p.take(")")
-		a, b = strings.ToLower(a), strings.ToLower(b)
-		switch word {
-		case "contains":
-			return truth(strings.Contains(a, b))
-		case "startsWith":
-			return truth(strings.HasPrefix(a, b))
-		}
-		p.t.Fatalf("expression %q: unknown function %s", p.text, word)
-	}
-	if word == "true" || word == "false" {
-		return truth(word == "true")
-	}
-	return p.x[word]
+	return regexp.MustCompile("^" + text + "$")
 }

@@ -10,3 +10,14 @@ global.Date = class Date extends RealDate {
     return RealDate.now() + offset;
   }
 };
+
+// Old versions know only the address api.github.com: their requests go to GITHUB_API_URL.
+const http = require('http');
+const https = require('https');
+const realRequest = https.request;
+https.request = function (options, ...rest) {
+  if (!String(options.hostname || options.host || '').startsWith('api.github.com')) return realRequest.call(this, options, ...rest);
+  const api = new URL(process.env.GITHUB_API_URL);
+  const headers = {...options.headers, host: api.host};
+  return http.request({...options, headers, agent: undefined, protocol: api.protocol, host: api.hostname, hostname: api.hostname, port: api.port}, ...rest);
+};

@@ -141,7 +141,7 @@ func refusal(in *input) (answer, bool) {
 		return a, false
 	case in.repo.About.Archived:
 		a = failure(http.StatusForbidden, "Repository was archived so is read-only.")
-	case slices.ContainsFunc(in.repo.Blocked, state.Same(in.actor)):
+	case slices.ContainsFunc(in.repo.About.Blocked, state.Same(in.actor)):
 		a = failure(http.StatusForbidden, "User is blocked")
 	default:
 		refused = false
@@ -166,7 +166,7 @@ func onIssue(h handler) handler {
 			return failure(http.StatusGone, "This issue was deleted")
 		case in.issue.Transferred != "":
 			return moved(in)
-		case in.repo.NoIssues && !in.issue.PullRequest:
+		case in.repo.About.NoIssues && !in.issue.PullRequest:
 			a := failure(http.StatusGone, "Issues are disabled for this repo")
 			a.foreign = true
 			return a

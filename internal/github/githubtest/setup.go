@@ -111,17 +111,6 @@ func (r *Repo) SetPermission(login, permission string) *Repo {
 	return r.change(func() { r.state.Permissions[strings.ToLower(login)] = permission })
 }
 
-// Archive archives the repository. Later writes get 403.
-func (r *Repo) Archive() *Repo { return r.change(func() { r.state.About.Archived = true }) }
-
-// DisableIssues disables the issues of the repository. Later calls about an issue get 410.
-func (r *Repo) DisableIssues() *Repo { return r.change(func() { r.state.NoIssues = true }) }
-
-// Block blocks an account. Its later writes get 403.
-func (r *Repo) Block(login string) *Repo {
-	return r.change(func() { r.state.Blocked = append(r.state.Blocked, login) })
-}
-
 // DeleteIssue deletes an issue. Later calls about it get 410.
 func (r *Repo) DeleteIssue(number int) *Repo {
 	return r.as(number, func(i *state.Record) { i.Deleted = true })

@@ -181,11 +181,11 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 	case "as":
 		actAs(t, repo, rest)
 	case "archive":
-		repo.Archive()
+		c.gh.Describe(applyRepo, githubtest.About{Archived: true})
 	case "disable":
-		repo.DisableIssues()
+		c.gh.Describe(applyRepo, githubtest.About{NoIssues: true})
 	case "block":
-		repo.Block(c.target.Identity.Login)
+		c.gh.Describe(applyRepo, githubtest.About{Blocked: []string{c.target.Identity.Login}})
 	case "delete":
 		repo.DeleteIssue(7)
 	case "transfer":

@@ -50,15 +50,15 @@ func commentsLast(list []Step) {
 		for end < len(list) && list[i].Grouped() && list[end].Grouped() && list[end].Source.Rule == list[i].Source.Rule {
 			end++
 		}
-		var deeds, comments []Step
+		var others, comments []Step
 		for _, s := range list[i:end] {
 			if _, ok := s.Effect.(effect.Comment); ok {
 				comments = append(comments, s)
 			} else {
-				deeds = append(deeds, s)
+				others = append(others, s)
 			}
 		}
-		copy(list[i:end], append(deeds, comments...))
+		copy(list[i:end], append(others, comments...))
 		i = end
 	}
 }

@@ -30,8 +30,10 @@ type About struct {
 	Topics   []string
 	Stars    int
 	PushedAt time.Time // zero: the time at which the repository was created
-	Archived bool
-	License  string // key of the license, such as "mit"; empty: none
+	Archived bool      // writes get 403
+	NoIssues bool      // the issues are disabled: calls about one get 410
+	Blocked  []string  // logins that the owner blocked: their writes get 403
+	License  string    // key of the license, such as "mit"; empty: none
 }
 
 // A Repository is a repository of the server.
@@ -49,8 +51,6 @@ type Repository struct {
 	Files       map[string]string            // of the default branch
 	Refs        map[string]map[string]string // of other refs
 	About       About
-	NoIssues    bool     // the issues are disabled
-	Blocked     []string // logins that the owner blocked
 }
 
 // NewRepository makes an empty repository.

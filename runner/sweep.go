@@ -28,13 +28,15 @@ type Survey struct {
 
 	Found    int // issues that the scans found, without duplicates
 	Left     int // issues and closes that the run did not reach
-	Failed   int // reports with a failure
+	Decided  int // issues with a report, each once
+	Failed   int // issues with a failure, each once
 	Executed int // actions carried out in all reports
 	Closed   int // due closes that were carried out
 	Dropped  int // due closes that were dropped
 	Waiting  int // closes that are not due yet
 
-	// Reports has one report for each due close, and then one for each found issue.
+	// Reports has one report for each due close, and then one for each found issue. So an issue may
+	// have several.
 	Reports  []Report
 	Warnings []string // for maintainers
 	Missing  []string // permissions that the token lacks
@@ -48,7 +50,7 @@ type Survey struct {
 // The task id of an issue is derived from the run's id and the issue, so a re-run of the same run
 // does not repeat writes.
 func (r *Runner) Sweep(ctx context.Context, d triage.Delivery) (Survey, error) {
-	s := &sweep{setup: r.setup, d: d}
+	s := &sweep{setup: r.setup, d: d, decided: map[int]bool{}}
 	s.o.Live = false    // no issue counts as just opened, and shadow mode scores only events
 	s.o.Explain = false // there may be many issues
 	s.Event, s.Repo, s.TaskID, s.DryRun = d.Key(), d.FullRepo(), r.o.Task.ID, r.dry
@@ -63,6 +65,7 @@ type sweep struct {
 	Survey
 
 	d       triage.Delivery
+	decided map[int]bool // the issues with a report; true: one of them failed
 	errs    []error
 	warned  map[string]*warned // by text
 	refused []string           // the refusals of GitHub that will not change, one for each issue
@@ -87,7 +90,7 @@ func (s *sweep) run(ctx context.Context) error {
 	s.warnRefusals()
 	switch n := s.Failed; {
 	case n > 0:
-		s.errs = append([]error{fmt.Errorf("%d of %d issues failed", n, len(s.Reports))}, s.errs...)
+		s.errs = append([]error{fmt.Errorf("%d of %d issues failed", n, s.Decided)}, s.errs...)
 	case len(s.errs) == 0:
 		return nil
 	}
@@ -213,6 +216,14 @@ func (s *sweep) take(rep Report, err error) {
 	}
 	s.Reports = append(s.Reports, rep)
 	s.Executed += rep.Executed
+	failed, known := s.decided[rep.Issue]
+	if !known {
+		s.Decided++
+	}
+	if err != nil && !failed {
+		s.Failed++
+	}
+	s.decided[rep.Issue] = failed || err != nil
 	for _, need := range rep.Missing {
 		if !slices.Contains(s.Missing, need) {
 			s.Missing = append(s.Missing, need)
@@ -226,7 +237,6 @@ func (s *sweep) take(rep Report, err error) {
 	}
 	s.stopped = s.stopped || rep.Closed
 	if err != nil {
-		s.Failed++
 		s.errs = append(s.errs, fmt.Errorf("#%d: %w", rep.Issue, err))
 	}
 }

@@ -228,6 +228,37 @@ func (hasty) Pending(context.Context, string) ([]memory.Due, bool, error) {
 	return []memory.Due{{Issue: 1}, {Issue: 99}}, false, nil
 }
 
+// TestSweepCounts counts an issue once that has two due closes, and that a scan finds as well.
+func TestSweepCounts(t *testing.T) {
+	t.Parallel()
+	for name, reactions := range map[string]error{"decided": nil, "failed": errors.New("no network")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := scheduled(t, closesLater+"  - {id: other, on: issues.closed, then: [{close_issue: {after: 72h}}]}\n  - {id: r, on: schedule, scan: 'is:open label:bug', then: [{add_label: triage}]}\n")
+			gh.Repo(sweepRepo).AddComment(1, "mona", "no")
+			due(t, o.Memory.Store, longAgo, allVetoes...)
+			_, err := memory.Update(t.Context(), o.Memory.Store, sweepRepo, 1, func(r *memory.Record) error {
+				c, _ := r.Planned("old")
+				c.Rule = "other"
+				r.Plan(c)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "2 of them dropped, 1 decided, 0 failed, 3 reports"
+			if reactions != nil {
+				o.Host.Issues = stubbornHost{Issues: o.Host.Issues, timeline: func() (triage.Timeline, error) { return triage.Timeline{}, reactions }}
+				want = "0 of them dropped, 1 decided, 1 failed, 2 reports"
+			}
+			s, _ := sweep(t, o, e)
+			if got := fmt.Sprintf("%d of them dropped, %d decided, %d failed, %d reports", s.Dropped, s.Decided, s.Failed, len(s.Reports)); got != want {
+				t.Errorf("got %s, want %s; %+v", got, want, s.Reports)
+			}
+		})
+	}
+}
+
 // TestSweepMemory uses memories that do not list scheduled closes, or list wrong ones.
 func TestSweepMemory(t *testing.T) {
 	t.Parallel()

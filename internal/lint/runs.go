@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -16,17 +17,14 @@ import (
 const actionsRead = "actions: read"
 
 // checkRuns warns if the workflows that run the rules do not provide what the rules need: events,
-// the permission to close, and the permission to read the memory. It checks nothing if no workflow
-// reads these files.
+// the permission to close, and the permission to read the memory. If no workflow reads these files,
+// it only checks the configured memory.
 func checkRuns(c *checker, files []*yamlfile.File) {
 	var runs []Run
 	for _, r := range c.repo.Runs {
 		if slices.ContainsFunc(c.config.Files, r.reads) {
 			runs = append(runs, r)
 		}
-	}
-	if len(runs) == 0 {
-		return
 	}
 	infos := map[string]rules.Info{}
 	for _, i := range rules.Infos(c.config.Rules) {
@@ -56,12 +54,16 @@ type ruleRuns struct {
 }
 
 func (r ruleRuns) check() {
-	r.events()
-	for _, item := range children(yamlfile.Child(r.node, "then")) {
-		name, params := item, (*yaml.Node)(nil)
-		if item.Kind == yaml.MappingNode && len(item.Content) > 1 {
-			name, params = item.Content[0], item.Content[1]
+	for name, params := range r.actions() {
+		if once := yamlfile.Child(params, "once"); once != nil && name.Value == protocol.ActionComment {
+			r.once(once)
 		}
+	}
+	if len(r.runs) == 0 {
+		return
+	}
+	r.events()
+	for name, params := range r.actions() {
 		switch name.Value {
 		case protocol.ActionCloseIssue:
 			r.closing(name)
@@ -74,6 +76,21 @@ func (r ruleRuns) check() {
 	}
 	if undo := yamlfile.Child(r.node, "else_undo"); scalar(undo) == "true" && !r.onlyPulls() {
 		r.recalls(undo, "else_undo needs the memory", r.startedRuns())
+	}
+}
+
+// actions returns the name and the parameters of each action of the rule.
+func (r ruleRuns) actions() iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(name, params *yaml.Node) bool) {
+		for _, item := range children(yamlfile.Child(r.node, "then")) {
+			name, params := item, (*yaml.Node)(nil)
+			if item.Kind == yaml.MappingNode && len(item.Content) > 1 {
+				name, params = item.Content[0], item.Content[1]
+			}
+			if !yield(name, params) {
+				return
+			}
+		}
 	}
 }
 
@@ -175,6 +192,23 @@ func (r ruleRuns) later(after *yaml.Node) {
 		r.warnAt(after, "a scheduled run has to close it, but schedule starts no workflow that runs Foreman; %s", r.add("schedule"))
 	}
 	r.recalls(after, "a scheduled run finds due actions in the memory", append(r.startedRuns(), slices.DeleteFunc(slices.Clone(r.runs), func(run Run) bool { return !due(run) })...))
+}
+
+// once warns of runs without a record of a comment with "once". There a deleted comment is posted
+// again. A run on a pull request writes no artifact that later runs trust.
+func (r ruleRuns) once(n *yaml.Node) {
+	if len(r.runs) == 0 && r.config.Memory.Store == "off" {
+		r.warnAt(n, "memory.store is off, so a comment that a person deleted is posted again")
+	}
+	for _, run := range r.startedRuns() {
+		pulls := r.info.Pulls && slices.ContainsFunc(r.info.On, func(on string) bool { return !strings.HasPrefix(on, "issues.") && run.startedBy(on) })
+		switch store := run.store(r.config.Memory.Store); {
+		case store == "off":
+			r.warnAt(n, "the memory of the job %s of %s is off, so a comment that a person deleted is posted again", cut(run.Job), run.File)
+		case store == "artifact" && pulls:
+			r.warnAt(n, "the memory artifact has no record of a pull request, so a comment that a person deleted there is posted again; the memory file in the job %s of %s has one", cut(run.Job), run.File)
+		}
+	}
 }
 
 // recalls warns of steps that keep the memory in artifacts but cannot read artifacts.

@@ -13,7 +13,7 @@ import (
 // surveyOutput is the output that only a scheduled run has.
 func surveyOutput(s runner.Survey) Output {
 	return Output{actions.OutputIssues, fmt.Sprintf(`{"found":%d,"decided":%d,"executed":%d,"closed":%d,"dropped":%d,"waiting":%d,"left":%d,"failed":%d}`,
-		s.Found, len(s.Reports), s.Executed, s.Closed, s.Dropped, s.Waiting, s.Left, s.Failed)}
+		s.Found, s.Decided, s.Executed, s.Closed, s.Dropped, s.Waiting, s.Left, s.Failed)}
 }
 
 // maxRows bounds the issues in the job summary, because GitHub keeps at most 1 MiB of it.

@@ -39,10 +39,10 @@ type checker struct {
 	globs []policyGlob
 	// unusual are the places of patterns with characters that are special elsewhere.
 	unusual map[yamlfile.Problem]bool
-	agent *yamlfile.Problem // the place of the section agent; nil: there is none
-	found yamlfile.Problems
-	seen  map[yamlfile.Problem]bool
-	work  int // tokens of conditions that were evaluated
+	agent   *yamlfile.Problem // the place of the section agent; nil: there is none
+	found   yamlfile.Problems
+	seen    map[yamlfile.Problem]bool
+	work    int // tokens of conditions that were evaluated
 }
 
 // A policyGlob is an entry of policy.labels.

@@ -84,7 +84,8 @@ func newWorld(t *testing.T, c *parityCase, labels []string) *world {
 		Now:            func() time.Time { return w.at },
 		SkipValidation: true, // tests of the client do; originals may send undocumented parameters
 	})
-	w.repo = w.gh.Repo(w.name).AddLabel(labels...).AddUser("maintainer", "helper")
+	// A token with write access may comment on a locked issue.
+	w.repo = w.gh.Repo(w.name).AddLabel(labels...).AddUser("maintainer", "helper").SetPermission("github-actions[bot]", "write")
 	return w
 }
 

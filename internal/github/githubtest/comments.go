@@ -73,7 +73,7 @@ func createComment(in *input) answer {
 		return a
 	}
 	switch {
-	case in.issue.Locked && strings.HasSuffix(in.actor, "[bot]"):
+	case in.issue.Locked && !slices.Contains([]string{"admin", "maintain", "write"}, permissionOf(in.repo, in.actor)):
 		return failure(http.StatusForbidden, "Unable to create comment because issue is locked.")
 	case len(in.issue.Comments) >= maxComments:
 		return failure(http.StatusForbidden, "Commenting is disabled on issues with more than 2500 comments")

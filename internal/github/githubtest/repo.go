@@ -40,17 +40,22 @@ func getAssignee(in *input) answer {
 	return reply(http.StatusNoContent, nil)
 }
 
-// getPermission answers with the permission from SetPermission, or else "write" for users of
-// the repository and "read" for others, because the repository is public.
+// permissionOf returns the permission from SetPermission, or else "write" for users of the
+// repository and "read" for others, because the repository is public.
+func permissionOf(r *state.Repository, login string) string {
+	if p := r.Permissions[strings.ToLower(login)]; p != "" {
+		return p
+	}
+	if slices.ContainsFunc(r.Users, state.Same(login)) {
+		return "write"
+	}
+	return "read"
+}
+
+// getPermission answers with the permission of an account, in the words of GitHub.
 func getPermission(in *input) answer {
 	login := in.vars["login"]
-	permission := "read"
-	if slices.ContainsFunc(in.repo.Users, state.Same(login)) {
-		permission = "write"
-	}
-	if p := in.repo.Permissions[strings.ToLower(login)]; p != "" {
-		permission = p
-	}
+	permission := permissionOf(in.repo, login)
 	u := render.User(login)
 	u["role_name"] = permission
 	// The field "permission" has no values "maintain" and "triage"; GitHub reports the next lower

@@ -175,6 +175,14 @@ func usesJoiners(r rune) bool {
 // Name sanitizes a label, a login or a keyword. It drops control, bidirectional and zero-width
 // characters, including line breaks and tabs, and trims white space. Emoji stay complete, because
 // labels are compared with those of the repository.
-func Name(s string) string {
-	return strings.TrimSpace(visible(strings.NewReplacer("\n", "", "\t", "").Replace(plain(s))))
+func Name(s string) string { return strings.TrimSpace(NamePart(s, len(s))) }
+
+// NamePart sanitizes a part of a name as [Name] does, but keeps white space at its ends. It returns
+// at most n characters.
+func NamePart(s string, n int) string {
+	s = visible(strings.NewReplacer("\n", "", "\t", "").Replace(plain(s)))
+	if utf8.RuneCountInString(s) > n {
+		return string([]rune(s)[:n])
+	}
+	return s
 }

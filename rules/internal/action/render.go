@@ -36,7 +36,7 @@ var supplied = []string{"issue.url", "repo.full_name"}
 // at this place loses its meaning; it is empty if it does not.
 func escape(p protocol.Param, at template.Part) (e template.Escape, unescapable string) {
 	if p.Kind != protocol.KindMarkdown {
-		return func(s string, _ bool) string { return text.Plain(s, MaxName) }, ""
+		return func(s string, _ bool) string { return sanitize.NamePart(s, MaxName) }, ""
 	}
 	place, valueAt := sanitize.PlaceAt(at.Before), sanitize.ValueAt
 	unescapable = place.Unescapable()
@@ -135,7 +135,7 @@ func (p param) renderList(v *expression.Evaluation) (any, bool, error) {
 	}
 	var list []string
 	for _, item := range items {
-		if item = text.Plain(item, MaxName); !blank(item) && !slices.Contains(list, item) {
+		if item = sanitize.NamePart(item, MaxName); !blank(item) && !slices.Contains(list, item) {
 			list = append(list, item)
 		}
 	}

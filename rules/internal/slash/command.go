@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules/internal/markdown"
 )
@@ -59,7 +60,7 @@ func commandOf(line string) (Command, bool) {
 	if !commandName.MatchString(name) {
 		return Command{}, false
 	}
-	return Command{Name: name, Rest: text.Plain(strings.TrimSpace(rest), maxRest)}, true
+	return Command{Name: name, Rest: sanitize.NamePart(strings.TrimSpace(rest), maxRest)}, true
 }
 
 // Args returns the words after the command's name. A word that begins with a double quote extends

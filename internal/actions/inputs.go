@@ -94,7 +94,7 @@ func Inputs() []Input {
 		{Name: InputLLMMaxTokens, Default: "4096",
 			Description: "Maximal number of tokens of one answer of the model, for `memory-summary: model`."},
 		{Name: InputBotLogin, Default: "github-actions[bot]",
-			Description: "Login of the token's account. By it Foreman recognises its own events and comments."},
+			Description: "Login of the token's account. By it Foreman recognises its own events and comments. Set it if the token is an App's, such as `my-app[bot]`."},
 		{Name: InputIssue,
 			Description: "Number of the issue to triage, for `workflow_dispatch`."},
 		{Name: InputDryRun, Default: "false",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -91,7 +92,7 @@ func NewArtifact(o Options) (*Artifact, error) {
 		return nil, errors.New("artifact store: the default branch is not known")
 	}
 	if o.Reader == nil {
-		if o.Reader, err = newREST(o); err != nil {
+		if o.Reader, err = newREST(o, isOurs); err != nil {
 			return nil, fmt.Errorf("artifact store: %w", err)
 		}
 	}
@@ -295,3 +296,8 @@ func artifactName(issue int) string { return recordPrefix + strconv.Itoa(issue) 
 
 // recordPrefix begins the names of the artifacts with records.
 const recordPrefix = "foreman-memory-i"
+
+// isOurs reports whether the store makes artifacts with such a name.
+func isOurs(name string) bool {
+	return strings.HasPrefix(name, recordPrefix) || strings.HasPrefix(name, closingPrefix)
+}

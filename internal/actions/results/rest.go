@@ -72,13 +72,14 @@ type rest struct {
 	c     *rpc.Client
 	repo  string // path of the repository
 	trust provenance
+	ours  func(name string) bool // whether the store makes artifacts with such a name
 	log   *slog.Logger
 
 	mu      sync.Mutex
 	renamed map[string]bool // whether a branch was renamed to the default branch, for those that were looked up
 }
 
-func newREST(o Options) (*rest, error) {
+func newREST(o Options, ours func(name string) bool) (*rest, error) {
 	if o.APIURL == "" {
 		return nil, errors.New("GITHUB_API_URL is not set")
 	}
@@ -86,7 +87,7 @@ func newREST(o Options) (*rest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rest{c: c, repo: "/repos/" + o.Repo, trust: provenance{o.RepositoryID, o.DefaultBranch}, log: o.Log, renamed: map[string]bool{}}, nil
+	return &rest{c: c, repo: "/repos/" + o.Repo, trust: provenance{o.RepositoryID, o.DefaultBranch}, ours: ours, log: o.Log, renamed: map[string]bool{}}, nil
 }
 
 // List implements [Reader].
@@ -110,15 +111,10 @@ func (r *rest) rename(ctx context.Context, list []Info) {
 	for i := range list {
 		was := &list[i].WorkflowRun
 		own := was.RepositoryID == now.RepositoryID && was.HeadRepositoryID == now.HeadRepositoryID
-		if own && was.HeadBranch != now.HeadBranch && !list[i].Expired && isOurs(list[i].Name) && r.wasDefault(ctx, was.HeadBranch) {
+		if own && was.HeadBranch != now.HeadBranch && !list[i].Expired && r.ours(list[i].Name) && r.wasDefault(ctx, was.HeadBranch) {
 			was.HeadBranch = now.HeadBranch
 		}
 	}
-}
-
-// isOurs reports whether the store makes artifacts with such a name.
-func isOurs(name string) bool {
-	return strings.HasPrefix(name, recordPrefix) || strings.HasPrefix(name, closingPrefix)
 }
 
 // wasDefault reports whether a branch was renamed to the default branch: GitHub then answers with a

@@ -137,7 +137,8 @@ func Run(ctx context.Context, o Options) error {
 	}
 	res, err := event.Run(ctx, s)
 	res.Described = o.Event.Draft != nil
-	err = failure.Classify(lookupHint(err, s.Offline))
+	err, hinted := lookupHint(err, s.Offline)
+	err = failure.Classify(err)
 	if command.ExitCode(err) == command.ExitUsage || err != nil && res.Report.By == "" && !o.JSON {
 		// Nothing was decided: there is no report worth printing.
 		return withGrants(res, err)
@@ -146,18 +147,21 @@ func Run(ctx context.Context, o Options) error {
 	if o.JSON {
 		text = report.JSON(res.Report) + "\n"
 	}
-	if perr := o.Env.Print(text); perr != nil || err == nil {
+	switch perr := o.Env.Print(text); {
+	case perr != nil || err == nil:
 		return perr
+	case hinted: // the report does not contain it
+		return err
 	}
 	return command.Reported(command.ExitFailed)
 }
 
-// lookupHint adds advice to the error of a rule whose lookup failed.
-func lookupHint(err error, offline bool) error {
+// lookupHint adds advice to the error of a rule whose lookup failed. hinted is true if it did.
+func lookupHint(err error, offline bool) (with error, hinted bool) {
 	if err == nil || !offline || !strings.Contains(err.Error(), triage.ErrNeedsHost.Error()) {
-		return err
+		return err, false
 	}
-	return fmt.Errorf("%w\nThe payload does not identify the issue: name it as OWNER/REPO#N or by its address, with GITHUB_TOKEN set", err)
+	return fmt.Errorf("%w\nThe payload does not identify the issue: name it as OWNER/REPO#N or by its address, with GITHUB_TOKEN set", err), true
 }
 
 // withGrants adds the permissions to grant to the error of a call that lacks a permission.

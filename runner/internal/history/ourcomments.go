@@ -82,8 +82,8 @@ func sameText(a, b string) bool {
 }
 
 // Latest returns our newest comment with a key; ok is false if there is none. If Login posted none,
-// a comment of any app counts that begins with the marker, because Login may be wrong, and strangers
-// are no apps. Then others are the further ones.
+// a comment of any app counts that begins with the marker, because Login may be wrong, and outside
+// users are no apps. Then others are the further ones.
 func (id Identity) Latest(list []triage.Comment, key string) (newest triage.Comment, others []triage.Comment, ok bool) {
 	var foreign []triage.Comment
 	for _, c := range list {

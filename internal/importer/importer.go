@@ -60,7 +60,7 @@ func tools() []tool {
 	return []tool{
 		{"labeler", "actions/labeler", readLabeler, "configuration-path", ".github/labeler.yml", []string{"pull_request"}, map[string]string{
 			"new-labels": "the output labels-added of Foreman has the added labels as a JSON array",
-			"all-labels": "the output labels-added of Foreman has the added labels only, as a JSON array",
+			"all-labels": "Foreman has no such output; its output labels-added lacks the labels that the pull request had before",
 		}},
 		{"issue-labeler", "github/issue-labeler", readIssueLabeler, "configuration-path", ".github/labeler.yml", kinds, map[string]string{
 			"labels-added":   "the output labels-added of Foreman's step has the same form",

@@ -2,7 +2,6 @@ package importer
 
 import (
 	"regexp"
-	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -170,7 +169,7 @@ func ofVersion(s step, file string) (term, findings) {
 	if m == nil {
 		return term{}, append(found, lost(n, "enable-versioned-regex: the file name %s contains no version (as in labeler-v1.yml); its rules apply to every issue", quoted(file)).inWorkflow())
 	}
-	open, end := capture(src)
+	open, end := jsregexp.Capture(src)
 	if open < 0 {
 		return term{}, append(found, lost(n, "versioned-regex: no group captures the version; the rules apply to every issue").inWorkflow())
 	}
@@ -197,27 +196,6 @@ func versioned(s step) (src string, n *yaml.Node, found findings) {
 		found = append(found, lost(s.with, "enable-versioned-regex and body-missing-regex-label were not imported: versioned-regex is not set").inWorkflow())
 	}
 	return src, n, found
-}
-
-// capture returns the position of the first capturing group; open is -1 if there is none.
-func capture(src string) (open, end int) {
-	open, depth := -1, 0
-	for i := 0; i < len(src); i++ {
-		switch src[i] {
-		case '\\':
-			i++
-		case '(':
-			if open < 0 && !strings.HasPrefix(src[i+1:], "?") {
-				open, depth = i, 0
-			}
-			depth++
-		case ')':
-			if depth--; open >= 0 && depth == 0 {
-				return open, i + 1
-			}
-		}
-	}
-	return -1, 0
 }
 
 // missingVersion returns the rule of the input body-missing-regex-label, if that input is used.

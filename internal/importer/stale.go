@@ -3,7 +3,6 @@ package importer
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -24,9 +23,10 @@ func readStale(doc document, _ step) reading {
 	}
 	var parts []part
 	shadow := false
-	var found findings
+	var found, hints findings
 	seen := map[string]bool{}
 	add := func(s step) {
+		hints = append(hints, activityHint(s.version))
 		one, dry := staleStep(s, len(parts) > 0)
 		// Two steps, one for issues and one for pull requests, may result in the same rule.
 		one.rules = slices.DeleteFunc(one.rules, func(r rule) bool {
@@ -65,7 +65,7 @@ func readStale(doc document, _ step) reading {
 		found = append(found, s.versioned(u)...)
 		add(s)
 	}
-	return reading{before: found, parts: slices.Values(parts), after: staleHints(doc.root), shadow: shadow}
+	return reading{before: found, parts: slices.Values(parts), after: append(findings{scheduleHint(doc.root)}, hints...), shadow: shadow}
 }
 
 // mistaken returns the reading of a file that is not a configuration of the tool.
@@ -76,29 +76,24 @@ func mistaken(f finding) reading {
 // maxSteps is the maximal number of steps of one workflow that use actions/stale.
 const maxSteps = 50
 
-// cron returns the schedule of a workflow, for a message.
-func cron(workflow *yaml.Node) string {
-	var times []string
-	schedule := yamlfile.Child(workflow, "on", "schedule")
-	if schedule != nil {
-		for _, item := range schedule.Content {
-			if c := yamlfile.Child(item, "cron"); c != nil && len(c.Value) < 100 {
-				times = append(times, quoted(c.Value))
-			}
-		}
-	}
-	return strings.Join(times, ", ")
-}
-
-func staleHints(workflow *yaml.Node) findings {
+// scheduleHint returns the events that the workflow needs.
+func scheduleHint(root *yaml.Node) finding {
 	when := ""
-	if times := cron(workflow); times != "" {
+	if times := workflow.Crons(root); times != "" {
 		when = " (cron " + times + ")"
 	}
-	return findings{
-		general("The workflow that runs Foreman needs the event schedule" + when + " and the events that the rules name."),
-		general("Any change of issue.updated_at counts as activity, as in actions/stale. Use idle() to count only people's activity."),
+	return general("The workflow that runs Foreman needs the event schedule" + when + " and the events that the rules name.")
+}
+
+// activityHint returns the changes that count as activity in a version.
+func activityHint(v workflow.Version) finding {
+	switch {
+	case !staleversions.Unmarks(v):
+		return general("Any change of issue.updated_at delays marking and closing, and no change removes the label, as in actions/stale before version 3.")
+	case staleversions.OnlyComments(v):
+		return general("Any change of issue.updated_at delays marking and closing, but only a comment makes an issue active again, as in actions/stale before version 5.1.")
 	}
+	return general("Any change of issue.updated_at counts as activity, as in actions/stale. Use idle() to count only people's activity.")
 }
 
 // staleStep returns the rules of one step. dry reports whether the step has debug-only, and writes

@@ -103,6 +103,30 @@ func (in *inputs) words(names ...string) []string {
 	return out
 }
 
+// names returns the spellings of each name of a comma-separated list that are compared: the name,
+// and the same without accents if the version ignores accents.
+func (in *inputs) names(names ...string) [][]string {
+	var out [][]string
+	for _, name := range in.words(names...) {
+		out = append(out, in.spellings(name, names...))
+	}
+	return out
+}
+
+// spellings returns the spellings of a name from the first of the inputs that is given.
+func (in *inputs) spellings(name string, inputs ...string) []string {
+	plain := staleversions.Plain(name)
+	switch {
+	case staleversions.Accents(in.source.version):
+		return []string{name}
+	case plain == strings.ToLower(name):
+		in.add(general("actions/stale ignores accents in names of labels and milestones; Foreman does not."))
+		return []string{name}
+	}
+	in.add(lost(in.nearest(inputs...), "actions/stale ignores accents, so %s also means %s and all spellings between them; Foreman compares only these two", quoted(name), quoted(plain)))
+	return []string{name, plain}
+}
+
 // on reports whether an input is true.
 func (in *inputs) on(names ...string) bool {
 	for _, name := range names {
@@ -172,6 +196,9 @@ func (in *inputs) label(otherwise, input string) string {
 	name, bad := labelName(n, text)
 	if in.findings = append(in.findings, bad...); len(bad) > 0 {
 		return otherwise
+	}
+	if plain := staleversions.Plain(name); plain != strings.ToLower(name) && !staleversions.Accents(in.source.version) {
+		in.add(lost(n, "actions/stale ignores accents, so an issue with the label %s counts as well; for Foreman it does not", quoted(plain)))
 	}
 	return name
 }

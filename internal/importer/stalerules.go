@@ -109,8 +109,8 @@ func lastingRule(name, scan string) lasting {
 // still part of the rule's condition.
 func scan(in *inputs, kind, label string) string {
 	scan := "is:open is:" + kind + label
-	for _, name := range in.words("only-"+kind+"-labels", "only-labels") {
-		if part := search("label", name); len([]rune(scan+part)) < 200 {
+	for _, spellings := range in.names("only-"+kind+"-labels", "only-labels") {
+		if part := search("label", spellings[0]); len(spellings) == 1 && len([]rune(scan+part)) < 200 {
 			scan += part
 		}
 	}
@@ -129,16 +129,16 @@ func (e exemption) none() term { return all(e.open, not(e.labels), e.rest) }
 
 // exempt returns the exemption that the inputs describe.
 func exempt(in *inputs, kind string) exemption {
-	e := exemption{labels: hasLabel(in.words("exempt-" + kind + "-labels"))}
+	e := exemption{labels: hasLabel(slices.Concat(in.names("exempt-" + kind + "-labels")...))}
 	if one, n := in.get("exempt-" + kind + "-label"); n != nil {
-		e.labels = hasLabel([]string{one})
+		e.labels = hasLabel(in.spellings(one, "exempt-"+kind+"-label"))
 	}
 	var terms []term
 	if staleversions.Unmarks(in.source.version) {
 		terms = append(terms, is("not issue.locked"))
 	}
-	for _, name := range in.words("only-"+kind+"-labels", "only-labels") {
-		terms = append(terms, is(call("label", name)))
+	for _, spellings := range in.names("only-"+kind+"-labels", "only-labels") {
+		terms = append(terms, hasLabel(spellings))
 	}
 	if in.on("include-only-assigned") {
 		terms = append(terms, is("len(issue.assignees) > 0"))
@@ -146,7 +146,7 @@ func exempt(in *inputs, kind string) exemption {
 	switch types := in.words("only-issue-types"); {
 	case len(types) == 0:
 	case kind == "issue":
-		terms = append(terms, is("lower(issue.type) in "+list(lowered(types))))
+		terms = append(terms, is("lower(issue.type) in "+list(each(types, strings.ToLower))))
 	default:
 		in.add(lost(in.at("only-issue-types"), "up to version 10.3, actions/stale skips all pull requests if this input is set; Foreman does not"))
 	}
@@ -158,18 +158,18 @@ func exempt(in *inputs, kind string) exemption {
 		terms = append(terms, is(`issue.created_at > date("`+date.Format(time.RFC3339)+`")`))
 	}
 	e.open = all(terms...)
-	terms = []term{hasLabel(in.words("any-of-"+kind+"-labels", "any-of-labels"))}
-	switch milestones := in.words("exempt-"+kind+"-milestones", "exempt-milestones"); {
+	terms = []term{hasLabel(slices.Concat(in.names("any-of-"+kind+"-labels", "any-of-labels")...))}
+	switch milestones := slices.Concat(in.names("exempt-"+kind+"-milestones", "exempt-milestones")...); {
 	case in.on("exempt-all-"+kind+"-milestones", "exempt-all-milestones"):
 		terms = append(terms, is(`issue.milestone == ""`))
 	case len(milestones) > 0:
-		terms = append(terms, is("not (lower(issue.milestone) in "+list(lowered(milestones))+")"))
+		terms = append(terms, is("not (lower(issue.milestone) in "+list(each(milestones, strings.ToLower))+")"))
 	}
 	switch people := in.words("exempt-"+kind+"-assignees", "exempt-assignees"); {
 	case in.on("exempt-all-"+kind+"-assignees", "exempt-all-assignees"):
 		terms = append(terms, is("len(issue.assignees) == 0"))
 	case len(people) > 0:
-		terms = append(terms, is("none(issue.assignees, lower(#) in "+list(lowered(people))+")"))
+		terms = append(terms, is("none(issue.assignees, lower(#) in "+list(each(people, staleversions.Plain))+")"))
 	}
 	if kind == "pr" && in.on("exempt-draft-pr") {
 		terms = append(terms, is("not pr.draft"))
@@ -178,11 +178,12 @@ func exempt(in *inputs, kind string) exemption {
 	return e
 }
 
-// lowered returns the texts in lower case, because actions/stale ignores case.
-func lowered(texts []string) []string {
+// each returns the texts in the form that actions/stale compares. All versions with names of people
+// ignore accents, and no login has any.
+func each(texts []string, form func(string) string) []string {
 	out := make([]string, len(texts))
 	for i, s := range texts {
-		out[i] = strings.ToLower(s)
+		out[i] = form(s)
 	}
 	return out
 }

@@ -269,3 +269,24 @@ func (t *translator) modifiers(at int) {
 	t.out.WriteString("(" + string(t.in[t.pos:end+1]))
 	t.pos = end + 1
 }
+
+// Capture returns the position of the first capturing group of an expression; open is -1 if there is none.
+func Capture(src string) (open, end int) {
+	open, depth := -1, 0
+	for i := 0; i < len(src); i++ {
+		switch src[i] {
+		case '\\':
+			i++
+		case '(':
+			if open < 0 && !strings.HasPrefix(src[i+1:], "?") {
+				open, depth = i, 0
+			}
+			depth++
+		case ')':
+			if depth--; open >= 0 && depth == 0 {
+				return open, i + 1
+			}
+		}
+	}
+	return -1, 0
+}

@@ -272,3 +272,16 @@ func items(n *yaml.Node) []*yaml.Node {
 func isNull(n *yaml.Node) bool {
 	return n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }
+
+// Crons returns the times of the event schedule of a workflow, for a message.
+func Crons(root *yaml.Node) string {
+	var times []string
+	if schedule := yamlfile.Child(root, "on", "schedule"); schedule != nil {
+		for _, item := range schedule.Content {
+			if c := yamlfile.Child(item, "cron"); c != nil && len(c.Value) < 100 {
+				times = append(times, strconv.Quote(c.Value))
+			}
+		}
+	}
+	return strings.Join(times, ", ")
+}

@@ -103,6 +103,24 @@ func (d Delivery) RuleName() string {
 // OnPull reports whether the event is about a pull request.
 func (d Delivery) OnPull() bool { return d.Pull != nil || d.Issue != nil && d.Issue.PullRequest }
 
+// FromFork reports whether the event is pull_request, and the pull request comes from another
+// repository. GitHub gives the workflows of such an event a token that cannot write. A fork that was
+// deleted counts.
+func (d Delivery) FromFork() bool {
+	var pull struct {
+		Head struct {
+			Repo json.RawMessage `json:"repo"`
+		} `json:"head"`
+	}
+	if d.Name != EventPullRequest || json.Unmarshal(d.payload["pull_request"], &pull) != nil || len(pull.Head.Repo) == 0 {
+		return false
+	}
+	var head struct {
+		FullName string `json:"full_name"`
+	}
+	return json.Unmarshal(pull.Head.Repo, &head) == nil && !strings.EqualFold(head.FullName, d.FullRepo())
+}
+
 // HasComment reports whether the event is about a comment.
 func (d Delivery) HasComment() bool { return d.Comment != Comment{} }
 

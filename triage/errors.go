@@ -29,11 +29,17 @@ var (
 // A PermissionError means that the token lacks the permission for a request.
 type PermissionError struct {
 	Need string // the missing line of a workflow's permissions block, such as "issues: write"
-	Err  error  // the host's answer
+	// Accepted lists the permissions that the host accepts for the request, such as "issues: write or
+	// pull-requests: write"; empty: the host named none. It is one line, and untrusted.
+	Accepted string
+	Err      error // the host's answer
 }
 
-// Error names the missing permission and the answer.
+// Error names the missing permission, the permissions that the host accepts, and the answer.
 func (e *PermissionError) Error() string {
+	if e.Accepted != "" {
+		return fmt.Sprintf("the token lacks %q (GitHub accepts %s): %v", e.Need, e.Accepted, e.Err)
+	}
 	return fmt.Sprintf("the token lacks %q: %v", e.Need, e.Err)
 }
 

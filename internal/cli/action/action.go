@@ -212,7 +212,9 @@ func publish(rt *actions.Runtime, res report.Result, version string, err error) 
 	for _, w := range rep.Warnings {
 		rt.Log.Annotate(actions.Annotation{Level: actions.Warning, Title: "Foreman", Message: w})
 	}
-	if len(rep.Missing) > 0 {
+	if res.ReadOnly() {
+		rt.Log.Annotate(actions.Annotation{Level: actions.Error, Title: "Foreman", Message: report.ForkAdvice})
+	} else if len(rep.Missing) > 0 {
 		rt.Log.Printf("%s", grants.Help(res.Needs, rep.Missing))
 	}
 	var errs []error

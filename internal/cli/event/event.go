@@ -54,7 +54,7 @@ func (n notes) with(more notes) notes {
 
 // Run processes the event. The result is meaningful even if there is an error.
 func Run(ctx context.Context, s Settings) (report.Result, error) {
-	res := report.Result{Needs: []string{"contents: read", "issues: write"}}
+	res := report.Result{Needs: []string{"contents: read", "issues: write"}, Fork: s.Live && s.Event.FromFork()}
 	res.Report = runner.Report{
 		Event: s.Event.Key(), Repo: s.Event.FullRepo(), Issue: s.Event.Number,
 		TaskID: s.Task.ID, DryRun: s.DryRun, Status: runner.StatusFailed,

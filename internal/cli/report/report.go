@@ -4,6 +4,8 @@ package report
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -17,9 +19,21 @@ type Result struct {
 	Starter string
 	// Described means that the command line describes the issue, which does not exist on GitHub.
 	Described bool
-	Needs     []string       // lines of the permissions block that the run needs
-	Survey    *runner.Survey // of a scheduled run, summarized in Report; nil: not a scheduled run
-	Review    string         // of rules that a pull request changes, in Markdown; empty: there is none
+	Needs     []string // lines of the permissions block that the run needs
+	// Fork is true if the event is the pull_request of a fork, whose workflows have a token that cannot
+	// write.
+	Fork   bool
+	Survey *runner.Survey // of a scheduled run, summarized in Report; nil: not a scheduled run
+	Review string         // of rules that a pull request changes, in Markdown; empty: there is none
+}
+
+// ForkAdvice replaces the permissions block for a run that no block can help.
+const ForkAdvice = "GitHub gives the event pull_request of a fork a token that cannot write, whatever the job's permissions are. " +
+	"Start the workflow on pull_request_target instead, without a checkout of the pull request; see docs/pull-requests.md"
+
+// ReadOnly reports whether the run lacks a permission to write that the event never has.
+func (r Result) ReadOnly() bool {
+	return r.Fork && slices.ContainsFunc(r.Report.Missing, func(need string) bool { return strings.HasSuffix(need, ": write") })
 }
 
 // Failed returns the result of a run that failed before it decided.

@@ -35,7 +35,9 @@ func Summary(res Result, version string, err error) string {
 	if len(rep.Actions) > 0 {
 		actionTable(&b, rep)
 	}
-	if len(rep.Missing) > 0 {
+	if res.ReadOnly() {
+		b.WriteString(ForkAdvice + ".\n\n")
+	} else if len(rep.Missing) > 0 {
 		b.WriteString(grants.Lack + "\n\n" + sanitize.Fence(grants.Block(res.Needs, rep.Missing), "yaml") + "\n\n")
 	}
 	if res.Review != "" {

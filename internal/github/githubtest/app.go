@@ -79,7 +79,9 @@ func (c *credentials) authorize(r *http.Request) (refusal answer, ok bool) {
 		return notFound(), false
 	}
 	if r.Method != http.MethodGet && t.permissions != nil && t.permissions["issues"] != "write" {
-		return failure(http.StatusForbidden, "Resource not accessible by integration"), false
+		a := failure(http.StatusForbidden, "Resource not accessible by integration")
+		a.header.Set("X-Accepted-Github-Permissions", "issues=write; pull_requests=write")
+		return a, false
 	}
 	return answer{}, true
 }

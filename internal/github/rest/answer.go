@@ -30,14 +30,18 @@ type AnswerError struct {
 	details []string // the first validation errors
 	named   bool     // a validation error names a parameter of the request
 	unsure  bool     // GitHub may have executed the query
+	// accepted lists the permissions that GitHub accepts for the request, in the syntax of a workflow.
+	accepted string
 	// The rate limits in the headers.
 	RetryAfter *time.Duration // how long to wait; nil: it does not name a time
 	Spent      bool           // no calls are left until Reset
 	Reset      time.Time      // when calls are allowed again; zero: unknown
 }
 
-// readLimits parses the rate limits in the headers.
-func (a *AnswerError) readLimits(h http.Header, now time.Time) {
+// readHeaders parses the rate limits and the accepted permissions in the headers. It redacts the
+// token.
+func (a *AnswerError) readHeaders(h http.Header, now time.Time, token string) {
+	a.accepted = permissions(secret.Redact(h.Get("X-Accepted-Github-Permissions"), token))
 	if wait, ok := retryAfter(h, now); ok {
 		a.RetryAfter = &wait
 	}
@@ -45,6 +49,13 @@ func (a *AnswerError) readLimits(h http.Header, now time.Time) {
 	if reset, err := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64); err == nil {
 		a.Reset = time.Unix(min(reset, now.Add(maxAskedWait).Unix()), 0).UTC()
 	}
+}
+
+// permissions converts a list such as "issues=write; pull_requests=write" to the syntax of a
+// workflow. Each part between semicolons is enough; a request needs all permissions between commas.
+func permissions(header string) string {
+	line := Clip(header, maxMessage)
+	return strings.NewReplacer("; ", " or ", ";", " or ", ", ", " and ", ",", " and ", "=", ": ", "_", "-").Replace(line)
 }
 
 // Error returns the status, GitHub's message and the first validation errors.

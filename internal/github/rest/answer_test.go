@@ -1,10 +1,15 @@
 package rest
 
 import (
+	"errors"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/org/foreman-action/triage"
 )
 
 func TestDecodeAnswer(t *testing.T) {
@@ -36,6 +41,26 @@ func TestDecodeAnswer(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestAcceptedPermissions(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]string{
+		"":                                  "",
+		"issues=write":                      "issues: write",
+		"issues=write; pull_requests=write": "issues: write or pull-requests: write",
+		"contents=write,workflows=write;administration": "contents: write and workflows: write or administration",
+		"a=ghs_secret":               "a: ***",
+		"a\r\n::error::b":            "a  ::error::b",
+		strings.Repeat("x", 100_000): strings.Repeat("x", maxMessage) + "…",
+	} {
+		a := &AnswerError{Status: 403, Message: "Resource not accessible by integration"}
+		a.readHeaders(http.Header{"X-Accepted-Github-Permissions": {header}}, time.Unix(0, 0), "ghs_secret")
+		p, ok := errors.AsType[*triage.PermissionError](Op{Need: NeedIssuesWrite}.judge(a, true))
+		if !ok || p.Accepted != want {
+			t.Errorf("%.80q: got %+v, want %.80q", header, p, want)
+		}
 	}
 }
 

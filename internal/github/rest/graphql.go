@@ -70,7 +70,7 @@ func (r *reply) readErrors(now time.Time) {
 			a.unsure = a.unsure || string(field) != "null"
 		}
 	}
-	a.readLimits(r.Header, now)
+	a.readHeaders(r.Header, now, r.token)
 	r.answer = a
 }
 

@@ -101,7 +101,7 @@ func (o Op) judge(a *AnswerError, write bool) error {
 	case a.limit():
 		return a
 	case a.Status == http.StatusForbidden && a.permission():
-		return &triage.PermissionError{Need: o.Need, Err: a}
+		return &triage.PermissionError{Need: o.Need, Accepted: a.accepted, Err: a}
 	case a.closed():
 		refused := &triage.RefusedError{Reason: a.Error(), Repository: true, Err: a}
 		if write {

@@ -293,7 +293,7 @@ func (t *transport) exchange(req *http.Request, token string) (*reply, error) {
 		// after decoding, because JSON can contain a token in escapes.
 		r.answer = decodeAnswer(resp.StatusCode, []byte(secret.Redact(string(body), token)))
 		r.answer.redact(token)
-		r.answer.readLimits(resp.Header, t.now())
+		r.answer.readHeaders(resp.Header, t.now(), token)
 		if resp.StatusCode == http.StatusUnauthorized && t.tokenName != "" {
 			r.answer.details = []string{"check " + t.tokenName}
 		}

@@ -18,6 +18,7 @@ type Run struct {
 	File string // the file of the workflow
 	Job  string
 
+	place  yamlfile.Problem  // the step
 	inputs map[string]string // by name
 	// events maps the events that start the workflow to their listed activities; nil means the
 	// default activities.
@@ -27,6 +28,8 @@ type Run struct {
 	// grants maps the job's permissions to their levels; "*" stands for all permissions. Nil: the
 	// workflow lists none, and the repository's settings decide.
 	grants map[string]string
+	// selects is true if a condition of the job or the step may leave out the pull requests of forks.
+	selects bool
 }
 
 // ownAction is the end of the name of the repository in the "uses" of every step that runs Foreman.
@@ -60,10 +63,14 @@ func ParseRuns(name string, src []byte) ([]Run, error) {
 			continue
 		}
 		for _, step := range steps.Content {
-			if !own(scalar(yamlfile.Child(step, "uses"))) {
+			uses := yamlfile.Child(step, "uses")
+			if !own(scalar(uses)) {
 				continue
 			}
-			r := Run{File: name, Job: id.Value, inputs: map[string]string{}, events: events, called: called, grants: grantsOf(permissions)}
+			r := Run{
+				File: name, Job: id.Value, place: f.At(uses, 1, 1, ""), inputs: map[string]string{}, events: events, called: called,
+				grants: grantsOf(permissions), selects: selects(job) || selects(step),
+			}
 			for key, value := range yamlfile.Pairs(yamlfile.Child(step, "with")) {
 				r.inputs[strings.ToLower(key.Value)] = strings.TrimSpace(value.Value)
 			}
@@ -121,6 +128,13 @@ func grantsOf(n *yaml.Node) map[string]string {
 	return grants
 }
 
+// selects reports whether the condition of a job or a step tests where a pull request comes from, or
+// the name of the event.
+func selects(n *yaml.Node) bool {
+	condition := scalar(yamlfile.Child(n, "if"))
+	return strings.Contains(condition, "head.repo") || strings.Contains(condition, "event_name")
+}
+
 // open reports whether the value of an input is known only when the workflow runs.
 func open(value string) bool { return strings.Contains(value, "${{") }
 
@@ -158,19 +172,25 @@ func (r Run) startedBy(on string) bool {
 	if event == "pull_request" {
 		names = append(names, "pull_request_target")
 	}
-	for _, name := range names {
-		types, listed := r.events[name]
-		if !listed {
-			continue
-		}
-		if types == nil && event == "pull_request" {
-			types = []string{"opened", "synchronize", "reopened"}
-		}
-		if activity == "" || activity == "*" || types == nil || slices.Contains(types, activity) {
-			return true
-		}
+	return slices.ContainsFunc(names, func(name string) bool { return r.listens(name, activity) })
+}
+
+// listens reports whether an activity of an event starts the workflow; "" and "*" stand for any
+// activity. name is the event's name in the workflow.
+func (r Run) listens(name, activity string) bool {
+	types, listed := r.events[name]
+	if types == nil && strings.HasPrefix(name, "pull_request") {
+		types = []string{"opened", "synchronize", "reopened"}
 	}
-	return false
+	return listed && (activity == "" || activity == "*" || types == nil || slices.Contains(types, activity))
+}
+
+// readOnly reports whether an event in "on" of a rule starts the workflow on pull requests of forks
+// with a token that cannot write.
+func (r Run) readOnly(on string) bool {
+	event, activity, _ := strings.Cut(on, ".")
+	dry := r.inputs["dry-run"]
+	return event == "pull_request" && !r.selects && !strings.EqualFold(dry, "true") && !open(dry) && r.listens(event, activity)
 }
 
 // closes reports whether the step's input may allow closing.

@@ -8,6 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
@@ -59,10 +60,12 @@ func (r ruleRuns) check() {
 			r.once(once)
 		}
 	}
+	r.together()
 	if len(r.runs) == 0 {
 		return
 	}
 	r.events()
+	r.forks()
 	for name, params := range r.actions() {
 		switch name.Value {
 		case protocol.ActionCloseIssue:
@@ -123,6 +126,41 @@ func (r ruleRuns) events() {
 		if !slices.ContainsFunc(r.runs, func(run Run) bool { return run.startedBy(item.Value) }) {
 			r.warnAt(item, "%s starts no workflow that runs Foreman; %s", cut(item.Value), r.add(item.Value))
 		}
+	}
+}
+
+// forks warns of steps whose token cannot write on the pull requests of forks.
+func (r ruleRuns) forks() {
+	for _, run := range r.runs {
+		if r.writes() && slices.ContainsFunc(r.info.On, run.readOnly) {
+			r.warn(run.place, "the job %s runs rules that write on pull_request, where the token cannot write if the pull request comes from a fork; start it on pull_request_target instead, without a checkout of the pull request", cut(run.Job))
+		}
+	}
+}
+
+// writes reports whether the rule may write; in shadow mode it only reports.
+func (r ruleRuns) writes() bool { return r.config.Mode != config.ModeShadow }
+
+// together suggests "together" for a rule whose comment may announce a change that is not made. A
+// scheduled close is left out, because it would always prevent the comment.
+func (r ruleRuns) together() {
+	if yamlfile.Child(r.node, "together") != nil || !r.writes() {
+		return
+	}
+	var comment, change *yaml.Node
+	for name, params := range r.actions() {
+		switch name.Value {
+		case protocol.ActionComment, protocol.ActionUpdateComment:
+			comment = name
+		case protocol.ActionCloseIssue, protocol.ActionMarkDuplicate, protocol.ActionLock, protocol.ActionAssign:
+			if yamlfile.Child(params, "after") != nil {
+				return
+			}
+			change = name
+		}
+	}
+	if comment != nil && change != nil {
+		r.warnAt(comment, "the comment is posted even if %s is skipped; with together: true the rule does both or neither (together: false hides this warning)", change.Value)
 	}
 }
 

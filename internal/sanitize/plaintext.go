@@ -175,12 +175,19 @@ func usesJoiners(r rune) bool {
 // Name sanitizes a label, a login or a keyword. It drops control, bidirectional and zero-width
 // characters, including line breaks and tabs, and trims white space. Emoji stay complete, because
 // labels are compared with those of the repository.
-func Name(s string) string { return strings.TrimSpace(NamePart(s, len(s))) }
+func Name(s string) string {
+	return strings.TrimSpace(visible(strings.NewReplacer("\n", "", "\t", "").Replace(plain(s))))
+}
 
-// NamePart sanitizes a part of a name as [Name] does, but keeps white space at its ends. It returns
-// at most n characters.
+// NamePart sanitizes text that becomes a part of a name. It drops the same characters as [Name], and
+// invalid UTF-8, but keeps white space at the ends. It returns at most n characters.
 func NamePart(s string, n int) string {
-	s = visible(strings.NewReplacer("\n", "", "\t", "").Replace(plain(s)))
+	s = visible(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, s))
 	if utf8.RuneCountInString(s) > n {
 		return string([]rune(s)[:n])
 	}

@@ -308,10 +308,11 @@ func (r *run) present(who string) (now Person, ok bool) {
 	return Person{}, false
 }
 
-// active reports whether an event of that kind is an activity on this issue. Being mentioned, or
-// referring to the issue elsewhere, is not.
+// active reports whether an event of that kind is an activity on this issue. A kind that rules.md does
+// not list, such as a mention or a force push of the base branch, is none.
 func active(kind string) bool {
-	return !slices.Contains([]string{"mentioned", "subscribed", "unsubscribed", "cross-referenced", "referenced"}, kind)
+	return slices.Contains([]string{"commented", "renamed", "labeled", "unlabeled", "assigned", "unassigned", "milestoned", "demilestoned", "issue_type_added", "issue_type_changed", "issue_type_removed", "marked_as_duplicate", "unmarked_as_duplicate", "closed", "reopened", "merged", "locked", "unlocked",
+		"committed", "head_ref_force_pushed", "base_ref_changed", "convert_to_draft", "ready_for_review", "reviewed", "review_requested", "review_request_removed", "review_dismissed", "line-commented", "commit-commented"}, kind)
 }
 
 // addedByUs implements added_by_us(label). For a label that is no longer there, the last addition

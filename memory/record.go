@@ -16,7 +16,7 @@ import (
 const Schema = 1
 
 // Repository is the issue number of the record about a whole repository. That record contains
-// [Scores], and neither tasks nor changes of people.
+// [Scores] and cursors of scans, and neither tasks nor changes of people.
 const Repository = 0
 
 // A Record is the history of our actions on one issue. The record with the issue number
@@ -38,6 +38,8 @@ type Record struct {
 	Humans []Change `json:"humans,omitempty"`
 	// Scores are the scores of shadow mode; nil: none.
 	Scores *Scores `json:"scores,omitempty"`
+	// Cursors lists where scans ended, the one that was moved last at the end; see [Record.Move].
+	Cursors []Cursor `json:"cursors,omitempty"`
 }
 
 // Put adds a task, or merges it with the task of the same id. An action that one attempt carried
@@ -231,7 +233,7 @@ func (r Record) check() error {
 			return fmt.Errorf("task %q: %w", clip(t.ID, 60), err)
 		}
 	}
-	if err := errors.Join(r.Scores.check(), checkDeferred(r.Never, r.Closings)); err != nil {
+	if err := errors.Join(r.Scores.check(), checkCursors(r.Cursors), checkDeferred(r.Never, r.Closings)); err != nil {
 		return err
 	}
 	return checkHumans(r.Humans)
@@ -308,7 +310,7 @@ func (r *Record) fitHumans() {
 func (r *Record) head() int {
 	data, err := marshal(Record{
 		Repo: r.Repo, Issue: r.Issue, Revision: maxRevision, Earlier: r.Earlier, Scores: r.Scores,
-		Never: r.Never, Closings: r.Closings,
+		Never: r.Never, Closings: r.Closings, Cursors: r.Cursors,
 	})
 	if err != nil {
 		return MaxSize

@@ -112,12 +112,11 @@ type Pulls interface {
 // errors are as in [Issues].
 type Search interface {
 	// Find returns the issues of ref's repository that match a query in GitHub's search syntax. The
-	// number of results is limited to most. Issues that were unchanged for the longest time come
-	// first. The result has pull requests only if the query asks for them, and then no issues. The
+	// number of results is limited to most. The oldest issues come first, unless the query has its
+	// own sort. The result has pull requests only if the query asks for them, and then no issues. The
 	// search index may be some minutes old.
 	Find(ctx context.Context, ref triage.Ref, query string, most int) (Found, error)
-	// Open returns all open issues and pull requests of ref's repository. Those that were unchanged
-	// for the longest time come first. If this needs more requests than the number calls, it
+	// Open returns all open issues and pull requests of ref's repository, oldest first. If this needs more requests than the number calls, it
 	// returns ErrTruncated after the first request.
 	Open(ctx context.Context, ref triage.Ref, calls int) ([]triage.Issue, error)
 	// Reactions returns the reactions with a content, such as "-1", to the issue, or to one of its

@@ -103,7 +103,7 @@ func (s *sweep) run(ctx context.Context) error {
 
 // settle sets the status and the summary.
 func (s *sweep) settle(err error) {
-	s.Reason = s.summary()
+	s.Reason = schedule.Counts{Found: s.Found, Executed: s.Executed, Closed: s.Closed, Dropped: s.Dropped, Waiting: s.Waiting, Left: s.Left, Failed: s.Failed}.String()
 	switch {
 	case err != nil && s.Executed > 0:
 		s.Status = StatusPartial
@@ -120,32 +120,6 @@ func (s *sweep) settle(err error) {
 	default:
 		s.Status = StatusSkipped
 	}
-}
-
-// summary returns a text such as "3 issues found, 2 actions carried out, 1 scheduled close not due yet".
-func (s *sweep) summary() string {
-	count := func(n int, one, many string) string {
-		if n == 1 {
-			return "1 " + one
-		}
-		return strconv.Itoa(n) + " " + many
-	}
-	parts := []string{count(s.Found, "issue", "issues") + " found", count(s.Executed, "action", "actions") + " carried out"}
-	for _, part := range []struct {
-		n    int
-		text string
-	}{
-		{s.Closed, count(s.Closed, "scheduled close", "scheduled closes") + " carried out"},
-		{s.Dropped, count(s.Dropped, "scheduled close", "scheduled closes") + " dropped"},
-		{s.Waiting, count(s.Waiting, "scheduled close", "scheduled closes") + " not due yet"},
-		{s.Left, strconv.Itoa(s.Left) + " left"},
-		{s.Failed, strconv.Itoa(s.Failed) + " failed"},
-	} {
-		if part.n > 0 {
-			parts = append(parts, part.text)
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 func (s *sweep) warnf(format string, args ...any) {
@@ -286,31 +260,37 @@ func (s *sweep) report(n int, what ...string) Report {
 
 // scan decides on the issues that the scans find.
 func (s *sweep) scan(ctx context.Context) {
-	list := s.search(ctx)
+	list, windows := s.search(ctx)
+	waiting := schedule.Numbers(list)
 	for i, c := range list {
 		if s.stop(ctx, len(list)-i) {
-			return
+			break
 		}
+		before := len(s.Reports)
 		s.take(s.decideOn(ctx, c))
+		if len(s.Reports) > before {
+			delete(waiting, c.Issue.Number)
+		}
 	}
+	s.scans(0).Advance(ctx, windows, waiting)
 }
 
-// search runs the scans, and returns the found issues without duplicates.
-func (s *sweep) search(ctx context.Context) []schedule.Candidate {
-	most := s.c.Policy.Scanned()
-	var list []schedule.Candidate
+// search runs the scans, and returns the found issues that the run examines, without duplicates.
+// If it does not examine all of them, windows has the part that it examines of each search.
+func (s *sweep) search(ctx context.Context) (list []schedule.Candidate, windows []schedule.Window) {
+	most, all := s.c.Policy.Scanned(), true
 	searches := schedule.Searches(s.c.Rules.Scans())
 	open, listed := s.openIssues(ctx, searches)
 	for _, one := range searches {
 		if s.stop(ctx, 0) {
-			return list
+			break
 		}
 		query := one.Query
 		var found Found
 		var err error
 		if listed && one.Listed() {
 			among := one.Among(open)
-			found = Found{Issues: among[:min(most, len(among))], Total: len(among), Whole: true}
+			found = Found{Issues: among, Total: len(among), Whole: true}
 		} else {
 			found, err = s.o.Host.Search.Find(ctx, s.repo(), query, most)
 		}
@@ -320,28 +300,50 @@ func (s *sweep) search(ctx context.Context) []schedule.Candidate {
 			break
 		}
 		if err != nil {
-			err = fmt.Errorf("scan %q: %w", text.Quote(query), err)
-			if p, ok := errors.AsType[*triage.PermissionError](err); ok {
-				s.Missing = append(s.Missing, p.Need)
-			}
-			s.errs = append(s.errs, err)
+			s.searchFailed(query, err)
 			continue
 		}
 		if !found.Whole {
 			s.warnf("scan %q: GitHub's search was incomplete; a later run finds the other issues", text.Quote(query))
 		}
-		if found.Total > most {
-			s.warnf("scan %q finds %d issues, and a run decides on %d at most (policy.max_scanned_issues): narrow the search", text.Quote(query), found.Total, most)
-		}
-		list = schedule.Merge(list, one, found.Issues)
+		all = all && (len(found.Issues) < most || found.Total <= len(found.Issues))
+		windows = append(windows, schedule.Window{Search: one, Issues: found.Issues, Total: found.Total})
 	}
+	list = schedule.Candidates(windows)
 	s.Found = len(list)
-	if s.Found > most {
-		s.Left += s.Found - most
-		s.warnf("the scans find more than %d issues (policy.max_scanned_issues); %d are left", most, s.Found-most)
-		list = list[:most]
+	if all && s.Found <= most {
+		return list, nil
 	}
-	return list
+	if !s.stop(ctx, 0) {
+		s.scans(most).Resume(ctx, windows)
+	}
+	list = schedule.Share(windows, most)
+	if left := s.Found - len(list); left > 0 {
+		s.Left += left
+		s.warnf("the scans find more than %d issues (policy.max_scanned_issues); %d are left", most, left)
+	}
+	return list, windows
+}
+
+func (s *sweep) searchFailed(query string, err error) {
+	err = fmt.Errorf("scan %q: %w", text.Quote(query), err)
+	if p, ok := errors.AsType[*triage.PermissionError](err); ok {
+		s.Missing = append(s.Missing, p.Need)
+	}
+	s.errs = append(s.errs, err)
+}
+
+// scans returns the access of the scans to the search and to the memory.
+func (s *sweep) scans(most int) schedule.Scans {
+	m := s.o.Memory
+	return schedule.Scans{
+		Most: most, Repo: s.repo(), Store: m.Store, Writes: m.Store != nil && !m.Discards && !m.ReadOnly, Dry: s.dry, Warn: s.warnf, Fail: s.searchFailed,
+		Find: func(ctx context.Context, query string, n int) ([]triage.Issue, error) {
+			found, err := s.o.Host.Search.Find(ctx, s.repo(), query, n)
+			return found.Issues, err
+		},
+		Save: s.update,
+	}
 }
 
 // repo returns the repository of the run.

@@ -438,7 +438,7 @@ func TestSweepLists(t *testing.T) {
 			for _, rep := range s.Reports {
 				decided = append(decided, rep.Issue)
 			}
-			if diff := cmp.Diff([]int{6, 2, 1, 7}, decided); diff != "" || err != nil || s.Executed != 4 || len(s.Warnings) != 0 {
+			if diff := cmp.Diff([]int{2, 6, 1, 7}, decided); diff != "" || err != nil || s.Executed != 4 || len(s.Warnings) != 0 {
 				t.Errorf("%v, %+v, decided on (-want +got):\n%s", err, s, diff)
 			}
 			var reads []string
@@ -449,6 +449,77 @@ func TestSweepLists(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.reads, reads); diff != "" {
 				t.Errorf("reads (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A noCursors store cannot read the record of the repository.
+type noCursors struct{ memory.Agenda }
+
+func (s noCursors) Load(ctx context.Context, repo string, issue int) (memory.Record, error) {
+	if issue == memory.Repository {
+		return memory.Record{}, errors.New("the disk is gone")
+	}
+	return s.Agenda.Load(ctx, repo, issue)
+}
+
+// TestSweepContinues runs scans that find more issues than one run examines.
+func TestSweepContinues(t *testing.T) {
+	t.Parallel()
+	const (
+		most = "policy: {max_scanned_issues: 3}\nrules:\n"
+		bugs = "  - {id: b, on: schedule, scan: 'is:open label:bug no:assignee', then: [{add_label: triage}]}\n"
+		docs = "  - {id: d, on: schedule, scan: 'is:open label:docs no:assignee', then: [{add_label: triage}]}\n"
+	)
+	tests := []struct {
+		name   string
+		config string
+		pause  time.Duration // between the creation of two issues
+		setup  func(o *runner.Options)
+		want   string // the examined issues of each run
+		report string // the end of the last run's warning
+	}{
+		{name: "days apart", config: most + bugs, pause: 24 * time.Hour, want: "1 2 3, 4 5, 6 7, 8 1 2, 3 4", report: "finds 8 issues, and this run examined 2 of them (policy.max_scanned_issues), up to #4 of "},
+		{name: "one day", config: most + bugs, want: "1 2 3, 4 5 6, 7 8 1, 2 3", report: "; the next run continues there"},
+		{name: "listed", config: most + "  - {id: b, on: schedule, scan: ['is:open label:bug', 'is:pr is:open label:bug'], then: [{add_label: triage}]}\n", want: "1 2 3, 4 5 6, 7 8 1", report: "; the next run continues there"},
+		{name: "two scans", config: most + bugs + docs, want: "1 2 11, 3 4 12, 5 6 13, 7 8 11", report: "; the next run continues there"},
+		{name: "its own sort", config: most + strings.Replace(bugs, "no:assignee", "sort:created-asc", 1), want: "8 7 6, 8 7 6", report: "; it has its own sort, so every run begins with the same issues: narrow the search"},
+		{name: "no memory", config: most + bugs, setup: func(o *runner.Options) { o.Memory = runner.Memory{} }, want: "1 2 3, 1 2 3", report: "; no memory stores that, so every run begins with the oldest issues: narrow the search, or configure a memory"},
+		{name: "dry run", config: most + bugs, setup: func(o *runner.Options) { o.DryRun = true }, want: "1 2 3, 1 2 3", report: "; a dry run does not store that"},
+		{name: "unreadable", config: most + bugs, setup: func(o *runner.Options) { keepIn(o, noCursors{&memorytest.Store{}}) }, want: "1 2 3, 1 2 3", report: "; the next run examines the same issues again"},
+		{name: "all", config: strings.Replace(most, "3", "8", 1) + bugs, setup: func(o *runner.Options) { keepIn(o, noCursors{&memorytest.Store{}}) }, want: "1 2 3 4 5 6 7 8, 1 2 3 4 5 6 7 8"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := scheduled(t, tt.config)
+			if tt.setup != nil {
+				tt.setup(&o)
+			}
+			r := gh.Repo(sweepRepo)
+			for n := 2; n <= 8; n++ {
+				gh.Advance(tt.pause)
+				r.AddIssue(githubtest.Issue{Number: n, Labels: []string{"bug", "triage"}})
+			}
+			for n := 11; n <= 13; n++ {
+				r.AddIssue(githubtest.Issue{Number: n, Labels: []string{"docs", "triage"}})
+			}
+			wanted := strings.Split(tt.want, ", ")
+			var warnings string
+			for _, want := range wanted {
+				s, err := sweep(t, o, e)
+				var numbers []string
+				for _, rep := range s.Reports {
+					numbers = append(numbers, fmt.Sprint(rep.Issue))
+				}
+				warnings = strings.Join(s.Warnings, "\n")
+				if got := strings.Join(numbers, " "); got != want || err != nil {
+					t.Fatalf("examined %s, %v, want %s of %s\n%s", got, err, want, tt.want, warnings)
+				}
+			}
+			if !strings.Contains(warnings, tt.report) || (tt.report == "") != (warnings == "") {
+				t.Errorf("got the warnings:\n%s\nwant: %s", warnings, tt.report)
 			}
 		})
 	}

@@ -13,3 +13,13 @@ func FindsPulls(query string) bool {
 	}
 	return false
 }
+
+// Sorts reports whether a query in GitHub's search syntax has its own sort.
+func Sorts(query string) bool {
+	for word := range strings.FieldsSeq(strings.ToLower(query)) {
+		if strings.HasPrefix(word, "sort:") {
+			return true
+		}
+	}
+	return false
+}

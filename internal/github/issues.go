@@ -157,7 +157,6 @@ func (c *Client) Open(ctx context.Context, ref triage.Ref, calls int) ([]triage.
 		}
 		switch {
 		case !page.More:
-			slices.SortStableFunc(list, func(a, b triage.Issue) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
 			return list, nil
 		case page.Last == 0, page.Last > calls, n == calls:
 			return nil, fmt.Errorf("list the open issues of %s/%s: %w: they take more than %d calls", ref.Owner, ref.Repo, triage.ErrTruncated, calls)
@@ -169,9 +168,10 @@ func (c *Client) Open(ctx context.Context, ref triage.Ref, calls int) ([]triage.
 // "Search issues and pull requests".
 func (c *Client) Find(ctx context.Context, ref triage.Ref, query string, most int) (runner.Found, error) {
 	o := rest.InRepository("search issues of", ref.Owner, ref.Repo, rest.NeedIssuesRead)
-	q := url.Values{
-		"q": {searchFor(ref, query)}, "sort": {"updated"}, "order": {"asc"},
-		"per_page": {strconv.Itoa(min(most, rest.PageSize))},
+	q := url.Values{"q": {searchFor(ref, query)}, "per_page": {strconv.Itoa(min(most, rest.PageSize))}}
+	if !triage.Sorts(query) {
+		q.Set("sort", "created")
+		q.Set("order", "asc")
 	}
 	f := runner.Found{Whole: true}
 	ctx = rest.ShareWait(ctx)

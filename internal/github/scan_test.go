@@ -54,8 +54,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestOpen lists open issues and pull requests in the order of their last change. It fails if that
-// takes too many calls.
+// TestOpen lists open issues and pull requests, oldest first, also if an old one changed last. It
+// fails if that takes too many calls.
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	gh := githubtest.New(t, githubtest.Config{Token: token})
@@ -73,8 +73,8 @@ func TestOpen(t *testing.T) {
 	if err != nil || len(list) != 150 || len(gh.Log()) != 2 {
 		t.Fatalf("got %d, %v, with the calls %v", len(list), err, gh.Log())
 	}
-	if first, last := list[0], list[149]; first.Number != 2 || first.PullRequest || last.Number != 1 || !last.PullRequest {
-		t.Errorf("got #%d first and #%d last, want #2 and #1, which changed last", first.Number, last.Number)
+	if first, last := list[0], list[149]; first.Number != 1 || !first.PullRequest || last.Number != 150 || last.PullRequest {
+		t.Errorf("got #%d first and #%d last, want #1 and #150", first.Number, last.Number)
 	}
 	gh.ResetCalls()
 	if list, err := c.Open(t.Context(), ref, 1); !errors.Is(err, triage.ErrTruncated) || list != nil || len(gh.Log()) != 1 {

@@ -250,6 +250,7 @@ func repository(t *testing.T, s memory.Store) {
 	want.Scores.Settle(p, true)
 	p.Issue = 8
 	want.Scores.Predict(p)
+	want.Move(memory.Cursor{Scan: `is:open -label:"a b"`, Issue: 7, Created: p.At})
 	save(t, s, want)
 	save(t, s, Sample("org/repo", 1))
 	want.Schema, want.Revision, want.Tasks = memory.Schema, 1, []memory.Task{}

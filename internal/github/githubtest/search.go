@@ -6,12 +6,13 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/internal/github/githubtest/internal/render"
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// search supports the qualifiers repo, is, state, type, label, author, language, archived and no;
+// search supports the qualifiers repo, is, state, type, label, author, language, archived, no and created:>=;
 // "-" negates one. It looks for other words in title and body. OR joins words in parentheses;
 // commas join labels.
 func search(in *input) answer {
@@ -37,6 +38,9 @@ func search(in *input) answer {
 	}
 	slices.SortFunc(hits, func(a, b hit) int {
 		if c := a.issue.Updated.Compare(b.issue.Updated); c != 0 && q.Get("sort") == "updated" {
+			return c
+		}
+		if c := a.issue.CreatedAt.Compare(b.issue.CreatedAt); c != 0 && q.Get("sort") == "created" {
 			return c
 		}
 		return a.issue.Number - b.issue.Number
@@ -123,6 +127,11 @@ func match(r *state.Repository, i *state.Record, word string) (bool, error) {
 	switch name {
 	case "repo":
 		return strings.EqualFold(value, r.Owner+"/"+r.Name), nil
+	case "created":
+		day, err := time.Parse(">="+time.DateOnly, value)
+		return !i.CreatedAt.Before(day), err
+	case "sort": // it orders the results, and excludes none
+		return true, nil
 	case "label":
 		return slices.ContainsFunc(strings.Split(value, ","), i.Has), nil
 	case "language":

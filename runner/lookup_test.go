@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
@@ -186,6 +187,37 @@ func TestOnceDeleted(t *testing.T) {
 	rep, err := run(t, o, e)
 	if err != nil || len(gh.Issue(repo, 1).Comments) != 0 || !strings.Contains(rep.Actions[0].Reason, "deleted since (once: hi)") {
 		t.Errorf("got %v, %d comments, %+v", err, len(gh.Issue(repo, 1).Comments), rep.Actions)
+	}
+}
+
+// TestOtherLogin checks that the memory knows our comments under the token of a person, although
+// bot-login is the default. The report does not say that somebody deleted them.
+func TestOtherLogin(t *testing.T) {
+	t.Parallel()
+	const repo = "Codertocat/Hello-World"
+	_, e, o := world(t, "rules:\n  - {id: a, on: [issues.edited], then: [update_comment: {key: k, body: 'Title: {{ issue.title }}'}, comment: {once: hi, body: Hello}]}\n")
+	gh := githubtest.New(t, githubtest.Config{Login: "octo-machine"})
+	gh.Repo(repo).AddIssue(githubtest.Issue{Number: 1, CreatedAt: e.Issue.CreatedAt})
+	host, err := github.New(github.Options{BaseURL: gh.URL, Token: "t", Sleep: noSleep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Host = runner.HostOf(host)
+	store, err := file.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keepIn(&o, store)
+	e.Action = "edited"
+	for _, id := range []string{"b3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", "b3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5e", "b3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5f"} {
+		o.Task.ID, e.Issue.Title = id, id
+		rep, err := run(t, o, e)
+		if err != nil || strings.Contains(fmt.Sprint(rep.Actions), "deleted since") || !strings.Contains(strings.Join(rep.Warnings, "\n"), `set the input bot-login to "octo-machine"`) {
+			t.Errorf("got %v, %+v, the warnings %q", err, rep.Actions, rep.Warnings)
+		}
+	}
+	if n := len(gh.Issue(repo, 1).Comments); n != 2 {
+		t.Errorf("got %d comments, want 2", n)
 	}
 }
 

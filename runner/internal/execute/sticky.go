@@ -3,8 +3,10 @@ package execute
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
@@ -23,9 +25,12 @@ func (x *execution) sticky(ctx context.Context, s *plan.Step, key string) (int64
 	ours := func(c triage.Comment) bool { _, _, ok := x.Identity.Latest([]triage.Comment{c}, key); return ok }
 	list, err := x.Host.Comments(ctx, x.Identity.Ref, time.Time{}, ours)
 	if !errors.Is(err, triage.ErrTruncated) {
-		newest, others, _ := x.Identity.Latest(list, key)
+		newest, others, found := x.Identity.Latest(list, key)
 		if len(others) > 0 {
 			x.doubled(x.Identity.Doubled(newest.Author, "key", key, 1+len(others)))
+		}
+		if !found && err == nil && slices.ContainsFunc(list, func(c triage.Comment) bool { return keyed(c, key) }) {
+			return x.remembered(ctx, s, key, true) // bot-login may be wrong
 		}
 		return newest.ID, err
 	}
@@ -37,7 +42,8 @@ func (x *execution) sticky(ctx context.Context, s *plan.Step, key string) (int64
 }
 
 // remembered returns the id of our comment with a key, if the memory has the id and the comment
-// still exists; otherwise 0.
+// still exists; otherwise 0. The author does not matter: a run posted the comment, and the login of
+// its token may differ from bot-login.
 func (x *execution) remembered(ctx context.Context, s *plan.Step, key string, load bool) (int64, error) {
 	if x.Sticky == nil {
 		return 0, nil
@@ -50,8 +56,16 @@ func (x *execution) remembered(ctx context.Context, s *plan.Step, key string, lo
 	if err != nil && !errors.Is(err, triage.ErrNotFound) {
 		return 0, err
 	}
-	ours, _, _ := x.Identity.Latest([]triage.Comment{c}, key)
-	return ours.ID, nil
+	if !keyed(c, key) {
+		return 0, nil
+	}
+	return c.ID, nil
+}
+
+// keyed reports whether a comment has a marker with a key, whoever posted it.
+func keyed(c triage.Comment, key string) bool {
+	m, ok := history.ParseMarker(c.Body)
+	return ok && m.Key == key
 }
 
 // tooMany reports whether a step is skipped because a list is too long to be read, such as the

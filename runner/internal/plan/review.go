@@ -539,7 +539,14 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 	for _, t := range rec.Tasks {
 		for _, a := range t.Actions {
 			if t.ID != r.a.Task && a.Type == protocol.ActionComment && a.Result == triage.Done && slices.ContainsFunc(a.Values, same) {
-				skip(s, true, fmt.Sprintf("it was posted on %s, and deleted since (once: %s)", t.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
+				since := ", and deleted since"
+				if e, there := r.h.Last(func(e triage.TimelineEvent) bool { return a.URL != "" && e.URL == a.URL }); there {
+					since = ""
+					r.warn(r.a.ForeignAuthor(triage.Comment{Author: e.Actor}))
+				} else if !r.h.Complete {
+					since = ""
+				}
+				skip(s, true, fmt.Sprintf("it was posted on %s%s (once: %s)", t.At.UTC().Format(time.DateOnly), since, effect.BareKey(key)))
 				return true
 			}
 		}

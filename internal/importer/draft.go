@@ -75,7 +75,7 @@ func assemble(in files, lines []string, r reading, given ids) (d draft, found *r
 			case noCounterpart:
 				notes = append(notes, found.add(file, f)...)
 			case mistake:
-				file.Problemf(f.node, "%s", f.msg)
+				f.record(file)
 			case hint:
 				if !slices.Contains(d.hints, f.msg) {
 					d.hints = append(d.hints, f.msg)

@@ -94,6 +94,33 @@ func (r *report) add(file *yamlfile.File, f finding) []string {
 	return out
 }
 
+// strict returns the findings; each about an expression that JavaScript rejects becomes a mistake.
+func (list findings) strict() findings {
+	for i, f := range list {
+		if faults := jsregexp.Rejected(f.places); len(faults) > 0 {
+			list[i].kind, list[i].places = mistake, faults
+		}
+	}
+	return list
+}
+
+// record records a mistake in a file.
+func (f finding) record(file *yamlfile.File) {
+	if f.places == nil {
+		file.Problemf(f.node, "%s", f.msg)
+	}
+	for _, p := range f.places {
+		line, column := inNode(f.node, f.shift+p.At)
+		file.ProblemIn(f.node, line, column, p.Msg)
+	}
+}
+
+// inNode returns the line and column of an offset in a node's text.
+func inNode(n *yaml.Node, at int) (line, column int) {
+	before := string([]rune(n.Value)[:at])
+	return text.Position(before, len(before))
+}
+
 func (r *report) addAt(file *yamlfile.File, p place) []string {
 	if r.seen[p] || r.full() {
 		return nil
@@ -108,8 +135,7 @@ func locate(file *yamlfile.File, p place) yamlfile.Problem {
 		// Use the start of the node. In a quoted or block scalar its text begins later.
 		return file.At(&yaml.Node{Line: p.node.Line, Column: p.node.Column}, 1, 1, p.msg)
 	}
-	before := string([]rune(p.node.Value)[:p.at])
-	line, column := text.Position(before, len(before))
+	line, column := inNode(p.node, p.at)
 	return file.At(p.node, line, column, p.msg)
 }
 

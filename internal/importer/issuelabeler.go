@@ -103,7 +103,7 @@ func (l issueLabeler) label(p pair) part {
 			break // the condition is too long already, so the rule will be refused
 		}
 		t, fine, more := l.read.matching(item, l.about, text, flags)
-		when, ok, found = all(when, t), ok && fine, append(found, more...)
+		when, ok, found = all(when, t), ok && fine, append(found, more.strict()...)
 	}
 	if !ok {
 		return part{found: found}
@@ -177,6 +177,9 @@ func ofVersion(s step, file string) (term, findings) {
 	text, problems := jsregexp.Translate(src[:open]+"(?:"+regexp.QuoteMeta(m[1])+`)\b`+src[end:], "")
 	if len(problems) == 0 {
 		return is("issue.body matches `" + text + "`"), found
+	}
+	for _, p := range jsregexp.Rejected(problems) {
+		found = append(found, wrong(n, "versioned-regex: %s", p.Msg).inWorkflow())
 	}
 	for _, p := range problems {
 		found = append(found, lost(n, "versioned-regex: %s; the rules apply to every issue", p.Msg).inWorkflow())

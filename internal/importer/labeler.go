@@ -28,6 +28,7 @@ type labeler struct {
 	read  patterns
 	files globReader
 	globs bool // globs without changed-files are allowed
+	calm  bool // the version ignores match objects, so it does not fail because of them
 }
 
 // labelerOptions are the keys of the configuration that are not labels.
@@ -42,7 +43,7 @@ type labelerOptions struct {
 func readLabeler(doc document, s step) reading {
 	l := labeler{on: s.listenTo(pullEvents(), "pull_request"), read: patterns{}, globs: !s.version.Known() || s.version.Before(5, 0, 0)}
 	undo, found := syncLabels(s)
-	l.undo = undo
+	l.undo, l.calm = undo, s.version.Before(5, 0, 0)
 	found = append(found, s.others("repo-token", "configuration-path", "sync-labels", "dot")...)
 	dot, more := dotFiles(s)
 	l.files.hidden = dot
@@ -50,7 +51,7 @@ func readLabeler(doc document, s step) reading {
 	pairs, more := doc.labels("actions/labeler", parserOf(s.version))
 	found = append(found, oneForm(pairs, s.version)...)
 	found = append(found, more...)
-	l.labelerOptions, more = readLabelerOptions(pairs)
+	l.labelerOptions, more = readLabelerOptions(pairs, s.version)
 	found = append(found, s.peopleHints("actions/labeler", undo)...)
 	r := reading{before: append(found, more...), parts: eachPair(pairs, isLabel, l.label)}
 	all := 0
@@ -190,10 +191,13 @@ func isLabel(key string) bool {
 }
 
 // readLabelerOptions reads the keys that are not labels.
-func readLabelerOptions(pairs []pair) (out labelerOptions, found findings) {
+func readLabelerOptions(pairs []pair, v workflow.Version) (out labelerOptions, found findings) {
 	for _, p := range pairs {
 		if isLabel(p.key.Value) {
 			continue
+		}
+		if v.Before(6, 1, 0) {
+			found = append(found, wrong(p.key, "%s: before version 6.1, actions/labeler reads this key as a label and fails because of its value", p.key.Value))
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(p.value.Value))
 		if p.value.Kind != yaml.ScalarNode || err != nil || n < 0 {
@@ -298,6 +302,10 @@ func (l labeler) matches(value *yaml.Node) match {
 			var m match
 			switch p.key.Value {
 			case "any", "all":
+				if p.value.Kind != yaml.SequenceNode {
+					out.found = append(out.found, lost(p.key, "%s: actions/labeler ignores it, because its value is not a list", p.key.Value))
+					continue
+				}
 				m = l.group(p.key, p.value)
 				if terms = append(terms, m.when); p.key.Value == "any" && place < 0 {
 					place, options = len(terms)-1, []term{m.when}
@@ -336,9 +344,6 @@ func (m match) and(o match) match {
 
 // group reads the value of "any" or "all".
 func (l labeler) group(key, value *yaml.Node) match {
-	if value.Kind != yaml.SequenceNode {
-		return match{found: findings{wrong(value, "%s: want a list, got %s", key.Value, yamlfile.Kind(value))}}
-	}
 	every := key.Value == "all"
 	out := match{ok: true}
 	var terms []term
@@ -396,6 +401,9 @@ func (l labeler) branch(name string, value *yaml.Node, every bool) match {
 			continue
 		}
 		t, ok, found := l.read.matching(item, name, src, "")
+		if !l.calm {
+			found = found.strict()
+		}
 		terms = append(terms, t)
 		out = out.and(match{ok: ok, found: found})
 	}

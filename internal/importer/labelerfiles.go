@@ -21,7 +21,7 @@ func old(value *yaml.Node) bool {
 			return !isNull(item)
 		}
 		for _, key := range []string{"any", "all"} {
-			if globs := yamlfile.Child(item, key); globs != nil && slices.ContainsFunc(items(globs), func(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode }) {
+			if globs := yamlfile.Child(item, key); globs != nil && slices.ContainsFunc(items(globs), func(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && !isNull(n) }) {
 				return true
 			}
 		}

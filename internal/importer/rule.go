@@ -1,11 +1,12 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/org/foreman-action/internal/importer/layout"
 )
 
 const (
@@ -162,22 +163,7 @@ func (s ids) number(rules []rule) []rule {
 
 // next makes a new id for a rule from a text.
 func (s ids) next(text string) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(text) {
-		switch {
-		case r < utf8.RuneSelf && (unicode.IsLower(r) || unicode.IsDigit(r)), r == '_' && b.Len() > 0:
-			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-		if b.Len() == maxID-8 {
-			break
-		}
-	}
-	base := strings.Trim(b.String(), "-")
-	if base == "" {
-		base = "rule"
-	}
+	base := cmp.Or(layout.ID(text, maxID-8), "rule")
 	id := base
 	for s[id] > 0 {
 		// The search starts from the last number, because otherwise many rules of the same name

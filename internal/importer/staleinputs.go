@@ -103,8 +103,7 @@ func (in *inputs) words(names ...string) []string {
 	return out
 }
 
-// names returns the spellings of each name of a comma-separated list that are compared: the name,
-// and the same without accents if the version ignores accents.
+// names returns the spellings of each name of a comma-separated list that are compared.
 func (in *inputs) names(names ...string) [][]string {
 	var out [][]string
 	for _, name := range in.words(names...) {

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,7 +44,7 @@ func readStep(root *yaml.Node, t tool, file string) (step, findings) {
 	if len(list) == 0 {
 		return step{}, findings{wrong(root, "no step of this workflow uses %s", t.action).inWorkflow()}
 	}
-	one := max(0, slices.IndexFunc(list, func(u workflow.Use) bool { return sameFile(t.configOf(u.Step), file) }))
+	one := max(0, slices.IndexFunc(list, func(u workflow.Use) bool { return workflow.SameFile(t.configOf(u.Step), file) }))
 	var found findings
 	for i, more := range list {
 		switch {
@@ -120,12 +119,6 @@ func (t tool) configOf(s *yaml.Node) string {
 		return n.Value
 	}
 	return t.file
-}
-
-// sameFile reports whether a path in a repository is the end of the name of a file.
-func sameFile(config, name string) bool {
-	config, name = path.Clean(config), path.Clean(strings.ReplaceAll(name, `\`, "/"))
-	return config == name || strings.HasSuffix(name, "/"+config)
 }
 
 // input returns the text of an input; n is nil if the input is missing. An expression as the value

@@ -24,7 +24,7 @@ func class(in []rune, pos int, unicodeMode bool) atom {
 		a.next, a.found = m.next, append(a.found, m.found...)
 	}
 	if a.next == len(in) {
-		return a.problem(pos-1, "the class is not closed")
+		return a.fault(pos-1, "the class is not closed")
 	}
 	a.next++
 	a.text = string(append(text, ']'))
@@ -43,7 +43,7 @@ func member(in []rune, pos int, unicodeMode bool) atom {
 	case !high.single:
 		out.text = low.text + `\-` + high.text
 	case high.char < low.char:
-		out = out.problem(pos, "the range in a class is reversed")
+		out = out.fault(pos, "the range in a class is reversed")
 	default:
 		out.text = low.text + "-" + high.text
 	}
@@ -58,13 +58,13 @@ func classAtom(in []rune, pos int, unicodeMode bool) atom {
 	case c != '\\':
 		return atom{text: literal(c, special), char: c, single: true, next: next}
 	case next == len(in):
-		return atom{single: true, next: next}.problem(pos, "the regular expression ends with a backslash")
+		return atom{single: true, next: next}.fault(pos, "the regular expression ends with a backslash")
 	case in[next] == 'b':
 		return atom{text: `\x08`, char: '\b', single: true, next: next + 1}
 	}
 	a := escaped(in, next, unicodeMode, special)
 	if in[next] >= '1' && in[next] <= '9' {
-		a.found = append([]Problem{{pos, `an octal escape: write \xHH`}}, a.found...)
+		a.found = append([]Problem{{At: pos, Msg: `an octal escape: write \xHH`}}, a.found...)
 	}
 	return a
 }

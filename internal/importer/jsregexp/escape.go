@@ -20,7 +20,13 @@ type atom struct {
 
 // problem returns the atom with one more problem.
 func (a atom) problem(at int, format string, args ...any) atom {
-	a.found = append(a.found, Problem{at, fmt.Sprintf(format, args...)})
+	a.found = append(a.found, Problem{At: at, Msg: fmt.Sprintf(format, args...)})
+	return a
+}
+
+// fault returns the atom with one more problem, because of which JavaScript rejects the expression.
+func (a atom) fault(at int, msg string) atom {
+	a.found = append(a.found, Problem{at, msg, true})
 	return a
 }
 
@@ -68,7 +74,7 @@ func braced(in []rune, at int) atom {
 	r, ok := hex(in[start:end])
 	a := atom{char: r, single: true, next: min(end+1, len(in))}
 	if !ok || end == len(in) || r > unicode.MaxRune {
-		a = a.problem(at, `\u{…} is not a character`)
+		a = a.fault(at, `\u{…} is not a character`)
 	}
 	return a.whole(at)
 }

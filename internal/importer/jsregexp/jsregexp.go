@@ -13,8 +13,22 @@ import (
 
 // A Problem is a part of a regular expression that has no counterpart in RE2.
 type Problem struct {
-	At  int    // offset in the expression, in characters
-	Msg string // the part and the reason, on one line
+	At    int    // offset in the expression, in characters
+	Msg   string // the part and the reason, on one line
+	Fails bool   // JavaScript rejects the expression as well
+}
+
+// Rejected returns the problems because of which JavaScript rejects the expression as well. The
+// messages say what follows for the action that uses it.
+func Rejected(problems []Problem) []Problem {
+	var out []Problem
+	for _, p := range problems {
+		if p.Fails {
+			p.Msg += "; JavaScript rejects the expression, so the original action fails and adds no label at all"
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 const (
@@ -27,13 +41,16 @@ const (
 // If there are problems, the text must not be used.
 func Translate(src, flags string) (string, []Problem) {
 	if len(src) > maxPattern {
-		return "", []Problem{{0, fmt.Sprintf("the regular expression has more than %d bytes", maxPattern)}}
+		return "", []Problem{{Msg: fmt.Sprintf("the regular expression has more than %d bytes", maxPattern)}}
 	}
-	t := &translator{in: []rune(src)}
+	t := &translator{in: []rune(src), bare: true}
 	start := t.flags(flags)
 	t.survey()
 	for t.pos < len(t.in) {
 		t.term()
+	}
+	if len(t.open) > 0 {
+		t.fault(0, "a group is not closed")
 	}
 	out := start + t.out.String()
 	if strings.ContainsRune(flags, 'y') {
@@ -43,6 +60,10 @@ func Translate(src, flags string) (string, []Problem) {
 		if _, err := syntax.Parse(out, syntax.Perl); err != nil {
 			t.problem(0, "%s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
+	}
+	for i := range t.found {
+		// In a class, the flag v allows what is a mistake without it.
+		t.found[i].Fails = t.found[i].Fails && !strings.ContainsRune(flags, 'v')
 	}
 	return out, t.found
 }
@@ -56,6 +77,7 @@ type translator struct {
 	unicode bool
 	mode    mode
 	open    []mode // the mode outside of each open group
+	bare    bool   // the last term cannot be repeated
 	groups  int    // number of capturing groups
 	named   bool   // a group has a name
 }
@@ -64,7 +86,23 @@ type translator struct {
 type mode struct{ multi, dotAll bool }
 
 func (t *translator) problem(at int, format string, args ...any) {
-	t.found = append(t.found, Problem{at, fmt.Sprintf(format, args...)})
+	t.found = append(t.found, Problem{At: at, Msg: fmt.Sprintf(format, args...)})
+}
+
+// fault is like problem for a part that JavaScript rejects.
+func (t *translator) fault(at int, format string, args ...any) {
+	t.found = append(t.found, Problem{at, fmt.Sprintf(format, args...), true})
+}
+
+// repeat notes a quantifier that begins at an offset.
+func (t *translator) repeat(at int) {
+	if t.bare {
+		t.fault(at, "there is nothing that %s can repeat", string(t.in[at:t.pos]))
+	}
+	if t.bare = true; has(t.in, t.pos, "?") {
+		t.out.WriteByte('?')
+		t.pos++
+	}
 }
 
 // flags translates the flags and returns the start of the result.
@@ -84,7 +122,7 @@ func (t *translator) flags(flags string) string {
 		case 'v':
 			t.problem(0, "the flag v (sets in classes) has no counterpart")
 		default:
-			t.problem(0, "%q is not a flag of a regular expression", f)
+			t.fault(0, "%q is not a flag of a regular expression", f)
 		}
 	}
 	if ours == "" {
@@ -115,18 +153,23 @@ func (t *translator) survey() {
 
 // term translates the term at t.pos, outside of classes.
 func (t *translator) term() {
-	c := t.in[t.pos]
+	c, bare := t.in[t.pos], false
 	t.pos++
+	defer func() { t.bare = bare }()
 	switch c {
 	case '\\':
+		bare = has(t.in, t.pos, "b") || has(t.in, t.pos, "B")
 		t.escape()
 	case '[':
 		t.take(class(t.in, t.pos, t.unicode))
 	case '(':
+		bare = true
 		t.group()
 	case ')':
 		if n := len(t.open); n > 0 {
 			t.mode, t.open = t.open[n-1], t.open[:n-1]
+		} else {
+			t.fault(t.pos-1, "no group is open")
 		}
 		t.out.WriteByte(')')
 	case '.':
@@ -134,10 +177,16 @@ func (t *translator) term() {
 		// does not.
 		t.out.WriteString(map[bool]string{true: ".", false: `[^\r\n]`}[t.mode.dotAll])
 	case '$':
+		bare = true
 		t.out.WriteString(map[bool]string{true: `(?:\r?$)`, false: "$"}[t.mode.multi])
 	case '{':
-		t.brace()
-	case '^', '*', '+', '?', '|':
+		bare = t.brace()
+	case '*', '+', '?':
+		t.out.WriteRune(c)
+		t.repeat(t.pos - 1)
+		bare = true
+	case '^', '|':
+		bare = true
 		t.out.WriteRune(c)
 	default:
 		t.out.WriteString(literal(c, special))
@@ -157,7 +206,7 @@ func (t *translator) take(a atom) {
 func (t *translator) escape() {
 	at := t.pos - 1
 	if t.pos == len(t.in) {
-		t.problem(at, "the regular expression ends with a backslash")
+		t.fault(at, "the regular expression ends with a backslash")
 		return
 	}
 	switch c := t.in[t.pos]; {
@@ -183,8 +232,10 @@ func (t *translator) escape() {
 	}
 }
 
-// brace translates a repetition such as {2,3}, or a brace that means itself.
-func (t *translator) brace() {
+// brace translates a repetition such as {2,3}, or a brace that means itself. It reports whether the
+// brace was a repetition.
+func (t *translator) brace() bool {
+	at := t.pos - 1
 	end := t.pos
 	for end < len(t.in) && t.in[end] != '}' && end-t.pos < 20 {
 		end++
@@ -195,14 +246,16 @@ func (t *translator) brace() {
 	switch {
 	case end == len(t.in) || t.in[end] != '}' || !number(low, &least) || high != "" && !number(high, &most):
 		t.out.WriteString(`\{`)
-		return
+		return false
 	case max(least, most) > maxRepeat:
 		t.problem(t.pos-1, "more than %d repetitions have no counterpart", maxRepeat)
 	case comma && high != "" && most < least:
-		t.problem(t.pos-1, "{%s} is reversed", text)
+		t.fault(t.pos-1, "{%s} is reversed", text)
 	}
 	t.out.WriteString("{" + text + "}")
 	t.pos = end + 1
+	t.repeat(at)
+	return true
 }
 
 // number reads digits.
@@ -262,8 +315,8 @@ func (t *translator) modifiers(at int) {
 		}
 	}
 	if end == len(t.in) || t.in[end] != ':' {
-		t.problem(at, "JavaScript has no such group (flags follow the last slash), so the original action fails and adds no label at all")
-		t.pos = len(t.in)
+		t.fault(at, "there is no such group (flags follow the last slash)")
+		t.pos, t.open = len(t.in), nil
 		return
 	}
 	t.out.WriteString("(" + string(t.in[t.pos:end+1]))

@@ -29,10 +29,23 @@ func TestTranslate(t *testing.T) {
 		{`\p{Script=Greek}`, "u", `\p{Greek}`, nil},
 		{"ab(?=c)", "", "", []jsregexp.Problem{{At: 2, Msg: "look-ahead (?= has no counterpart in RE2"}}},
 		{`(a)\1`, "", "", []jsregexp.Problem{{At: 3, Msg: `the back-reference \1 has no counterpart in RE2`}}},
-		{"[b-a]", "", "", []jsregexp.Problem{{At: 1, Msg: "the range in a class is reversed"}}},
-		{"x[a", "", "", []jsregexp.Problem{{At: 1, Msg: "the class is not closed"}}},
+		{"[b-a]", "", "", []jsregexp.Problem{{At: 1, Msg: "the range in a class is reversed", Fails: true}}},
+		{"[a--b]", "v", "", []jsregexp.Problem{{Msg: "the flag v (sets in classes) has no counterpart"}, {At: 1, Msg: "the range in a class is reversed"}}},
+		{"x[a", "", "", []jsregexp.Problem{{At: 1, Msg: "the class is not closed", Fails: true}}},
 		{`\ud800`, "", "", []jsregexp.Problem{{At: 0, Msg: "a lone surrogate (half of a character) has no counterpart in RE2"}}},
-		{"x", "q", "", []jsregexp.Problem{{At: 0, Msg: `'q' is not a flag of a regular expression`}}},
+		{"^a+?(b)*?|c{2}?$", "", `^a+?(b)*?|c{2}?$`, nil},
+		{"^a/**", "", "", []jsregexp.Problem{{At: 4, Msg: "there is nothing that * can repeat", Fails: true}}},
+		{"^*", "", "", []jsregexp.Problem{{At: 1, Msg: "there is nothing that * can repeat", Fails: true}}},
+		{`\b+|(?x)`, "", "", []jsregexp.Problem{
+			{At: 2, Msg: "there is nothing that + can repeat", Fails: true},
+			{At: 4, Msg: "there is no such group (flags follow the last slash)", Fails: true},
+		}},
+		{"{2}a)", "", "", []jsregexp.Problem{
+			{At: 0, Msg: "there is nothing that {2} can repeat", Fails: true}, {At: 4, Msg: "no group is open", Fails: true},
+		}},
+		{"a{2}{3}", "", "", []jsregexp.Problem{{At: 4, Msg: "there is nothing that {3} can repeat", Fails: true}}},
+		{"(a", "", "", []jsregexp.Problem{{At: 0, Msg: "a group is not closed", Fails: true}}},
+		{"x", "q", "", []jsregexp.Problem{{At: 0, Msg: `'q' is not a flag of a regular expression`, Fails: true}}},
 	}
 	for _, tt := range tests {
 		got, problems := jsregexp.Translate(tt.src, tt.flags)

@@ -5,6 +5,7 @@
 package workflow
 
 import (
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -126,4 +127,10 @@ func numbers(digits []string) (v Version) {
 		}
 	}
 	return v
+}
+
+// SameFile reports whether a path in a repository is the end of the name of a file.
+func SameFile(config, name string) bool {
+	config, name = path.Clean(config), path.Clean(strings.ReplaceAll(name, `\`, "/"))
+	return config == name || strings.HasSuffix(name, "/"+config)
 }

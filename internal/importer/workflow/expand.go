@@ -1,8 +1,10 @@
 package workflow
 
 import (
+	"iter"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -19,7 +21,8 @@ var expression = regexp.MustCompile(`\$\{\{(.*?)\}\}`)
 
 // Expand replaces the expressions in a text whose values are known: constants, environment variables
 // that the workflow sets to constants, the inputs of a run by hand or by another workflow, which are
-// empty in runs for one of the events, and alternatives of these with "||". It keeps all others.
+// empty in runs for one of the events, comparisons of the event's name in a scheduled run, and these
+// joined with "&&" and "||". It keeps all others.
 func (u Use) Expand(text string, events []string) string {
 	size := len(text)
 	return expression.ReplaceAllStringFunc(text, func(m string) string {
@@ -34,30 +37,52 @@ func (u Use) Expand(text string, events []string) string {
 var (
 	variable = regexp.MustCompile(`^env\.([A-Za-z_][A-Za-z0-9_-]*)$`)
 	input    = regexp.MustCompile(`^(?:github\.event\.)?inputs\.[A-Za-z_][A-Za-z0-9_-]*$`)
+	compared = regexp.MustCompile(`^github\.event_name\s*(==|!=)\s*'([^'&|]*)'$`)
 	constant = regexp.MustCompile(`^(?:'([^'|]*)'|(true|false|[0-9]+(?:\.[0-9]+)?))$`)
 )
 
 // value returns the value of an expression; ok is false if it is unknown.
 func (u Use) value(expression string, events []string) (v string, ok bool) {
 	for part := range strings.SplitSeq(expression, "||") {
-		part = strings.TrimSpace(part)
-		truth := true // the value counts as true
-		if m := constant.FindStringSubmatch(part); m != nil {
-			v = m[1] + m[2]
-			truth = v != "" && !slices.Contains([]string{"false", "0"}, m[2])
-		} else if m := variable.FindStringSubmatch(part); m != nil {
-			v, ok = u.variable(m[1])
-			if truth = v != ""; !ok {
+		truth := false
+		for operand := range operands(strings.TrimSpace(part)) {
+			if v, truth, ok = u.operand(strings.TrimSpace(operand), events); !ok {
 				return "", false
 			}
-		} else if v, truth = "", false; !input.MatchString(part) || !u.runsOn(events) {
-			return "", false
+			if !truth {
+				break
+			}
 		}
 		if truth {
 			return v, true
 		}
 	}
 	return v, true
+}
+
+// operands returns the parts of an expression that "&&" joins.
+func operands(expression string) iter.Seq[string] {
+	if constant.MatchString(expression) {
+		return slices.Values([]string{expression})
+	}
+	return strings.SplitSeq(expression, "&&")
+}
+
+// operand returns the value of a part of an expression, and whether it counts as true.
+func (u Use) operand(part string, events []string) (v string, truth, ok bool) {
+	if m := constant.FindStringSubmatch(part); m != nil {
+		v = m[1] + m[2]
+		return v, v != "" && !slices.Contains([]string{"false", "0"}, m[2]), true
+	}
+	if m := variable.FindStringSubmatch(part); m != nil {
+		v, ok = u.variable(m[1])
+		return v, v != "", ok
+	}
+	if m := compared.FindStringSubmatch(part); m != nil && slices.Equal(events, []string{"schedule"}) && u.runsOn(events) {
+		truth = strings.EqualFold(m[2], "schedule") == (m[1] == "==")
+		return strconv.FormatBool(truth), truth, true
+	}
+	return "", false, input.MatchString(part) && u.runsOn(events)
 }
 
 // runsOn reports whether one of the events starts the workflow.

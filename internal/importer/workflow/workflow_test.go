@@ -69,6 +69,12 @@ func TestExpand(t *testing.T) {
 		{"${{ inputs.a || vars.B }}", "${{ inputs.a || vars.B }}"},
 		{"${{ 'a' || vars.B }}", "a"},
 		{"${{ github.actor }}", "${{ github.actor }}"},
+		{"${{ github.event_name == 'pull_request' }}", "false"},
+		{"${{ github.event_name != 'pull_request' && 'a && b' }}", "${{ github.event_name != 'pull_request' && 'a && b' }}"},
+		{"${{ github.event_name == 'pull_request' && 1000 || 900}}", "900"},
+		{"${{ github.event_name == 'Schedule' && 1000 || vars.A }}", "1000"},
+		{"${{ github.event_name == 'schedule' && vars.A || 1 }}", "${{ github.event_name == 'schedule' && vars.A || 1 }}"},
+		{"${{ github.event_name == 'push' && vars.A || env.A && 7 }}", "7"},
 	}
 	for _, tt := range tests {
 		if got := use(t, src).Expand(tt.text, []string{"schedule"}); got != tt.want {

@@ -137,9 +137,9 @@ type Reaction struct {
 
 // A Snapshot is an issue together with the JSON that it was parsed from.
 type Snapshot struct {
-	Issue
+	Issue `expr:"-"`
 
-	Raw json.RawMessage
+	Raw json.RawMessage `expr:"-"`
 }
 
 // IsMaintainer reports whether an account with this association may label and assign issues.

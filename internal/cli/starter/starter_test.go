@@ -180,6 +180,8 @@ func TestRealConfigurations(t *testing.T) {
 // imperfect are the real configurations for which no rules are proposed, or none that fire in the
 // proposed tests, with a part of the reason.
 var imperfect = map[string]string{
+	"issue-labeler/agentic":         "JavaScript rejects the expression",
+	"issue-labeler/guides":          "JavaScript rejects the expression",
 	"labeler/neoalgo":               "since version 5, actions/labeler fails",
 	"labeler/websurfx":              "since version 5, actions/labeler fails",
 	"labeler/bibliophilarr":         "since version 5, actions/labeler fails",
@@ -189,7 +191,7 @@ var imperfect = map[string]string{
 	"issue-labeler/iotedge":         "it is not an issue form",
 	"issue-labeler/github-kanri":    "include-title is off too",
 	"issue-labeler/explorerlens-io": "unknown escape character",
-	// Their conditions require an owner, or a line break with a carriage return.
+	// The conditions of these require an owner, or a line break with a carriage return.
 	"stale/brew":               "no rule fires",
 	"labeler/home-manager":     "no rule fires",
 	"issue-labeler/upgradeall": "no rule fires",

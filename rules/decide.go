@@ -231,6 +231,7 @@ func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 			return False, nil
 		}
 		if slices.Contains(v.Facts().FalseBefore, r.id) {
+			p.result.Stopped = r.stop // a rule that guards those after it still does
 			return Later, nil
 		}
 	}

@@ -142,6 +142,18 @@ func TestUnjudgedStops(t *testing.T) {
 	}
 }
 
+// TestLaterStops checks that a rule that did not fire for a late event still guards those after it.
+func TestLaterStops(t *testing.T) {
+	t.Parallel()
+	set := mustCompile(t, "version: 1\nrules:\n  - {id: guard, when: 'label(\"keep\")', stop: true, then: [add_label: y]}\n  - {id: close, then: [close_issue]}\n")
+	f := opened(triage.Issue{Labels: []string{"keep"}})
+	f.FalseBefore = []string{"guard"}
+	r, err := set.Decide(f)
+	if err != nil || r.Trace[0].Outcome != rules.Later || !r.Stopped || len(r.Message.Actions) > 0 {
+		t.Errorf("got %v, %+v", err, r)
+	}
+}
+
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	set := mustCompile(t, `version: 1

@@ -268,7 +268,7 @@ func complete(ctx context.Context, c *rest.Caller, w write) (err error) {
 		w.edit.Milestone, err = milestoneNumber(ctx, c, ref, *w.milestone)
 		absent = fmt.Sprintf("the repository has no open milestone %q", rest.Clip(*w.milestone, 100))
 	}
-	if errors.Is(err, triage.ErrNotFound) {
+	if _, refused := errors.AsType[*triage.RefusedError](err); errors.Is(err, triage.ErrNotFound) && !refused {
 		err = &triage.RefusedError{Reason: absent, Parameter: true, Err: err}
 	}
 	if err != nil {

@@ -3,7 +3,6 @@ package facts
 import (
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/org/foreman-action/internal/text"
@@ -86,19 +85,19 @@ func Opening(i triage.Issue) Timeline {
 // addition is that of the earlier name: the only name that was added last, although the issue has no
 // such label. unknown is the reason if a complete timeline has no such name, or more than one.
 func (p Timeline) Addition(label string, labels []string) (c Change, found bool, unknown string) {
-	last, found := p.Last(func(c Change) bool { return c.aboutLabel() && strings.EqualFold(c.Label, label) })
+	last, found := p.Last(func(c Change) bool { return c.aboutLabel() && text.SameLabel(c.Label, label) })
 	if found && last.Kind == "labeled" {
 		return last, true, ""
 	}
 	seen, names := map[string]bool{}, 0
 	for _, l := range labels {
-		seen[text.Fold(l)] = true
+		seen[text.LabelKey(l)] = true
 	}
 	for _, e := range slices.Backward(p.Changes) {
-		if !e.aboutLabel() || seen[text.Fold(e.Label)] {
+		if !e.aboutLabel() || seen[text.LabelKey(e.Label)] {
 			continue
 		}
-		if seen[text.Fold(e.Label)] = true; e.Kind == "labeled" {
+		if seen[text.LabelKey(e.Label)] = true; e.Kind == "labeled" {
 			c, names = e, names+1
 		}
 	}

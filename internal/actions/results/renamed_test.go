@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/internal/actions/results"
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
 	"github.com/org/foreman-action/memory"
 )
@@ -31,7 +32,7 @@ func TestRenamedBranch(t *testing.T) {
 		{"another branch", old, "", false, true, 1, "it was not made on the default branch"},
 		{"renamed to another branch", old, "elsewhere", false, true, 1, "it was not made on the default branch"},
 		{"a fork with a branch of that name", resultstest.Job{HeadBranch: "old/master", HeadRepositoryID: 666}, "old/master", false, true, 0, "it was made from a fork"},
-		{"no permission", old, "old/master", true, true, 1, "`contents: read`"},
+		{"no permission", old, "old/master", true, true, 2, "`contents: read`"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -58,7 +59,12 @@ func TestRenamedBranch(t *testing.T) {
 				t.Errorf("got scheduled closes %v, %v; lost should be %t", list, err, tt.lost)
 			}
 			got, err := store.Load(t.Context(), "org/repo", 7)
-			if lost := errors.Is(err, memory.ErrNotFound); lost != tt.lost || !lost && err != nil {
+			switch lost := errors.Is(err, memory.ErrNotFound); {
+			case tt.deny: // else a new record would replace the old one
+				if !errors.Is(err, results.ErrDenied) {
+					t.Errorf("got %v, want ErrDenied", err)
+				}
+			case lost != tt.lost || !lost && err != nil:
 				t.Errorf("got a record of revision %d, %v; lost should be %t", got.Revision, err, tt.lost)
 			}
 			if !tt.lost {

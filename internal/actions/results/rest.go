@@ -96,60 +96,83 @@ func (r *rest) List(ctx context.Context, name string) ([]Info, error) {
 	if err == nil && !whole {
 		r.log.Warn("list of artifacts is incomplete", "name", name, "listed", len(out))
 	}
-	r.rename(ctx, out)
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, r.rename(ctx, out)
 }
 
 // maxBranches is the maximum number of branches that are looked up in one run.
 const maxBranches = 3
 
 // rename replaces an earlier name of the default branch by the present one in the runs of our own
-// artifacts. It looks such a branch up once. The runs of forks stay unchanged: a fork's branch can
-// have the same name.
-func (r *rest) rename(ctx context.Context, list []Info) {
+// artifacts, where no artifact of the present branch has the same name. It looks up at most
+// maxBranches branches, each once. The runs of forks stay unchanged: a fork's branch can have the
+// same name. The error means that it is unknown whether an artifact counts.
+func (r *rest) rename(ctx context.Context, list []Info) error {
 	now := r.trust.own()
-	for i := range list {
-		was := &list[i].WorkflowRun
-		own := was.RepositoryID == now.RepositoryID && was.HeadRepositoryID == now.HeadRepositoryID
-		if own && was.HeadBranch != now.HeadBranch && !list[i].Expired && r.ours(list[i].Name) && r.wasDefault(ctx, was.HeadBranch) {
-			was.HeadBranch = now.HeadBranch
+	own := func(info Info) bool {
+		run := info.WorkflowRun
+		return run.RepositoryID == now.RepositoryID && run.HeadRepositoryID == now.HeadRepositoryID && !info.Expired && r.ours(info.Name)
+	}
+	present := map[string]bool{}
+	for _, info := range list {
+		if own(info) && info.WorkflowRun.HeadBranch == now.HeadBranch {
+			present[info.Name] = true
 		}
 	}
+	for i := range list {
+		if !own(list[i]) || present[list[i].Name] {
+			continue
+		}
+		switch renamed, err := r.wasDefault(ctx, list[i].WorkflowRun.HeadBranch); {
+		case err != nil:
+			return err
+		case renamed:
+			list[i].WorkflowRun.HeadBranch = now.HeadBranch
+		}
+	}
+	return nil
 }
 
 // wasDefault reports whether a branch was renamed to the default branch: GitHub then answers with a
 // redirect to the default branch.
 // https://docs.github.com/en/rest/branches/branches#get-a-branch
-func (r *rest) wasDefault(ctx context.Context, branch string) bool {
+func (r *rest) wasDefault(ctx context.Context, branch string) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if renamed, ok := r.renamed[branch]; ok || len(r.renamed) == maxBranches {
-		return renamed
+		return renamed, nil
 	}
 	in := r.get("look up whether a branch was renamed", "/branches/"+url.PathEscape(branch), 0)
 	in.Redirect = http.StatusMovedPermanently
 	got, err := r.c.Do(ctx, in)
-	if ctx.Err() != nil {
-		return false
+	switch {
+	case rpc.IsForbidden(err):
+		return false, fmt.Errorf("%w: the memory has artifacts of the branch %q, and the job needs the permission `contents: read` to find out whether they count: %w", ErrDenied, branch, err)
+	case err != nil && !rpc.IsNotFound(err):
+		return false, err
 	}
 	_, to, _ := strings.Cut(got.Header.Get("Location"), "/branches/")
 	to, _ = url.PathUnescape(to)
-	r.renamed[branch] = err == nil && got.Status == in.Redirect && to == r.trust.branch
-	switch {
-	case r.renamed[branch]:
+	r.renamed[branch] = got.Status == in.Redirect && to == r.trust.branch
+	if r.renamed[branch] {
 		r.log.Info("the memory of the branch's earlier name is used", "branch", r.trust.branch, "earlier", branch)
-	case err != nil && !rpc.IsNotFound(err):
-		r.log.Warn("memory of another branch is not used, because it is unknown whether the branch was renamed; the job needs the permission `contents: read`",
-			"branch", branch, "error", err.Error())
 	}
-	return r.renamed[branch]
+	return r.renamed[branch], nil
 }
 
 // Recent implements [Reader].
 func (r *rest) Recent(ctx context.Context, after int64) (list []Info, whole bool, err error) {
 	list, whole, err = r.pages(ctx, "", maxAll, after)
-	r.rename(ctx, list)
-	return list, whole, err
+	if err != nil {
+		return nil, false, err
+	}
+	if err := r.rename(ctx, list); err != nil {
+		r.log.Warn("artifacts of other branches are left out", "error", err.Error())
+		return slices.DeleteFunc(list, func(info Info) bool { return info.WorkflowRun.HeadBranch != r.trust.branch }), false, nil
+	}
+	return list, whole, nil
 }
 
 // pages lists the artifacts with a name, or with any name if name is empty. It lists the newest

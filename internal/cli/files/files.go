@@ -94,8 +94,9 @@ type Anywhere struct{ Dir string }
 // exist.
 func (f Anywhere) Read(_ context.Context, name string) ([]byte, error) {
 	file := process.Below(f.Dir, name)
-	// A named pipe would block. An absolute name may lead to one on purpose, such as /dev/stdin.
-	if info, err := os.Lstat(file); err == nil && !filepath.IsAbs(name) && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice) != 0 {
+	// A named pipe would block, also behind a link. An absolute name may lead to one on purpose, such as
+	// /dev/stdin.
+	if info, err := os.Stat(file); err == nil && !filepath.IsAbs(name) && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice) != 0 {
 		return nil, command.Usagef("read %s: it is not a regular file", name)
 	}
 	data, err := Read(file, MaxSize)

@@ -143,6 +143,7 @@ func (t *Intake) Take(ctx context.Context, a Arrival) (_ Outcome, err error) {
 		return Outcome{Reason: reason}, nil
 	}
 	if a.Event, err = t.current(ctx, a, route); err != nil {
+		t.o.Log.WarnContext(ctx, "late event skipped, because its issue cannot be read any more", "event", a.Event.Key(), "repo", a.Event.FullRepo(), "issue", a.Event.Number, "error", err)
 		return Outcome{Reason: err.Error()}, nil
 	}
 	task, err := t.task(ctx, a, route)

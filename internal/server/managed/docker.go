@@ -93,18 +93,27 @@ func (d *Docker) Reach(ctx context.Context) (listen netip.Addr, host string, err
 	return listen, listen.String(), nil
 }
 
-// outside returns an IPv4 address of this machine other than loopback.
+// outside returns an IPv4 address of this machine other than loopback, a private one if there is one.
 func outside() (netip.Addr, error) {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
 		return netip.Addr{}, fmt.Errorf("list this machine's addresses: %w", err)
 	}
+	var found netip.Addr
 	for _, a := range addresses {
-		if prefix, err := netip.ParsePrefix(a.String()); err == nil && prefix.Addr().Is4() && prefix.Addr().IsGlobalUnicast() {
-			return prefix.Addr(), nil
+		prefix, err := netip.ParsePrefix(a.String())
+		switch at := prefix.Addr(); {
+		case err != nil || !at.Is4() || !at.IsGlobalUnicast():
+		case at.IsPrivate():
+			return at, nil
+		case !found.IsValid():
+			found = at
 		}
 	}
-	return netip.Addr{}, errors.New("find an address of this machine for containers: it has only loopback addresses")
+	if !found.IsValid() {
+		return found, errors.New("find an address of this machine for containers: it has only loopback addresses")
+	}
+	return found, nil
 }
 
 // gateway returns the IPv4 address of this machine on Docker's bridge network.

@@ -2,8 +2,8 @@ package action
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/symbols"
@@ -106,7 +106,7 @@ func (a Action) Constants() []string {
 // Adds reports whether the action adds a label. It is false for labels that an expression computes.
 func (a Action) Adds(label string) bool {
 	adds := a.spec.Name == protocol.ActionAddLabel || a.spec.Name == protocol.ActionAddLabels
-	return adds && slices.ContainsFunc(a.Constants(), func(name string) bool { return strings.EqualFold(name, label) })
+	return adds && slices.ContainsFunc(a.Constants(), func(name string) bool { return text.SameLabel(name, label) })
 }
 
 // MainLiteral returns the value of the main parameter: a string or a list of strings. It is nil if
@@ -147,7 +147,7 @@ func (a Action) LabelsLeft(on triage.Issue) []string {
 	}
 	names := a.Constants()
 	return slices.DeleteFunc(slices.Clone(on.Labels), func(label string) bool {
-		return !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, label) })
+		return !slices.ContainsFunc(names, func(n string) bool { return text.SameLabel(n, label) })
 	})
 }
 
@@ -160,7 +160,7 @@ func (a Action) among(list []string) bool {
 		}
 		for _, t := range p.texts {
 			name, constant := t.Constant()
-			if !constant && len(list) > 0 || constant && slices.ContainsFunc(list, func(l string) bool { return strings.EqualFold(l, name) }) {
+			if !constant && len(list) > 0 || constant && slices.ContainsFunc(list, func(l string) bool { return text.SameLabel(l, name) }) {
 				return true
 			}
 		}

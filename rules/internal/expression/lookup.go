@@ -207,13 +207,13 @@ func labelAge(args ...any) (any, error) {
 
 // had reports whether the issue had the label before the rules of this run.
 func (r *run) had(label string) bool {
-	return slices.ContainsFunc(r.facts.Issue.Labels, func(l string) bool { return strings.EqualFold(l, label) })
+	return slices.ContainsFunc(r.facts.Issue.Labels, func(l string) bool { return text.SameLabel(l, label) })
 }
 
 // addition returns the change that added a label which the issue has. found is false if the change
 // is older than the timeline p. The error may be a [facts.UnknownError].
 func (r *run) addition(label string) (c facts.Change, found bool, p facts.Timeline, err error) {
-	if _, _, p, err = r.newest(func(c facts.Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, label) }); err != nil {
+	if _, _, p, err = r.newest(func(c facts.Change) bool { return c.Kind == "labeled" && text.SameLabel(c.Label, label) }); err != nil {
 		return c, false, p, err
 	}
 	c, found, why := p.Addition(label, r.facts.Issue.Labels)
@@ -326,7 +326,7 @@ func addedByUs(args ...any) (any, error) {
 		}
 		return c.Ours, err
 	}
-	c, _, _, err := r.newest(func(c facts.Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) })
+	c, _, _, err := r.newest(func(c facts.Change) bool { return c.Kind == "labeled" && text.SameLabel(c.Label, name) })
 	return c.Ours, err
 }
 
@@ -334,7 +334,7 @@ func addedByUs(args ...any) (any, error) {
 func removedByHuman(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
 	c, _, _, err := r.newest(func(c facts.Change) bool {
-		return (c.Kind == "labeled" || c.Kind == "unlabeled") && strings.EqualFold(c.Label, name)
+		return (c.Kind == "labeled" || c.Kind == "unlabeled") && text.SameLabel(c.Label, name)
 	})
 	return c.Kind == "unlabeled" && c.Human, err
 }

@@ -159,10 +159,25 @@ type Input struct {
 
 // Make checks every action of a decision against the policy and the issue in the event.
 func Make(in Input) Plan {
+	p := judge(in, Plan{})
+	for p.settleGroups() { // the other steps are judged again, because a group that is dropped uses up no limit
+		p = judge(in, p)
+	}
+	return p
+}
+
+// judge returns the plan without the verdicts on groups. It keeps the steps of groups that are
+// dropped in the plan before.
+func judge(in Input, before Plan) Plan {
 	m := NewMaker(in)
 	p := Plan{issue: in.Issue, policy: in.Policy, Steps: make([]Step, 0, len(in.Decision.Message.Actions))}
-	ended := false
+	ended, apart := false, before.apart()
 	for i, a := range in.Decision.Message.Actions {
+		if before.Steps != nil && before.Steps[i].Grouped() && apart[before.Steps[i].Source.Rule] {
+			ended = ended || before.Steps[i].Unknown
+			p.Steps = append(p.Steps, before.Steps[i])
+			continue
+		}
 		s := Step{ActionResult: triage.ActionResult{Index: i, Action: a, Source: in.Decision.Source(i)}}
 		switch {
 		case !in.Decision.Message.Decision.Writes() && s.Source.Command == "":
@@ -188,7 +203,6 @@ func Make(in Input) Plan {
 			s.set(triage.Refuse, in.NoSchedule)
 		}
 	}
-	p.settleGroups()
 	return p
 }
 

@@ -13,7 +13,24 @@ func (s *Step) Grouped() bool { return s.Source.Together && !s.Source.Undo }
 // passes reports whether a step does not prevent the other steps of its group: it is carried out as
 // requested, or there is nothing left to do.
 func (s *Step) passes() bool {
-	return !s.Unknown && !s.Refused && !s.Short && (s.Verdict == triage.Do || s.Holds)
+	return !s.Unknown && !s.Refused && !s.Short && !s.later() && (s.Verdict == triage.Do || s.Holds)
+}
+
+// later reports whether the step closes the issue after a grace period.
+func (s *Step) later() bool {
+	c, ok := s.Effect.(effect.Close)
+	return ok && c.After > 0
+}
+
+// apart returns the ids of the rules whose steps are skipped because one of them is not carried out.
+func (p Plan) apart() map[string]bool {
+	rules := map[string]bool{}
+	for i := range p.Steps {
+		if p.Steps[i].Apart {
+			rules[p.Steps[i].Source.Rule] = true
+		}
+	}
+	return rules
 }
 
 // settleGroups skips all steps of a group if one of its steps is not carried out. It returns
@@ -25,10 +42,14 @@ func (p Plan) settleGroups() bool {
 		if !why.Grouped() || why.passes() || why.Apart {
 			continue
 		}
+		reason := why.Reason
+		if why.isOpen() && why.later() {
+			reason = "it would happen only after a grace period"
+		}
 		for k := range p.Steps {
 			s := &p.Steps[k]
 			if s.Grouped() && s.Source.Rule == why.Source.Rule && s.isOpen() {
-				s.set(triage.Skip, Dropped(why.Action.Type, why.Reason))
+				s.set(triage.Skip, Dropped(why.Action.Type, reason))
 				s.Apart, s.Deferred, changed = true, why.Deferred, true
 			}
 		}

@@ -134,7 +134,10 @@ func Run(ctx context.Context, o Options) error {
 
 // names returns the hosts other than this machine's loopback names under which the agent answers.
 func (o Options) names() []string {
-	names := slices.Clone(o.Hosts)
+	var names []string
+	for _, host := range o.Hosts {
+		names = append(names, strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
+	}
 	if host, _, err := net.SplitHostPort(o.Listen); err == nil {
 		names = append(names, host)
 	}

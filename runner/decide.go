@@ -203,7 +203,7 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 			return d, nil
 		case dec.Failed != nil:
 			a.warn("the agent's decision is ignored: a rule failed")
-			return d, nil
+			return d, nil //nolint:nilerr // the error is in the decision
 		default:
 			if err := a.usable(*m); err != nil {
 				return plan.Decision{}, &AgentError{err}
@@ -212,7 +212,7 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 		}
 	}
 	if a.o.Agent.Agent == nil || stopped || dec.Failed != nil {
-		return d, nil
+		return d, nil //nolint:nilerr // the error is in the decision
 	}
 	if res != nil {
 		f.Issue.Labels = res.Labels // includes the labels that the rules add

@@ -122,7 +122,8 @@ func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, err
 		dec, err = decider{a}.decide(ctx)
 		if why := a.readsAgain(dec, err); why != "" {
 			if rec.attempt, err = again(ctx, a, dec); err != nil {
-				return rep, rep.notReadAgain(why, err)
+				err = rep.notReadAgain(why, err)
+				return rep, err
 			}
 			rep.ReadAgain, rep.IssueURL, rep.Title = why, rec.d.Issue.URL, rec.d.Issue.Title
 			dec, err = decider{rec.attempt}.decide(ctx)

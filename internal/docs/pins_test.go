@@ -38,11 +38,11 @@ func TestPins(t *testing.T) {
 			for _, m := range uses.FindAllStringSubmatch(line, -1) {
 				count++
 				own := ours.MatchString(m[1]) || strings.HasPrefix(m[1], "./")
-				if !own && !(pinned.MatchString(m[1]) && versioned.MatchString(m[2])) {
+				if !own && (!pinned.MatchString(m[1]) || !versioned.MatchString(m[2])) {
 					t.Errorf("%s:%d: %s is not pinned: want a commit with # and its version", name, n+1, m[1])
 				}
 			}
-			if m := install.FindStringSubmatch(line); m != nil && !strings.HasPrefix(m[1], "v") {
+			if m := install.FindStringSubmatch(line); len(m) > 1 && !strings.HasPrefix(m[1], "v") {
 				t.Errorf("%s:%d: @%s is not a version", name, n+1, m[1])
 			}
 		}

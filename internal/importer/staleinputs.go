@@ -118,7 +118,7 @@ func (in *inputs) spellings(name string, inputs ...string) []string {
 	switch {
 	case staleversions.Accents(in.source.version):
 		return []string{name}
-	case plain == strings.ToLower(name):
+	case plain == strings.ToLower(name): //nolint:gocritic // without folding, as the original compares
 		in.add(general("actions/stale ignores accents in names of labels and milestones; Foreman does not."))
 		return []string{name}
 	}
@@ -196,7 +196,7 @@ func (in *inputs) label(otherwise, input string) string {
 	if in.findings = append(in.findings, bad...); len(bad) > 0 {
 		return otherwise
 	}
-	if plain := staleversions.Plain(name); plain != strings.ToLower(name) && !staleversions.Accents(in.source.version) {
+	if plain := staleversions.Plain(name); plain != strings.ToLower(name) && !staleversions.Accents(in.source.version) { //nolint:gocritic // without folding, as the original compares
 		in.add(lost(n, "actions/stale ignores accents, so an issue with the label %s counts as well; for Foreman it does not", quoted(plain)))
 	}
 	return name

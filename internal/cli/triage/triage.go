@@ -137,7 +137,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	res, err := event.Run(ctx, s)
 	res.Described = o.Event.Draft != nil
-	err, hinted := lookupHint(err, s.Offline)
+	hinted, err := lookupHint(err, s.Offline)
 	err = failure.Classify(err)
 	if command.ExitCode(err) == command.ExitUsage || err != nil && res.Report.By == "" && !o.JSON {
 		// Nothing was decided: there is no report worth printing.
@@ -157,11 +157,11 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // lookupHint adds advice to the error of a rule whose lookup failed. hinted is true if it did.
-func lookupHint(err error, offline bool) (with error, hinted bool) {
+func lookupHint(err error, offline bool) (hinted bool, with error) {
 	if err == nil || !offline || !strings.Contains(err.Error(), triage.ErrNeedsHost.Error()) {
-		return err, false
+		return false, err
 	}
-	return fmt.Errorf("%w\nThe payload does not identify the issue: name it as OWNER/REPO#N or by its address, with GITHUB_TOKEN set", err), true
+	return true, fmt.Errorf("%w\nThe payload does not identify the issue: name it as OWNER/REPO#N or by its address, with GITHUB_TOKEN set", err)
 }
 
 // withGrants adds the permissions to grant to the error of a call that lacks a permission.

@@ -47,7 +47,7 @@ var (
 	integers = map[Version]*regexp.Regexp{
 		3: regexp.MustCompile(`^([-+]?)(?:0b([01_]+)|0x([0-9a-fA-F_]+)|0([0-7_]+)|([1-9][0-9_]*|0))$`),
 		4: regexp.MustCompile(`^([-+]?)(?:0b([01_]+)|0x([0-9a-fA-F_]+)|0o([0-7_]+)|([0-9][0-9_]*))$`),
-		5: regexp.MustCompile(`^([-+]?)(?:($.)|($.)|($.)|([0-9]+))$`),
+		5: regexp.MustCompile(`^([-+]?)(?:($.)|($.)|($.)|([0-9]+))$`), //nolint:gocritic // the first three groups never match
 	}
 	unsigned = regexp.MustCompile(`^(?:0x([0-9a-fA-F]+)|0o([0-7]+))$`) // version 5
 	sixty    = regexp.MustCompile(`^([-+]?)([1-9][0-9_]*|0)((?::[0-5]?[0-9])+)(\.[0-9_]*)?$`)
@@ -80,7 +80,7 @@ func (v Version) number(s string) (f float64, ok bool) {
 		return sexagesimal(m)
 	}
 	switch m := infinite.FindStringSubmatch(s); {
-	case m != nil && m[1] == "-":
+	case len(m) > 1 && m[1] == "-":
 		return math.Inf(-1), true
 	case m != nil:
 		return math.Inf(1), true

@@ -3,6 +3,7 @@ package staleversions
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -21,7 +22,7 @@ func Plain(name string) string {
 	var b strings.Builder
 	for _, r := range letters.Replace(strings.ToLower(name)) {
 		if r < 0x180 {
-			r = []rune(norm.NFD.String(string(r)))[0]
+			r, _ = utf8.DecodeRuneInString(norm.NFD.String(string(r)))
 		}
 		if !mark(r) {
 			b.WriteRune(r)

@@ -55,14 +55,14 @@ func Explain(list []rules.RuleWhy, room int) string {
 func ruleText(r rules.RuleWhy) string {
 	var b strings.Builder
 	sign, why := "-", "does not fire"
-	switch {
-	case r.Outcome == rules.Failed:
+	switch r.Outcome {
+	case rules.Failed:
 		sign, why = "!", "fails, so it does nothing: "+line(r.Error)
-	case r.Outcome == rules.Unknown:
+	case rules.Unknown:
 		sign, why = "?", "is unknown, so it does nothing: "+line(r.Error)
-	case r.Outcome == rules.Matched:
+	case rules.Matched:
 		sign, why = "+", "fires"
-	case r.Outcome == rules.Cut:
+	case rules.Cut:
 		why = "does not fire: an earlier rule stops"
 	}
 	fmt.Fprintf(&b, "%s %s  %s\n", sign, r.ID, why)

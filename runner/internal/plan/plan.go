@@ -173,7 +173,7 @@ func judge(in Input, before Plan) Plan {
 	p := Plan{issue: in.Issue, policy: in.Policy, Steps: make([]Step, 0, len(in.Decision.Message.Actions))}
 	ended, apart := false, before.apart()
 	for i, a := range in.Decision.Message.Actions {
-		if before.Steps != nil && before.Steps[i].Grouped() && apart[before.Steps[i].Source.Rule] {
+		if i < len(before.Steps) && before.Steps[i].Grouped() && apart[before.Steps[i].Source.Rule] {
 			ended = ended || before.Steps[i].Unknown
 			p.Steps = append(p.Steps, before.Steps[i])
 			continue

@@ -60,10 +60,10 @@ func TestReview(t *testing.T) {
 		made := c.plan()
 		seen, needs := c.seen(t, made)
 		reviewed := Review(made, c.attempt, seen)
-		if again := Review(made, c.attempt, seen); !reflect.DeepEqual(reviewed, again) {
+		if again := Review(made, c.attempt, seen); !reflect.DeepEqual(reviewed, again) { //nolint:govet // the errors are the same values
 			t.Errorf("the second review differs:\n%s\nand\n%s", showReview(reviewed), showReview(again))
 		}
-		if !reflect.DeepEqual(made, readReview(t, a).plan()) {
+		if !reflect.DeepEqual(made, readReview(t, a).plan()) { //nolint:govet // the errors are the same values
 			t.Error("the review changed the plan that it was given")
 		}
 		for i := range c.unread {

@@ -212,7 +212,7 @@ func ofTexts(n ast.Node) bool { return n.Type() == reflect.TypeFor[[]string]() }
 // operator and the two values. A missing value is equal only to another one; all other comparisons
 // with it are false. The error is a [facts.UnknownError].
 func Compare(args ...any) (any, error) {
-	operator, left, right := args[1].(string), args[2], args[3]
+	operator, left, right := args[1].(string), args[2], args[3] //nolint:forcetypeassert // the compiler checked the types
 	switch operator {
 	case "==":
 		return runtime.Equal(left, right), nil
@@ -238,11 +238,11 @@ func Compare(args ...any) (any, error) {
 	case "in":
 		return runtime.In(left, right), nil
 	case "contains":
-		return strings.Contains(left.(string), right.(string)), nil
+		return strings.Contains(left.(string), right.(string)), nil //nolint:forcetypeassert // the compiler checked the types
 	case "startsWith":
-		return strings.HasPrefix(left.(string), right.(string)), nil
+		return strings.HasPrefix(left.(string), right.(string)), nil //nolint:forcetypeassert // the compiler checked the types
 	}
-	return strings.HasSuffix(left.(string), right.(string)), nil
+	return strings.HasSuffix(left.(string), right.(string)), nil //nolint:forcetypeassert // the compiler checked the types
 }
 
 // hasEmpty reports whether a list or the keys of a table contain a missing or an empty value. Whoever

@@ -25,8 +25,8 @@ ARG VERSION
 # The repository that "foreman init" and the image name.
 ARG REPOSITORY=org/foreman-action
 # A scratch image has no /tmp and no certificates, so this step adds both to the program.
-RUN go build -trimpath -ldflags "-s -w -X github.com/org/foreman-action/internal/cli.buildVersion=${VERSION} \
-      -X github.com/org/foreman-action/internal/cli.buildRepository=${REPOSITORY}" -o /out/foreman . \
+RUN go build -trimpath -ldflags "-s -w -X github.com/org/foreman-action/internal/cli/image.buildVersion=${VERSION} \
+      -X github.com/org/foreman-action/internal/cli/image.buildRepository=${REPOSITORY}" -o /out/foreman ./cmd/action \
  && mkdir -p /out/etc/ssl/certs /out/tmp \
  && chmod 1777 /out/tmp \
  && cp -L /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/ca-certificates.crt

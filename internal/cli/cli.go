@@ -3,8 +3,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -46,23 +44,7 @@ func Main(ctx context.Context, env process.Env, args []string) int {
 			args = []string{"action"}
 		}
 	}
-	root := commands(env)
-	root.SetArgs(args)
-	root.SetIn(env.Stdin)
-	root.SetOut(env.Stdout)
-	root.SetErr(env.Stderr)
-	err := root.ExecuteContext(ctx)
-	// Log and help writers drop the error of a write, so it is reported here.
-	if werr := out.Err(); werr != nil && (err == nil || errors.Is(err, werr)) {
-		err = command.Failed(fmt.Errorf("write to standard output: %w", werr))
-	}
-	if _, reported := errors.AsType[*command.ReportedError](err); err != nil && !reported {
-		fmt.Fprintf(env.Stderr, "foreman: %v\n", err)
-	}
-	if err != nil && ctx.Err() != nil {
-		return command.ExitInterrupted
-	}
-	return command.ExitCode(err)
+	return group.Execute(ctx, env, out, commands(env), args)
 }
 
 // Commands returns the command table for generating the manual. The caller must not run the

@@ -64,6 +64,7 @@ func ruleText(r rules.RuleWhy) string {
 		sign, why = "+", "fires"
 	case rules.Cut:
 		why = "does not fire: an earlier rule stops"
+	case rules.NotListed, rules.False, rules.Later:
 	}
 	fmt.Fprintf(&b, "%s %s  %s\n", sign, r.ID, why)
 	if r.Why != nil {

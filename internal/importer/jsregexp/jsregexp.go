@@ -62,7 +62,7 @@ func Translate(src, flags string) (string, []Problem) {
 		}
 	}
 	for i := range t.found {
-		// In a class, the flag v allows what is a mistake without it.
+		// In a class, the flag v permits syntax that is a mistake without it.
 		t.found[i].Fails = t.found[i].Fails && !strings.ContainsRune(flags, 'v')
 	}
 	return out, t.found

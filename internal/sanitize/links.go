@@ -94,6 +94,11 @@ func trimSentence(s string) string {
 	return strings.TrimRight(s, ".,:;!?'*_~]")
 }
 
+// afterName is punctuation that may follow a host at the end of an address. After it, or after the
+// host, there may also be "]", "|" and ">", which no host contains (URL Standard, "forbidden domain
+// code point"), and anything after these.
+const afterName = ".,:;!?'\"*_~)"
+
 // hostOf returns the host at the start of s, the text after a scheme, in its ASCII form. It returns
 // "" if the authority contains anything but a name, a port and the punctuation that ends the text.
 // User information, escapes, entities and quotes could hide the host that a browser would open.
@@ -101,7 +106,11 @@ func hostOf(s string) string {
 	if end := strings.IndexAny(s, "/?#"); end >= 0 {
 		s = s[:end]
 	} else {
-		s = strings.TrimRight(s, ".,:;!?'\"*_~)]|`>")
+		name := strings.TrimRight(s, afterName+"]|>`")
+		if strings.HasPrefix(strings.TrimLeft(s[len(name):], afterName), "`") {
+			return "" // GitHub and browsers take this backtick as a part of the name
+		}
+		s = name
 	}
 	host, port, _ := strings.Cut(s, ":")
 	plainRune := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' || r == '-' }

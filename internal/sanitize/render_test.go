@@ -104,7 +104,10 @@ func leads(address string, allow func(host string) bool) bool {
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return true
+		_, rest, _ := strings.Cut(address, "://")
+		authority, _, _ := strings.Cut(rest, "/")
+		// No browser opens a host with one of these: URL Standard, "forbidden domain code point".
+		return !regexp.MustCompile("^[^@?#]*%(5D|7C|3E)[^@?#]*$").MatchString(authority)
 	}
 	if u.Scheme == "" && u.Host == "" {
 		return false // a page of the same host
@@ -353,6 +356,7 @@ func FuzzRendered(f *testing.F) {
 		"https://example.com:" + strings.Repeat("0", 1100) + "@evil.example/x", "\\`<image src=\"//evil.example/x.png\">`", "<div>\n\u00a0\n```\n\n```\nx", "<b>\u00a0\n```\n\n```\nx",
 		"<details>\n`<p =\"><p title=\">`", "<div =\"><!--\">", "<div a==\"><!--\">", "<div><!-- --!><b title=\"-->", "<div><svg><![CDATA[>", "<div><xmp/x>", "- ```\n  <\n> @a\n<x>\nx- ```\n  ```", "<0@000000>", "a><!-- --!><b title=\"-->",
 		"https://example.com\"@evil.example [x](https://example.com\"@evil.example/) https://example.com`@evil.example` (https://example.com)x.evil.example",
+		"https://example.com` @octocat `", "https://example.com]` https://example.com|` https://example.com.` <https://example.com>`",
 	} {
 		f.Add(s)
 	}

@@ -22,11 +22,9 @@ RUN go build -trimpath \
 
 COPY . .
 ARG VERSION
-# The repository that "foreman init" and the image name.
-ARG REPOSITORY=org/foreman-action
 # A scratch image has no /tmp and no certificates, so this step adds both to the program.
-RUN go build -trimpath -ldflags "-s -w -X github.com/org/foreman-action/internal/cli/image.buildVersion=${VERSION} \
-      -X github.com/org/foreman-action/internal/cli/image.buildRepository=${REPOSITORY}" -o /out/foreman ./cmd/action \
+RUN go build -trimpath -ldflags "-s -w -X github.com/org/foreman-action/internal/cli/image.buildVersion=${VERSION}" \
+      -o /out/foreman ./cmd/action \
  && mkdir -p /out/etc/ssl/certs /out/tmp \
  && chmod 1777 /out/tmp \
  && cp -L /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/ca-certificates.crt
@@ -34,6 +32,7 @@ RUN go build -trimpath -ldflags "-s -w -X github.com/org/foreman-action/internal
 FROM scratch
 ARG VERSION
 ARG REVISION
+# The repository that the image names.
 ARG REPOSITORY=org/foreman-action
 LABEL org.opencontainers.image.title="foreman" \
       org.opencontainers.image.description="Agents decide. Foreman acts: issue events become ordered, guarded writes." \

@@ -31,20 +31,14 @@ var (
 // the name of a validator, Main runs that validator. Only Stdout and Stderr of the environment must
 // be set; Main sets the version from the build.
 func Main(ctx context.Context, env process.Env, args []string) int {
-	env = env.Complete()
 	env.Version, env.Repository = command.Version(buildVersion), buildRepository
-	out := process.NewOutput(env.Stdout)
-	env.Stdout = out
 	if named := validate.Arguments(env.Program); named != nil {
 		args = append(named, args...)
 	}
-	if len(args) == 0 {
-		args = []string{} // nil would make cobra read the process's arguments
-		if env.Getenv("GITHUB_ACTIONS") == "true" {
-			args = []string{"action"}
-		}
+	if len(args) == 0 && env.Complete().Getenv("GITHUB_ACTIONS") == "true" {
+		args = []string{"action"}
 	}
-	return group.Execute(ctx, env, out, commands(env), args)
+	return group.Execute(ctx, env, commands, args)
 }
 
 // Commands returns the command table for generating the manual. The caller must not run the
@@ -53,16 +47,7 @@ func Commands() *cobra.Command { return commands(process.Env{}.Complete()) }
 
 // commands returns the command table.
 func commands(env process.Env) *cobra.Command {
-	root := group.Complete(&cobra.Command{
-		Use:           "foreman",
-		Short:         "Agents decide, Foreman acts: guarded triage of GitHub issues that looks before it repeats a write",
-		Version:       env.Version,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}, env)
-	root.SetFlagErrorFunc(group.FlagError)
-	root.AddCommand(action.Command(env), triage.Command(env), rules.Command(env), agent.Command(env), start.Command(env),
+	return group.Root(env, "Agents decide, Foreman acts: guarded triage of GitHub issues that looks before it repeats a write",
+		action.Command(env), triage.Command(env), rules.Command(env), agent.Command(env), start.Command(env),
 		validate.Command(env), schema.Command(env), tool.Command(env), build.Command(env))
-	group.Help(root)
-	return root
 }

@@ -11,10 +11,24 @@ import (
 	"github.com/org/foreman-action/internal/command"
 )
 
-// Execute runs the command of a table that args name, and returns the exit code. It prints the error
-// that is not reported yet. out is the environment's Stdout.
-func Execute(ctx context.Context, env process.Env, out *process.Output, root *cobra.Command, args []string) int {
-	root.SetArgs(args)
+// Root returns the command table of a program named foreman.
+func Root(env process.Env, short string, commands ...*cobra.Command) *cobra.Command {
+	root := Complete(&cobra.Command{Use: "foreman", Short: short, Version: env.Version, SilenceErrors: true, SilenceUsage: true}, env)
+	root.SetFlagErrorFunc(FlagError)
+	root.AddCommand(commands...)
+	Help(root)
+	return root
+}
+
+// Execute runs the command of a table that args name, without the program's name, and returns the
+// exit code. It prints the error that is not reported yet. Only Stdout and Stderr of the environment
+// must be set.
+func Execute(ctx context.Context, env process.Env, table func(process.Env) *cobra.Command, args []string) int {
+	env = env.Complete()
+	out := process.NewOutput(env.Stdout)
+	env.Stdout = out
+	root := table(env)
+	root.SetArgs(append([]string{}, args...)) // nil would make cobra read the process's arguments
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)

@@ -16,28 +16,21 @@ import (
 	"github.com/org/foreman-action/internal/command"
 )
 
-// Set by the linker of the image.
-var (
-	buildVersion    string
-	buildRepository = "org/foreman-action" // repository that releases, and that workflows name
-)
+// buildVersion is set by the linker of the image.
+var buildVersion string
 
 // Main runs the command that args name, without the program's name, and returns the exit code.
 // Without arguments it runs the action.
 func Main(ctx context.Context, env process.Env, args []string) int {
-	env = env.Complete()
-	env.Version, env.Repository = command.Version(buildVersion), buildRepository
-	out := process.NewOutput(env.Stdout)
-	env.Stdout = out
+	env.Version = command.Version(buildVersion)
 	if len(args) == 0 {
 		args = []string{"action"}
 	}
-	root := group.Complete(&cobra.Command{
-		Use: "foreman", Short: "The action of Foreman, and its commands for rules and agents",
-		Version: env.Version, SilenceErrors: true, SilenceUsage: true,
-	}, env)
-	root.SetFlagErrorFunc(group.FlagError)
-	root.AddCommand(action.Command(env), triage.Command(env), rules.Command(env), agent.Command(env))
-	group.Help(root)
-	return group.Execute(ctx, env, out, root, args)
+	return group.Execute(ctx, env, commands, args)
+}
+
+// commands returns the command table.
+func commands(env process.Env) *cobra.Command {
+	return group.Root(env, "The action of Foreman, and its commands for rules and agents",
+		action.Command(env), triage.Command(env), rules.Command(env), agent.Command(env))
 }

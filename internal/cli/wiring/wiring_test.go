@@ -216,12 +216,3 @@ tool write_json_file: {"path":"a'b"}
 		t.Errorf("%v, got\n%s\nwant\n%s", err, out, want)
 	}
 }
-
-// TestDockerignore checks that the image's build context contains the Markdown files of this
-// package. Other Markdown is excluded, and a build without them would not fail.
-func TestDockerignore(t *testing.T) {
-	t.Parallel()
-	if text := read(t, "../../..", ".dockerignore"); !strings.Contains(text, "\n**/*.md\n!internal/cli/wiring/files/**/*.md\n") {
-		t.Error(".dockerignore leaves out the texts of this package")
-	}
-}

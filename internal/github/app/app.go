@@ -17,6 +17,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/github/rest"
 )
 
 const (
@@ -35,8 +36,12 @@ type Options struct {
 	// Permissions are the permissions of the installation tokens; nil: issues: write, contents:
 	// read and metadata: read.
 	Permissions map[string]string
-	// GitHub configures the connection to GitHub; its Token and Tokens are ignored.
+	// GitHub configures the connection to GitHub; its Token and Tokens are ignored. Its Hold is that
+	// of the installation.
 	GitHub github.Options
+	// Hold is that of the App itself, with which it requests tokens; nil: none. It must be another
+	// one than the installation's, because the probe of the installation may need a token.
+	Hold *rest.Hold
 }
 
 // An App is a GitHub App. It is safe for concurrent use.
@@ -67,6 +72,7 @@ func New(o Options) (*App, error) {
 		a.now = time.Now
 	}
 	via := o.GitHub
+	via.Hold = o.Hold
 	via.Token, via.Tokens = "", &signer{id: o.ID, key: key, now: a.now}
 	if a.client, err = github.NewApp(via); err != nil {
 		return nil, fmt.Errorf("github app: %w", err)

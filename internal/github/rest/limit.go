@@ -31,6 +31,13 @@ func limitWait(r *reply, now time.Time, n int) (time.Duration, bool) {
 	return secondaryWait << min(n, 8), true
 }
 
+// ofAccount reports whether a limit applies to all requests of the account. A spent limit of the
+// search or of the GraphQL API does not.
+func ofAccount(r *reply) bool {
+	resource := r.Header.Get("X-Ratelimit-Resource")
+	return resource == "" || resource == "core" || !r.answer.Spent || r.answer.RetryAfter != nil
+}
+
 func limited(r *reply) bool {
 	if r.graphQL && r.answer.ownLimit() {
 		return false // the caller may use the REST API instead

@@ -47,6 +47,9 @@ type Options struct {
 	// MaxWait bounds how long one call may wait, in total, for rate limits and
 	// between tries; 0 means 90 seconds.
 	MaxWait time.Duration
+	// Hold delays all requests of the account while GitHub limits it. Nil: each request waits for
+	// its own limits only.
+	Hold *Hold
 	// Log gets a debug record for each request and a warning for each wait; nil
 	// discards.
 	Log *slog.Logger

@@ -46,12 +46,13 @@ type transport struct {
 	log       *slog.Logger
 	left      atomic.Int64 // see [Caller.Left]
 	rate      *rate
+	hold      *Hold // nil: each request waits for its own limits only
 }
 
 func newTransport(o Options) *transport {
 	t := &transport{
 		rate: &rate{}, base: o.Transport, token: o.Token, tokens: o.Tokens, tokenName: o.TokenName, now: o.Now, sleep: o.Sleep,
-		timeout: o.RequestTimeout, maxWait: o.MaxWait, log: o.Log,
+		timeout: o.RequestTimeout, maxWait: o.MaxWait, log: o.Log, hold: o.Hold,
 	}
 	if t.base == nil {
 		t.base = roundtrip.New()
@@ -143,20 +144,15 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 func (t *transport) persist(req *http.Request, ex *exchange) (*reply, error) {
 	refused, renewed := "", false
 	for limits, failures := 0, 0; ; {
-		r, err := t.once(req, refused)
-		if r != nil && ex.graphQL {
-			r.graphQL = true
-			r.readErrors(t.now())
-		}
+		r, wait, limited, err := t.try(req, ex, refused, limits)
 		if r != nil && r.StatusCode == http.StatusUnauthorized && t.tokens != nil && !renewed {
 			refused, renewed = r.token, true // the token has expired, so GitHub has executed nothing
 			continue
 		}
-		wait, limited := limitWait(r, t.now(), limits)
 		if limited {
 			limits++
 			if left := t.maxWait - *ex.spent; wait > left {
-				return nil, &unsentError{&LimitError{Wait: wait, Left: left, Err: r.answer}}
+				return nil, t.limitError(wait, left, r.answer)
 			}
 		} else {
 			failures++
@@ -172,6 +168,63 @@ func (t *transport) persist(req *http.Request, ex *exchange) (*reply, error) {
 			return nil, &unsentError{fmt.Errorf("waiting to repeat the request: %w", err)}
 		}
 	}
+}
+
+// try sends a request once, as soon as the account's hold permits it. limited reports whether
+// GitHub refused the request because of a rate limit, and wait how long GitHub asks to wait. limits
+// is the number of earlier refusals of the request.
+func (t *transport) try(req *http.Request, ex *exchange, refused string, limits int) (r *reply, wait time.Duration, limited bool, err error) {
+	leave, err := t.enter(req, ex)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	defer func() { leave(r != nil && !limited && r.StatusCode != http.StatusUnauthorized) }()
+	r, err = t.once(req, refused)
+	if r != nil && ex.graphQL {
+		r.graphQL = true
+		r.readErrors(t.now())
+	}
+	wait, limited = limitWait(r, t.now(), max(limits, t.hold.limited()))
+	if limited && ofAccount(r) {
+		t.hold.limit(ex.write, t.now(), wait, r.answer)
+	}
+	return r, wait, limited, err
+}
+
+// enter waits until the account's hold permits a request. The caller calls leave with the outcome:
+// whether GitHub answered without a limit.
+func (t *transport) enter(req *http.Request, ex *exchange) (leave func(answered bool), err error) {
+	ctx := req.Context()
+	for {
+		e := t.hold.enter(t.now(), ex.write)
+		left := t.maxWait - *ex.spent
+		switch {
+		case e.leave != nil:
+			return e.leave, nil
+		case e.wait > left:
+			return nil, t.limitError(e.wait, left, e.cause)
+		case e.probe != nil:
+			start := t.now()
+			select {
+			case <-e.probe:
+			case <-ctx.Done():
+				err = ctx.Err()
+			}
+			*ex.spent += t.now().Sub(start)
+		default:
+			*ex.spent += e.wait
+			err = t.sleep(ctx, e.wait)
+		}
+		if err != nil {
+			return nil, &unsentError{fmt.Errorf("waiting for the end of GitHub's limit: %w: %w", errNotSent, err)}
+		}
+	}
+}
+
+// limitError returns the error of a request that may not wait as long as GitHub asks. wait counts
+// from now.
+func (t *transport) limitError(wait, left time.Duration, cause error) error {
+	return &unsentError{&LimitError{Wait: wait, Until: t.hold.Until(t.now()), Left: left, Err: cause}}
 }
 
 // cause returns why a request is retried, for the log. It returns only the type of an error,

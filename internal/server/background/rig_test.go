@@ -21,6 +21,7 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/internal/server/background"
 	"github.com/org/foreman-action/internal/server/dispatch"
 	"github.com/org/foreman-action/internal/server/executor"
@@ -57,6 +58,7 @@ type rig struct {
 	config  string
 	host    *hosts
 	slow    time.Duration             // how long GitHub takes for a call
+	hold    *rest.Hold                // of the account; nil: none
 	onWrite func(*http.Request) error // called before GitHub receives a write
 	journal memory.Journal
 	store   memory.Store
@@ -64,6 +66,7 @@ type rig struct {
 	logged  strings.Builder
 	mu      sync.Mutex
 	seen    []observe.Observation
+	sent    []string // the methods of the requests to GitHub, when they begin
 }
 
 // inBubble runs a test on a rig with everything in memory.
@@ -152,6 +155,18 @@ func (r *rig) log() string {
 	return r.logged.String()
 }
 
+// requests counts the requests to GitHub that have begun, and the writes among them.
+func (r *rig) requests() (all, writes int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, method := range r.sent {
+		if method != http.MethodGet {
+			writes++
+		}
+	}
+	return len(r.sent), writes
+}
+
 // observed counts the observed events of a kind that have a status.
 func (r *rig) observed(event observe.Event, status string) int {
 	r.mu.Lock()
@@ -173,7 +188,7 @@ func (r *rig) settings(_ context.Context, name, _ string) (executor.Settings, er
 	if err != nil {
 		return executor.Settings{}, err
 	}
-	host, err := github.New(github.Options{BaseURL: "http://github.test", Token: token, Transport: direct{r}})
+	host, err := github.New(github.Options{BaseURL: "http://github.test", Token: token, Transport: direct{r}, Hold: r.hold})
 	return executor.Settings{Config: c, Host: runner.HostOf(host), Identity: "bot"}, err
 }
 
@@ -304,6 +319,9 @@ type direct struct{ r *rig }
 
 func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
 	r := d.r
+	r.mu.Lock()
+	r.sent = append(r.sent, req.Method)
+	r.mu.Unlock()
 	if r.slow > 0 {
 		select {
 		case <-req.Context().Done():

@@ -41,14 +41,14 @@ type transports func(repo string) http.RoundTripper
 
 // newAccount returns the account of a configuration. It calls GitHub only to find the login of an
 // App that has no configured login.
-func newAccount(ctx context.Context, o Options, via transports) (*account, error) {
+func newAccount(ctx context.Context, o Options, l *limits, via transports) (*account, error) {
 	identity := o.Settings.Identity
 	if o.Settings.Offline() {
 		return &account{login: identity.User, id: "nobody", offline: true}, nil
 	}
 	a, err := newClients(identity, github.Options{
 		BaseURL: identity.APIURL, UserAgent: "foremand/" + o.Version, RequestTimeout: identity.Timeout.Duration(), Log: o.Log,
-	}, via)
+	}, l, via)
 	if err != nil || identity.User != "" {
 		return a, err
 	}
@@ -59,9 +59,9 @@ func newAccount(ctx context.Context, o Options, via transports) (*account, error
 }
 
 // newClients returns an account with the clients of an identity. It makes no calls.
-func newClients(i serverconfig.Identity, o github.Options, via transports) (*account, error) {
+func newClients(i serverconfig.Identity, o github.Options, l *limits, via transports) (*account, error) {
 	if i.App == nil {
-		o.Token, o.Transport = string(i.Token), via("")
+		o.Token, o.Transport, o.Hold = string(i.Token), via(""), l.of(i.User)
 		client, err := github.New(o)
 		return &account{login: i.User, id: "token of " + strings.ToLower(i.User), shared: client}, err
 	}
@@ -72,18 +72,25 @@ func newClients(i serverconfig.Identity, o github.Options, via transports) (*acc
 			return nil, fmt.Errorf("identity.app: read the private key: %w", err)
 		}
 	}
+	id := fmt.Sprintf("app %d", i.App.ID)
+	itself := l.of(id)
+	if i.App.Installation != 0 {
+		id += fmt.Sprintf(" installation %d", i.App.Installation)
+	}
 	appFor := func(repo string) (*app.App, error) {
 		o := o
 		o.Transport = via(repo)
-		return app.New(app.Options{ID: strconv.FormatInt(i.App.ID, 10), Key: key, Installation: i.App.Installation, GitHub: o})
+		switch owner, _, _ := strings.Cut(repo, "/"); {
+		case i.App.Installation != 0:
+			o.Hold = l.of(id)
+		case owner != "":
+			o.Hold = l.of(owner)
+		}
+		return app.New(app.Options{ID: strconv.FormatInt(i.App.ID, 10), Key: key, Installation: i.App.Installation, GitHub: o, Hold: itself})
 	}
 	a, err := appFor("")
 	if err != nil {
 		return nil, err
-	}
-	id := fmt.Sprintf("app %d", i.App.ID)
-	if i.App.Installation != 0 {
-		id += fmt.Sprintf(" installation %d", i.App.Installation)
 	}
 	return &account{login: i.User, id: id, app: a, appFor: appFor, byRepo: map[string]*github.Client{}}, nil
 }

@@ -15,6 +15,7 @@ import (
 type connections struct {
 	meter   *telemetry.Telemetry
 	github  *outage.Monitor // nil: GitHub is never called
+	limits  *limits
 	account *account
 	stores  database.Stores
 	queue   queue.Queue // the queue in stores, wrapped for metrics
@@ -22,8 +23,9 @@ type connections struct {
 
 // connect opens the services that the parts of a server use. polls returns the state of polling.
 func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *closers) (connections, error) {
+	limits := newLimits(o.Log)
 	meter, err := telemetry.New(ctx, telemetry.Options{
-		Version: o.Version, Endpoint: o.Settings.Telemetry.Endpoint, Polls: polls, Log: o.Log,
+		Version: o.Version, Endpoint: o.Settings.Telemetry.Endpoint, Polls: polls, Limits: limits.list, Log: o.Log,
 	})
 	if err != nil {
 		return connections{}, err
@@ -38,7 +40,7 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 		monitor = outage.New(outage.Options{Observe: meter.Observe, Log: o.Log})
 	}
 	measured := meter.Transport(nil)
-	account, err := newAccount(ctx, o, func(repo string) http.RoundTripper { return monitor.Transport(measured, repo) })
+	account, err := newAccount(ctx, o, limits, func(repo string) http.RoundTripper { return monitor.Transport(measured, repo) })
 	if err != nil {
 		return connections{}, err
 	}
@@ -48,5 +50,5 @@ func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *c
 	}
 	c.add(stores.Close)
 	q, err := meter.Queue(stores.Queue)
-	return connections{meter, monitor, account, stores, q}, err
+	return connections{meter, monitor, limits, account, stores, q}, err
 }

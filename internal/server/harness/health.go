@@ -24,10 +24,11 @@ type health struct {
 	agents     *managed.Supervisor // nil: the server starts no agents
 	polling    *activePoller
 	github     *outage.Monitor // nil: GitHub is never called
+	limits     *limits
 }
 
-// check returns the dependencies of the server by name, each with its error or nil. An outage of
-// GitHub is an [api.DegradedError], because events and agents are still served, and a restart of
+// check returns the dependencies of the server by name, each with its error or nil. An outage or a
+// limit of GitHub is an [api.DegradedError], because events and agents are still served, and a restart of
 // the server would not help.
 func (h health) check(ctx context.Context) map[string]error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
@@ -47,7 +48,7 @@ func (h health) check(ctx context.Context) map[string]error {
 	}
 	if h.github != nil {
 		all["github"] = nil
-		if err := h.github.Err(); err != nil {
+		if err := errors.Join(h.github.Err(), h.limits.err()); err != nil {
 			all["github"] = &api.DegradedError{Err: err}
 		}
 	}

@@ -39,6 +39,8 @@ type Options struct {
 	Exporter sdk.SpanExporter
 	// Polls returns the state of polling, for every scrape. Nil: this server does not poll.
 	Polls func() []Poll
+	// Limits returns the state of GitHub's limits, for every scrape. Nil: GitHub is never called.
+	Limits func() []Limit
 	// StatsFor is how long the counts of the queue are cached; 0: 5 seconds.
 	StatsFor time.Duration
 	Now      func() time.Time // nil: time.Now
@@ -78,6 +80,9 @@ func New(ctx context.Context, o Options) (*Telemetry, error) {
 	)
 	if o.Polls != nil {
 		registry.MustRegister(newPollCollector(o.Polls))
+	}
+	if o.Limits != nil {
+		registry.MustRegister(newLimitCollector(o.Limits, o.Now))
 	}
 	return &Telemetry{
 		o: o, registry: registry, metrics: newMetrics(registry, o.Version), tracer: newTracer(o.Exporter, o.Version, o.Log),

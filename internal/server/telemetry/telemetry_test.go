@@ -137,8 +137,11 @@ func (r *rig) live() {
 // TestMetrics compares all metrics with the golden file, after the events of live.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, telemetry.Options{Polls: func() []telemetry.Poll {
+	var r *rig
+	r = newRig(t, telemetry.Options{Polls: func() []telemetry.Poll {
 		return []telemetry.Poll{{Repo: "o/r", Success: time.Unix(1000, 5e8)}, {Repo: "o/new", Failures: 3}}
+	}, Limits: func() []telemetry.Limit {
+		return []telemetry.Limit{{Account: "mona", Until: r.clock.Now().Add(10 * time.Minute)}, {Account: "octo"}}
 	}})
 	r.live()
 	for _, o := range []observe.Observation{

@@ -1,0 +1,64 @@
+package harness
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/internal/server/telemetry"
+)
+
+// limits are the holds of GitHub's limits, one for each account: the login of a token, the App
+// itself, and each owner whose installation it uses. It is safe for concurrent use.
+type limits struct {
+	log *slog.Logger
+
+	mu     sync.Mutex
+	byName map[string]*rest.Hold
+}
+
+func newLimits(log *slog.Logger) *limits {
+	return &limits{log: log, byName: map[string]*rest.Hold{}}
+}
+
+// of returns the hold of an account.
+func (l *limits) of(account string) *rest.Hold {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	account = strings.ToLower(cmp.Or(account, "token"))
+	h := l.byName[account]
+	if h == nil {
+		h = rest.NewHold(account, l.log)
+		l.byName[account] = h
+	}
+	return h
+}
+
+// err returns the current limits as an error; nil: none.
+func (l *limits) err() error {
+	var errs []error
+	for _, one := range l.list() {
+		if !one.Until.IsZero() {
+			errs = append(errs, fmt.Errorf("GitHub limits the account %s until %s; decisions and polls wait, and continue by themselves", one.Account, one.Until.UTC().Format(time.DateTime)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// list returns the state of each account for telemetry, in the order of their names.
+func (l *limits) list() []telemetry.Limit {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var list []telemetry.Limit
+	for _, name := range slices.Sorted(maps.Keys(l.byName)) {
+		list = append(list, telemetry.Limit{Account: name, Until: l.byName[name].Until(time.Now())})
+	}
+	return list
+}

@@ -163,6 +163,7 @@ func TestReadAgainHalfDone(t *testing.T) {
 		{"comment", "issue.comments == 0", "{comment: {body: Thanks.}}, {add_label: docs}"},
 		{"state", `issue.state == "open"`, "{add_label: docs}, {close_issue: {}}, {comment: {body: Thanks.}}"},
 		{"removed label", `any_label("bug")`, "{remove_label: bug}, {add_label: docs}, {comment: {body: Thanks.}}"},
+		{"age of a removed label", `label_age("bug") >= duration("0s")`, "{remove_label: bug}, {comment: {body: Thanks.}}, {add_label: docs}"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -83,9 +83,16 @@ func Opening(i triage.Issue) Timeline {
 // is false if the change is older than the timeline. The timeline contains the names that labels had
 // then. If the label was renamed, its newest change is not an addition under its name. Then the
 // addition is that of the earlier name: the only name that was added last, although the issue has no
-// such label. unknown is the reason if a complete timeline has no such name, or more than one.
-func (p Timeline) Addition(label string, labels []string) (c Change, found bool, unknown string) {
-	last, found := p.Last(func(c Change) bool { return c.aboutLabel() && text.SameLabel(c.Label, label) })
+// such label. unknown is the reason if there is more than one such name, or none in a complete
+// timeline. The labels may be those of the time of the event, without Foreman's changes since. So
+// these neither remove the label nor add an earlier name. The zero time means that there are none.
+func (p Timeline) Addition(label string, labels []string, event time.Time) (c Change, found bool, unknown string) {
+	undone := func(c Change) bool {
+		return c.Ours && !event.IsZero() && !c.At.Before(event.Truncate(time.Second))
+	}
+	last, found := p.Last(func(c Change) bool {
+		return text.SameLabel(c.Label, label) && (c.Kind == "labeled" || c.Kind == "unlabeled" && !undone(c))
+	})
 	if found && last.Kind == "labeled" {
 		return last, true, ""
 	}
@@ -94,7 +101,7 @@ func (p Timeline) Addition(label string, labels []string) (c Change, found bool,
 		seen[text.LabelKey(l)] = true
 	}
 	for _, e := range slices.Backward(p.Changes) {
-		if !e.aboutLabel() || seen[text.LabelKey(e.Label)] {
+		if !e.aboutLabel() || undone(e) || seen[text.LabelKey(e.Label)] {
 			continue
 		}
 		if seen[text.LabelKey(e.Label)] = true; e.Kind == "labeled" {
@@ -104,10 +111,10 @@ func (p Timeline) Addition(label string, labels []string) (c Change, found bool,
 	switch {
 	case names == 1:
 		return c, true, ""
+	case names > 1: // each of them may be newer than the timeline's first change
+		return Change{}, false, "the timeline of the issue shows several labels that may be its earlier name"
 	case p.Partial:
 		return Change{}, false, ""
-	case names > 1:
-		return Change{}, false, "the timeline of the issue shows several labels that may be its earlier name"
 	}
 	return Change{}, false, "the timeline of the issue does not show when the label was added, which may have been renamed or have come with a transfer"
 }

@@ -216,7 +216,7 @@ func (r *run) addition(label string) (c facts.Change, found bool, p facts.Timeli
 	if _, _, p, err = r.newest(func(c facts.Change) bool { return c.Kind == "labeled" && text.SameLabel(c.Label, label) }); err != nil {
 		return c, false, p, err
 	}
-	c, found, why := p.Addition(label, r.facts.Issue.Labels)
+	c, found, why := p.Addition(label, r.facts.Issue.Labels, r.facts.Event.At)
 	if why != "" {
 		err = &facts.UnknownError{Reason: "the age of the label " + strconv.Quote(text.Quote(label)) + " is unknown: " + why}
 	}

@@ -97,7 +97,7 @@ func (m *mine) read(ctx context.Context, now triage.Issue, made plan.Plan) error
 		return nil
 	}
 	at := m.planned()
-	seen := plan.Snapshot{Issue: &now, Labels: m.reads.labels.known}
+	seen := plan.Snapshot{Issue: &now, Labels: m.reads.labels.Known}
 	for {
 		need := plan.Needs(made, at, seen)
 		if m.proven = need.Timeline || m.reads.timeline.read; m.proven || !need.Comments {

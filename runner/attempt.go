@@ -7,6 +7,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/labels"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
@@ -51,7 +52,7 @@ func newAttempt(s setup, d triage.Delivery, g *given, warn func(format string, a
 		since = d.Time()
 	}
 	if s.labels == nil {
-		s.labels = newLabels(s.o.Host.Repository)
+		s.labels = labels.New(s.o.Host.Repository)
 	}
 	if s.read != nil {
 		known := *s.read

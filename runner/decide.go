@@ -646,10 +646,10 @@ func (a decider) takesEffect(ctx context.Context, o effect.Outcome, asks bool, f
 	if !o.There || a.c.Policy.CreateLabels {
 		return true
 	}
-	if asks && a.reads.labels.find(ctx, a.d.Ref(), o.Name) != nil {
+	if asks && a.reads.labels.Find(ctx, a.d.Ref(), o.Name) != nil {
 		return false
 	}
-	label := a.reads.labels.known[text.Fold(o.Name)]
+	label := a.reads.labels.Known[text.Fold(o.Name)]
 	return label != "" && a.c.Policy.MayLabel(label)
 }
 

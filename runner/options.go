@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/internal/execute"
+	"github.com/org/foreman-action/runner/internal/labels"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -123,7 +124,7 @@ type setup struct {
 	tryOnly bool                    // the caller asks for a dry run
 	posted  *atomic.Pointer[string] // author of the comments that this Runner posted; never nil
 	settled time.Time               // time after which a write of an earlier attempt can no longer take effect
-	labels  *labels                 // labels of the repository, shared by all attempts; nil: each attempt looks them up itself
+	labels  *labels.Index           // labels of the repository, shared by all attempts; nil: each attempt looks them up itself
 	read    *reads                  // data that a first look at the issue has read; nil: there was no first look
 	saves   *saves                  // saves of a scheduled run that are confirmed at its end; nil: each save is confirmed immediately
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/labels"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
@@ -62,7 +63,7 @@ type reads struct {
 	reviews     *facts.Reviews
 	author      *facts.Author
 	contrib     contribution
-	labels      *labels
+	labels      *labels.Index
 }
 
 // freshTime is the maximum age of an issue that counts as just opened. It includes the time that a
@@ -403,8 +404,8 @@ func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Snapshot) erro
 		rec := r.RecordOrRebuild(ctx)
 		seen.Record = &rec
 	}
-	err := r.labels.find(ctx, r.d.Ref(), n.Labels...)
-	seen.Labels = r.labels.known
+	err := r.labels.Find(ctx, r.d.Ref(), n.Labels...)
+	seen.Labels = r.labels.Known
 	return err
 }
 

@@ -359,7 +359,7 @@ func review(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) rev
 		at.Began = j.Began
 	}
 	r.seen = a.reads.seen
-	r.seen.Labels, r.seen.Settled = a.reads.labels.known, r.seen.Issue != nil && !a.settled.After(a.d.Fetched)
+	r.seen.Labels, r.seen.Settled = a.reads.labels.Known, r.seen.Issue != nil && !a.settled.After(a.d.Fetched)
 	looks := &execute.Looks{Rest: a.settled.Sub(a.o.Clock.Now())}
 	for r.err == nil {
 		need := plan.Needs(p, at, r.seen)

@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/labels"
 	"github.com/org/foreman-action/runner/internal/schedule"
 	"github.com/org/foreman-action/triage"
 )
@@ -79,7 +80,7 @@ func (s *sweep) run(ctx context.Context) error {
 	case s.o.Host.Search == nil:
 		return errors.New("search for issues: the host cannot search")
 	}
-	s.labels = newLabels(s.o.Host.Repository)
+	s.labels = labels.New(s.o.Host.Repository)
 	if b := s.o.Memory.Batch; b != nil && !s.dry {
 		b.Defer()
 		s.saves = &saves{}

@@ -1,4 +1,4 @@
-package runner
+package labels
 
 import (
 	"context"
@@ -15,8 +15,6 @@ import (
 
 // A labelHost lists labels in pages of two, and logs the calls.
 type labelHost struct {
-	Repository
-
 	labels []string
 	closed bool // the list cannot be read
 	err    error
@@ -54,7 +52,7 @@ func TestLabels(t *testing.T) {
 	tests := []struct {
 		name   string
 		host   labelHost
-		ask    []string // each element has the names of one call of find, separated by spaces
+		ask    []string // each element has the names of one call of Find, separated by spaces
 		want   []string // the expected calls
 		absent []string
 	}{
@@ -76,14 +74,14 @@ func TestLabels(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			l := newLabels(&tt.host)
+			l := New(&tt.host)
 			for _, names := range tt.ask {
 				asked := strings.Fields(names)
-				if err := l.find(t.Context(), triage.Ref{}, asked...); err != nil {
+				if err := l.Find(t.Context(), triage.Ref{}, asked...); err != nil {
 					t.Fatal(err)
 				}
 				for _, name := range asked {
-					got, ok := l.known[strings.ToLower(name)]
+					got, ok := l.Known[strings.ToLower(name)]
 					if want := !slices.Contains(tt.absent, name); !ok || strings.EqualFold(got, name) != want || want && !slices.Contains(tt.host.labels, got) {
 						t.Errorf("%s: got %q, %t", name, got, ok)
 					}
@@ -100,10 +98,10 @@ func TestLabels(t *testing.T) {
 func TestLabelsFail(t *testing.T) {
 	t.Parallel()
 	host := &labelHost{labels: []string{"a", "b"}, err: errors.New("no")}
-	l := newLabels(host)
+	l := New(host)
 	for _, names := range [][]string{{"a"}, {"a", "b"}} {
-		if err := l.find(t.Context(), triage.Ref{}, names...); !errors.Is(err, host.err) || len(l.known) > 0 {
-			t.Errorf("%q: got %v, and %v is known", names, err, l.known)
+		if err := l.Find(t.Context(), triage.Ref{}, names...); !errors.Is(err, host.err) || len(l.Known) > 0 {
+			t.Errorf("%q: got %v, and %v is known", names, err, l.Known)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-package runner
+// Package labels looks up labels of a repository with few calls.
+package labels
 
 import (
 	"context"
@@ -10,16 +11,25 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// labels looks up which labels a repository has. It asks for each label once. One call lists a
+// A Host reads the labels of a repository.
+type Host interface {
+	// Label returns the repository's spelling of a label, or [triage.ErrNotFound].
+	Label(ctx context.Context, ref triage.Ref, name string) (string, error)
+	// LabelPage returns a page of the labels, beginning with 1, and the number of the last page. The
+	// error is [triage.ErrNotFound] if the labels cannot be listed.
+	LabelPage(ctx context.Context, ref triage.Ref, page int) (names []string, last int, err error)
+}
+
+// An Index looks up which labels a repository has. It asks for each label once. One call lists a
 // hundred labels, or looks up one. So the list is used as soon as a second label is needed; further
 // pages are read only if that takes fewer calls than looking up the remaining labels. It must be
 // used by one goroutine only.
-type labels struct {
-	host Repository
-
-	// known maps the folded name of a label to the repository's spelling, or to "" if the
+type Index struct {
+	// Known maps the folded name of a label to the repository's spelling, or to "" if the
 	// repository does not have the label.
-	known    map[string]string
+	Known map[string]string
+
+	host     Host
 	looked   int      // number of single look-ups
 	listed   []string // the labels of the pages that were read
 	pages    int      // number of pages that were read
@@ -27,10 +37,11 @@ type labels struct {
 	unlisted bool     // the repository's list cannot be read
 }
 
-func newLabels(host Repository) *labels { return &labels{host: host, known: map[string]string{}} }
+// New returns an index in which no label is known yet.
+func New(host Host) *Index { return &Index{host: host, Known: map[string]string{}} }
 
-// find looks up every name that is not known yet. ref names the repository.
-func (l *labels) find(ctx context.Context, ref triage.Ref, names ...string) error {
+// Find looks up every name that is not known yet. ref names the repository.
+func (l *Index) Find(ctx context.Context, ref triage.Ref, names ...string) error {
 	for {
 		missing := l.missing(names)
 		var err error
@@ -49,18 +60,18 @@ func (l *labels) find(ctx context.Context, ref triage.Ref, names ...string) erro
 }
 
 // missing returns the names that need a call, without duplicates.
-func (l *labels) missing(names []string) []string {
+func (l *Index) missing(names []string) []string {
 	var list []string
 	for _, name := range names {
 		key := text.Fold(name)
-		if _, ok := l.known[key]; ok || slices.ContainsFunc(list, func(s string) bool { return text.Fold(s) == key }) {
+		if _, ok := l.Known[key]; ok || slices.ContainsFunc(list, func(s string) bool { return text.Fold(s) == key }) {
 			continue
 		}
 		switch i := slices.IndexFunc(l.listed, func(label string) bool { return strings.EqualFold(label, name) }); {
 		case i >= 0:
-			l.known[key] = l.listed[i]
+			l.Known[key] = l.listed[i]
 		case l.pages > 0 && l.pages >= l.last:
-			l.known[key] = ""
+			l.Known[key] = ""
 		default:
 			list = append(list, name)
 		}
@@ -71,7 +82,7 @@ func (l *labels) missing(names []string) []string {
 // cheaperListed reports whether to read the next page instead of looking up n labels. The first
 // page is read as soon as a second label is needed. A later page is read if fewer than n pages
 // remain.
-func (l *labels) cheaperListed(n int) bool {
+func (l *Index) cheaperListed(n int) bool {
 	switch {
 	case l.unlisted:
 		return false
@@ -82,7 +93,7 @@ func (l *labels) cheaperListed(n int) bool {
 }
 
 // list reads the next page of the repository's labels.
-func (l *labels) list(ctx context.Context, ref triage.Ref) error {
+func (l *Index) list(ctx context.Context, ref triage.Ref) error {
 	page, last, err := l.host.LabelPage(ctx, ref, l.pages+1)
 	if errors.Is(err, triage.ErrNotFound) {
 		l.unlisted = true
@@ -97,12 +108,12 @@ func (l *labels) list(ctx context.Context, ref triage.Ref) error {
 }
 
 // lookUp looks up one label.
-func (l *labels) lookUp(ctx context.Context, ref triage.Ref, name string) error {
+func (l *Index) lookUp(ctx context.Context, ref triage.Ref, name string) error {
 	label, err := l.host.Label(ctx, ref, name)
 	if err != nil && !errors.Is(err, triage.ErrNotFound) {
 		return err
 	}
 	l.looked++
-	l.known[text.Fold(name)] = label
+	l.Known[text.Fold(name)] = label
 	return nil
 }

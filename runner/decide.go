@@ -642,6 +642,11 @@ func (a decider) takesEffect(ctx context.Context, o effect.Outcome, asks bool, f
 		if against(o, "") != "" {
 			return false
 		}
+		former, ok := h.RemovedFormerly(o.Name)
+		ok = ok && o.There && !a.c.Policy.CreateLabels && len(a.c.Rules.Adders(former.Label)) == 0
+		if ok && (a.reads.labels.Find(ctx, a.d.Ref(), o.Name, former.Label) != nil || a.reads.labels.Known[text.Fold(former.Label)] == "") {
+			return false
+		}
 	}
 	if !o.There || a.c.Policy.CreateLabels {
 		return true

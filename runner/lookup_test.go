@@ -106,6 +106,12 @@ rules:
 		{"people overridden", strings.Replace(rest, "id: a,", "id: a, override_humans: true,", 1), true, func(r *githubtest.Repo) {
 			r.LabelAs("mona", 1, "docs").UnlabelAs("mona", 1, "docs")
 		}},
+		{"people took it off under its earlier name", strings.ReplaceAll(rest, "docs", "manual"), false, func(r *githubtest.Repo) {
+			r.LabelAs("github-actions[bot]", 1, "guide").UnlabelAs("mona", 1, "guide").RenameLabel("guide", "manual")
+		}},
+		{"people took another label off", rest, true, func(r *githubtest.Repo) {
+			r.AddLabel("manual").LabelAs("github-actions[bot]", 1, "manual").UnlabelAs("mona", 1, "manual")
+		}},
 		{"denied", "policy: {labels: {deny: [docs]}}" + rest, false, nil},
 		{"no action", "policy: {actions: [comment]}" + rest, false, nil},
 		{"no limit left", "policy: {limits: {add_label: 0}}" + rest, false, nil},

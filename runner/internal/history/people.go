@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,6 +64,34 @@ func (h History) AddedBack(o effect.Outcome, did string) string {
 func (h History) RemovedBefore(o effect.Outcome, did string) string {
 	_, gone := kindsOf(o.Thing)
 	return h.Override(gone, did, About(o))
+}
+
+// RemovedFormerly returns the event by which a person removed a label that we had added, and that may
+// be the given one under an earlier name: the timeline is complete and has no event about the given
+// name, and only one name fits. The caller must check that the repository has no label of that name
+// any more.
+func (h History) RemovedFormerly(label string) (removed triage.TimelineEvent, found bool) {
+	if _, known := h.Last(About(effect.Outcome{Thing: effect.Label, Name: label})); known || !h.Complete {
+		return removed, false
+	}
+	names := effect.NamesOf(h.Issue.Labels)
+	for _, e := range slices.Backward(h.Events) {
+		if e.Kind != "labeled" && e.Kind != "unlabeled" || names.Has(e.Label) {
+			continue
+		}
+		names[text.Fold(e.Label)] = true
+		added := func(o triage.TimelineEvent) bool {
+			return o.Kind == "labeled" && h.Ours(o) && text.Fold(o.Label) == text.Fold(e.Label)
+		}
+		if _, ours := h.Last(added); e.Kind == "labeled" || !h.Human(e) || !ours {
+			continue
+		}
+		if found {
+			return removed, false
+		}
+		removed, found = e, true
+	}
+	return removed, found
 }
 
 // Override returns the human override that forbids a step, or "". There is one if the newest

@@ -704,8 +704,8 @@ func canceled(rec memory.Record, s *Step) string {
 	return ""
 }
 
-// labels removes labels that the repository does not have, and uses the repository's spelling for
-// the others. It is false if labels must be looked up first.
+// labels removes labels that the repository does not have, and those that a person removed under an
+// earlier name which the repository no longer has. It uses the repository's spelling for the others. It is false if labels must be looked up first.
 func (r *reviewer) labels() bool {
 	if r.policy.CreateLabels {
 		return true
@@ -717,8 +717,9 @@ func (r *reviewer) labels() bool {
 			continue
 		}
 		for _, name := range e.Names {
-			if _, ok := r.seen.Labels[text.Fold(name)]; !ok && !effect.NamesOf(r.need.Labels).Has(name) {
-				r.need.Labels = append(r.need.Labels, name)
+			r.needLabel(name)
+			if former, ok := r.removedFormerly(s, name); ok {
+				r.needLabel(former.Label)
 			}
 		}
 	}
@@ -740,6 +741,10 @@ func (r *reviewer) labels() bool {
 			if why := r.policy.Labels.Refuses(label); why != "" {
 				return fmt.Sprintf("%s: %s", label, why)
 			}
+			if former, ok := r.removedFormerly(s, name); ok && r.seen.Labels[text.Fold(former.Label)] == "" {
+				return about(label, fmt.Sprintf("%s removed %s on %s, which may be its earlier name; Foreman does not override people (override_humans)",
+					history.Who(former), text.Quote(former.Label), former.At.UTC().Format(time.DateOnly)))
+			}
 			return ""
 		})
 		for i, name := range kept {
@@ -748,6 +753,24 @@ func (r *reviewer) labels() bool {
 		s.Effect = effect.AddLabels{Names: kept}
 	}
 	return true
+}
+
+// removedFormerly returns the event by which a person may have removed a label of the step under an
+// earlier name. A name that the plan itself adds is not an earlier one.
+func (r *reviewer) removedFormerly(s *Step, label string) (e triage.TimelineEvent, found bool) {
+	if s.Source.OverrideHumans {
+		return e, false
+	}
+	e, found = r.h.RemovedFormerly(label)
+	return e, found && !slices.ContainsFunc(r.Steps, func(o Step) bool {
+		return effect.NamesOf(memory.NewAction(0, o.Action).Values).Has(e.Label)
+	})
+}
+
+func (r *reviewer) needLabel(name string) {
+	if _, ok := r.seen.Labels[text.Fold(name)]; !ok && !effect.NamesOf(r.need.Labels).Has(name) {
+		r.need.Labels = append(r.need.Labels, name)
+	}
 }
 
 func (r *reviewer) warn(text string) {

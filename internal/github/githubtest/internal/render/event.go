@@ -56,7 +56,11 @@ func Event(r *state.Repository, i *state.Record, e state.Event) Object {
 	}
 	switch e.Kind {
 	case "labeled", "unlabeled":
-		o["label"] = Object{"name": e.Label, "color": r.EnsureLabel(e.Label).Color}
+		color := "ededed" // of a label that was renamed or deleted since
+		if l := r.Label(e.Label); l != nil {
+			color = l.Color
+		}
+		o["label"] = Object{"name": e.Label, "color": color}
 	case "assigned", "unassigned":
 		o["assignee"] = User(e.Assignee)
 	case "milestoned", "demilestoned":

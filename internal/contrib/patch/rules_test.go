@@ -18,6 +18,9 @@ func TestSensitivePaths(t *testing.T) {
 		".github/workflows/ci.yml", ".GitHub/Workflows/CI.yml", "action.yml", "sub/action.yaml", ".env", "web/.env.local", "a/server.pem", "id_rsa.pub", ".npmrc", "x/.pypirc",
 		"package-lock.json", "x/yarn.lock", "go.sum", "Cargo.lock", "Dockerfile", "Dockerfile.dev", "docker-compose.override.yml", "main.tf", "CODEOWNERS", ".github/CODEOWNERS",
 		"SECURITY.md", "LICENSE", "LICENSE.txt", "internal/auth/token.go", "src/crypto/aes.js", "pkg/oauth.go", ".gitmodules", "sub/.gitattributes", ".husky/pre-commit",
+		"setup.py", "pkg/conftest.py", "build.rs", "binding.gyp", ".pnpmfile.cjs", ".cargo/config.toml", "gradlew", "gradle/wrapper/gradle-wrapper.properties", ".mvn/maven.config", "Makefile",
+		"sub/justfile", ".travis.yml", "azure-pipelines.yml", ".buildkite/pipeline.yml", ".vscode/tasks.json", ".devcontainer/devcontainer.json", ".claude/settings.json", "a/CLAUDE.md", "AGENTS.md",
+		".mcp.json", ".opencode/agents/x.md", ".github/copilot-instructions.md", ".envrc", "lefthook.yml", ".yarn/releases/yarn.cjs", "ext/extconf.rb",
 		"migrations/1.txt", "db/x.SQL", "ops/a/b/secrets.yml", "ops/secrets.yml",
 	} {
 		if !isSensitive(name, globs) {
@@ -41,6 +44,11 @@ func TestScripts(t *testing.T) {
 		{"", map[string]string{}, true},
 		{`{"scripts": {"test": "x", "postinstall": "y"}}`, map[string]string{"postinstall": "y"}, true},
 		{`{"scripts": {"prepare": ["x"]}}`, nil, false},
+		{`{"scripts": {"postinstall": "y"}, "Scripts": null, "SCRIPTS": {"postinstall": "z"}}`, map[string]string{"postinstall": "y"}, true},
+		{`{"scripts": {"postinstall": "a"}, "scripts": {"postinstall": "y"}}`, map[string]string{"postinstall": "y"}, true},
+		{`{"Scripts": {"postinstall": "y"}}`, map[string]string{}, true},
+		{`{"scripts": null}`, map[string]string{}, true},
+		{`[]`, nil, false},
 		{`{"scripts": `, nil, false},
 		{`{"scripts": []}`, nil, false},
 	}

@@ -21,13 +21,20 @@ var lockfiles = []string{
 }
 
 // sensitivePaths are globs, in lower case, of files that a person must review before they are
-// published. They contain code that runs on other machines, keys, access rights or licenses.
+// published. They contain code that runs on other machines or without being asked, instructions for
+// agents, keys, access rights or licenses.
 var sensitivePaths = []string{
-	".github/workflows/**", ".github/actions/**", "action.yml", "action.yaml", ".gitlab-ci.yml", ".circleci/**", "jenkinsfile*",
+	".github/workflows/**", ".github/actions/**", "action.yml", "action.yaml", ".gitlab-ci.yml", ".gitlab/**", ".circleci/**", "jenkinsfile*",
+	".travis.yml", "appveyor.yml", ".appveyor.yml", "azure-pipelines*", "bitbucket-pipelines.yml", ".buildkite/**", ".drone.yml", ".woodpecker*", ".woodpecker/**", ".cirrus.yml",
+	"setup.py", "conftest.py", "sitecustomize.py", "*.pth", "noxfile.py", "tox.ini", "build.rs", ".cargo/config", ".cargo/config.toml", "binding.gyp", ".pnpmfile.cjs", ".pnpmfile.mjs", ".yarn/**",
+	"makefile", "gnumakefile", "*.mk", "justfile", "rakefile", "extconf.rb", "gradlew", "gradlew.bat", "gradle-wrapper.*", "mvnw", "mvnw.cmd", ".mvn/**", ".envrc",
+	".vscode/**", ".idea/**", ".zed/**", ".devcontainer/**", ".devcontainer.json", "*.code-workspace",
+	".claude/**", "claude.md", "agents.md", "gemini.md", ".mcp.json", ".opencode/**", "opencode.json*", ".agents/**", ".codex/**", ".cursor/**", ".cursorrules", ".foreman/**",
+	".github/copilot-instructions.md", ".github/instructions/**", ".github/prompts/**", ".github/agents/**",
 	".env*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".npmrc", ".pypirc", ".netrc", ".yarnrc*",
 	"dockerfile*", "*.dockerfile", "docker-compose*", "compose.yml", "compose.yaml", "*.tf", "*.tfvars",
 	"codeowners", "security.md", "license*", "copying*",
-	".githooks/**", ".husky/**", ".pre-commit-config.yaml", ".gitmodules", ".gitattributes", ".lfsconfig",
+	".githooks/**", ".husky/**", ".pre-commit-config.yaml", "lefthook.y*ml", ".lefthook/**", ".gitmodules", ".gitattributes", ".lfsconfig",
 	"**/auth/**", "**/oauth/**", "**/crypto/**", "auth.*", "oauth.*", "crypto.*", "authentication.*", "authorization.*",
 }
 
@@ -118,14 +125,16 @@ func scripts(data []byte) (found map[string]string, ok bool) {
 	if len(data) == 0 {
 		return found, true
 	}
-	var manifest struct {
-		Scripts map[string]any `json:"scripts"`
-	}
+	var manifest map[string]any // a struct would ignore the case of keys, and "Scripts" could hide "scripts"
 	if err := json.Unmarshal(data, &manifest); err != nil {
 		return nil, false
 	}
+	all, isObject := manifest["scripts"].(map[string]any)
+	if manifest["scripts"] != nil && !isObject {
+		return nil, false
+	}
 	for _, name := range installScripts {
-		if script, there := manifest.Scripts[name]; there {
+		if script, there := all[name]; there {
 			value, isText := script.(string)
 			if !isText {
 				return nil, false

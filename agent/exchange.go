@@ -90,7 +90,7 @@ func (x *exchange) read(ctx context.Context, resp *http.Response) (int, []byte, 
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, min(limit, math.MaxInt64-1)+1))
 	switch {
-	case code < 200 || code > 299:
+	case code/100 != 2:
 		return 0, nil, x.refused(code, resp, data)
 	case int64(len(data)) > limit:
 		return 0, nil, x.fail(ReasonTooLarge, code, fmt.Errorf("the answer is larger than %d bytes", limit))

@@ -153,18 +153,12 @@ func (w *Worker) complete(ctx context.Context, j *job, d protocol.DecisionMessag
 	for failures := 1; ; failures++ {
 		task := j.claimed()
 		err := w.o.Client.CompleteTask(ctx, task, d)
-		if err == nil || ctx.Err() != nil {
-			return err
+		if errors.Is(err, ErrLost) && !sameClaim(task, j.claimed()) {
+			continue // this worker has a newer claim
 		}
-		if errors.Is(err, ErrLost) {
-			if sameClaim(task, j.claimed()) {
-				return err
-			}
-			continue
-		}
-		e, ok := errors.AsType[*ClientError](err)
+		e, failed := errors.AsType[*ClientError](err)
 		pause := w.backoff(failures)
-		if !ok || !e.Retryable() || j.left() < pause {
+		if !failed || !e.Retryable() || j.left() < pause {
 			return err
 		}
 		w.o.Log.Warn("sending a decision failed; retrying", "task_id", task.TaskID, "error", err, "again_in", pause)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -73,6 +74,115 @@ func TestBadDecide(t *testing.T) {
 		wantDecided(t, h, "good")
 		r.end(t)
 	})
+}
+
+// TestEnds checks what the worker logs about the end of a task, and how often it sends the decision.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	const lost, open = `level=WARN msg="task lost; dropping its decision"`, `level=ERROR msg="task not decided; it is requeued when its claim expires"`
+	requeue := func(h *harness, attempts int) { // the harness can hand the task out again, or has given it to another agent
+		h.tasks[0].attempt += attempts
+		h.tasks[0].until = time.Now().Add(time.Duration(attempts) * time.Hour)
+	}
+	tests := []struct {
+		name  string
+		takes time.Duration                 // of Decide
+		fault func(*harness, string) int    // as in harness
+		hold  func(*harness, *agent.Worker) // called at the first try to send the decision
+		want  string                        // a log line
+		sent  int                           // decisions that reached the harness
+	}{
+		{"decided", time.Second, nil, nil, "level=INFO msg=decided", 1},
+		{"lost", 15 * time.Second, func(h *harness, path string) int {
+			if path == "/queue/heartbeat" {
+				requeue(h, 1)
+			}
+			return 0
+		}, nil, lost, 0},
+		{"lost when decided", time.Second, func(h *harness, path string) int {
+			if path == "/queue/complete" {
+				requeue(h, 1)
+			}
+			return 0
+		}, nil, lost, 1},
+		{"claimed again", time.Second, nil, func(h *harness, w *agent.Worker) {
+			h.locked(func() { requeue(h, 0) })
+			w.Nudge()
+			time.Sleep(time.Second)
+		}, "level=INFO msg=decided", 2},
+		{"claim expires", time.Second, func(_ *harness, path string) int {
+			if path == "/queue/next" {
+				return 0
+			}
+			return 503
+		}, nil, open, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h, log := newHarness("a"), new(bytes.Buffer)
+				var r running
+				if tt.fault != nil {
+					h.fault = func(path string) int { return tt.fault(h, path) }
+				}
+				var once sync.Once
+				h.hold = func(_ context.Context, path string) error {
+					if path == "/queue/complete" && tt.hold != nil {
+						once.Do(func() { tt.hold(h, r.Worker) })
+					}
+					return nil
+				}
+				decide := func(ctx context.Context, _ protocol.TaskMessage) (protocol.DecisionMessage, error) {
+					_ = wait.For(ctx, tt.takes)
+					return protocol.DecisionMessage{Decision: protocol.Skip}, nil
+				}
+				r = run(t, h, agent.WorkerOptions{Decide: decide, Concurrency: 2, Log: slog.New(slog.NewTextHandler(log, nil))}, agent.ClientOptions{})
+				pass(20 * time.Second)
+				if n := h.count("/queue/complete"); n != tt.sent || !strings.Contains(log.String(), tt.want) {
+					t.Errorf("the decision was sent %d times, want %d, and this in the log: %s; got:\n%s", n, tt.sent, tt.want, log)
+				}
+				r.end(t)
+			})
+		})
+	}
+}
+
+// TestStopLog checks what the worker logs when it is stopped.
+func TestStopLog(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		tasks []string
+		want  string
+	}{
+		{"while it asks for a task", nil, ""},
+		{"while it works", []string{"a"}, `level=WARN msg="task abandoned; it is requeued when its claim expires" task_id=a`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h, log := newHarness(tt.tasks...), new(bytes.Buffer)
+				h.hold = func(ctx context.Context, path string) error {
+					if path == "/queue/next" && len(tt.tasks) == 0 {
+						<-ctx.Done()
+					}
+					return ctx.Err()
+				}
+				decide := func(ctx context.Context, _ protocol.TaskMessage) (protocol.DecisionMessage, error) {
+					<-ctx.Done()
+					return protocol.DecisionMessage{Decision: protocol.Skip}, nil
+				}
+				r := run(t, h, agent.WorkerOptions{Decide: decide, Log: slog.New(slog.NewTextHandler(log, nil))}, agent.ClientOptions{})
+				pass(time.Second)
+				r.end(t)
+				if got := log.String(); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
+					t.Errorf("got the log %q, want %q", got, tt.want)
+				}
+			})
+		})
+	}
 }
 
 // TestDefaultLog checks that a worker without a log reports errors and panics of Decide to the

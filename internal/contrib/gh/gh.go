@@ -81,16 +81,30 @@ func (c CLI) Run(ctx context.Context, args ...string) (string, error) {
 // limit is the time that gh gets to look at its accounts.
 const limit = 15 * time.Second
 
-// SignedIn reports whether gh has a working account at the host.
+// SignedIn reports whether GitHub accepts the account that gh uses at the host. It does not ask
+// "gh auth status", which fails if any other account of gh has an expired token.
 func (c CLI) SignedIn(ctx context.Context) bool {
+	if c.Offline {
+		_, err := c.Token(ctx)
+		return err == nil
+	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	about := "status"
-	if c.Offline {
-		about = "token"
-	}
-	_, err := c.Run(limited, "auth", about, "--hostname", c.Host)
-	return err == nil
+	_, err := c.Login(limited)
+	return err == nil || known(err)
+}
+
+// Login returns the name of the account that gh uses.
+func (c CLI) Login(ctx context.Context) (string, error) {
+	out, err := c.Run(ctx, "api", "user", "--jq", ".login")
+	return strings.TrimSpace(out), err
+}
+
+// known reports whether GitHub refused a request although it accepts the token: because of a rate
+// limit, or because the token of an app has no user.
+func known(err error) bool {
+	failed, ok := errors.AsType[*Error](err)
+	return ok && (strings.Contains(failed.Stderr, "HTTP 403") || strings.Contains(failed.Stderr, "HTTP 429"))
 }
 
 // Token returns the token of gh's account at the host.

@@ -301,11 +301,10 @@ func (c *contribution) login(ctx context.Context) (string, error) {
 	if c.session.Offline {
 		return "", contract.Fail(contract.CodeAuth, `the owner of the fork is unknown offline: set "forkOwner" in %s`, controller.ConfigPath)
 	}
-	out, err := c.gh.Run(ctx, "api", "user", "--jq", ".login")
+	login, err := c.gh.Login(ctx)
 	if err != nil {
 		return "", gh.Problem(err)
 	}
-	login := strings.TrimSpace(out)
 	if !controller.IsOwner(login) {
 		return "", contract.Fail(contract.CodeInternal, "gh api user --jq .login printed %q, which is not a login", text.Quote(login))
 	}

@@ -169,6 +169,11 @@ func (p *publisher) run(ctx context.Context) error {
 			step.Status = contract.Passed
 			found.url, err = p.execute(ctx, c)
 		}
+		if err != nil && c.step == stepAuth && !errors.Is(err, gh.ErrMissing) {
+			// It fails if any account of gh has an expired token. The next command shows whether the
+			// account in use works.
+			step.Reason, err = "gh reports a problem, perhaps with an account that is not in use: "+p.redact(err.Error()), nil
+		}
 		if err != nil {
 			err = errors.New(p.redact(err.Error()))
 			step.Status, step.Reason, p.result.Failed = contract.Failed, err.Error(), step.Command

@@ -44,7 +44,7 @@ case "$1 $2" in
 "api user") echo me ;;
 "api repos/me/r")
 	if [ ! -d GITHUB/me/r.git ]; then echo "gh: Not Found (HTTP 404)" >&2; exit 1; fi
-	echo o/r ;;
+	echo me/r o/r o/r ;;
 "api repos/o/r/pulls"*) cat SHIM/pull ;;
 "repo fork")
 	echo fork >> SHIM/writes

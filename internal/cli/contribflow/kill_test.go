@@ -80,7 +80,7 @@ func newKilled(t *testing.T) *killed {
 	k.write(filepath.Join(k.shim, "at"), "0\n")
 	if err := errors.Join(
 		programtest.Write(filepath.Join(k.shim, "git"), strings.NewReplacer("GIT", git, "SHIM", k.shim).Replace(shim)),
-		programtest.Write(filepath.Join(k.shim, "gh"), "#!/bin/sh\ntest \"$1\" = auth || echo me\n"),
+		programtest.Write(filepath.Join(k.shim, "gh"), "#!/bin/sh\ncase \"$1 $2\" in\n\"api user\") echo me ;;\n\"api repos\"*) echo 'gh: Not Found (HTTP 404)' >&2; exit 1 ;;\nesac\n"),
 	); err != nil {
 		t.Fatal(err)
 	}

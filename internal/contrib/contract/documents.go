@@ -56,6 +56,7 @@ const (
 	CodeAuth              Code = "github_auth_required"
 	CodeUnreachable       Code = "github_unreachable"
 	CodeIssueNotFound     Code = "issue_not_found"
+	CodeIssueMoved        Code = "issue_moved" // the message has its new name
 	CodeIssueClosed       Code = "issue_closed"
 	CodeIssueIsPull       Code = "issue_is_pull_request"
 	CodeNoIssue           Code = "no_active_issue"
@@ -80,6 +81,7 @@ func Codes() []Code {
 		CodeAuth,
 		CodeUnreachable,
 		CodeIssueNotFound,
+		CodeIssueMoved,
 		CodeIssueClosed,
 		CodeIssueIsPull,
 		CodeNoIssue,
@@ -433,12 +435,14 @@ type PullRequest struct {
 	Reason                string        `json:"reason"`
 	Next
 	Base        string    `json:"base"`
+	ForkOwner   string    `json:"forkOwner,omitempty"` // with ForkName: the repository to push to
+	ForkName    string    `json:"forkName,omitempty"`
 	PatchDigest string    `json:"patchDigest"`
 	Accepted    []string  `json:"accepted"`            // checks that a person accepted
 	Inspector   string    `json:"inspector,omitempty"` // SHA-256 of the Inspector's result
 	Digest      string    `json:"digest"`              // of everything that --yes publishes; an approval in CI names it
 	Steps       []Step    `json:"steps"`
-	Warnings    []string  `json:"warnings,omitempty"` // of the patch
+	Warnings    []string  `json:"warnings,omitempty"` // of the patch, and reads that failed
 	FailedStep  string    `json:"failedStep,omitempty"`
 	Blocked     *Throttle `json:"blocked,omitempty"`
 	CreatedAt   Time      `json:"createdAt"`

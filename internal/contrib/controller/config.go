@@ -35,6 +35,7 @@ type Config struct {
 	ExcludeRepos   []string `json:"excludeRepos"`   // "owner/repo", or "owner/*"
 	SensitivePaths []string `json:"sensitivePaths"` // globs
 	ForkOwner      *string  `json:"forkOwner"`      // nil: the login of gh
+	ForkName       string   `json:"forkName"`       // empty: that of the existing fork, else of the repository
 	BranchPrefix   string   `json:"branchPrefix"`
 	ScoreRules     string   `json:"scoreRules"` // a file beside config.json; empty: the built-in rules
 	Sandbox        Sandbox  `json:"sandbox"`
@@ -146,7 +147,7 @@ func (c *Config) fields() []field {
 		{"staleAfterDays", &c.StaleAfterDays, atLeastOne(&c.StaleAfterDays)},
 		{"excludeRepos", &c.ExcludeRepos, func() string {
 			for _, repo := range c.ExcludeRepos {
-				if owner, name, _ := strings.Cut(repo, "/"); !excludedOwner.MatchString(owner) || name != "*" && !isRepo(name) {
+				if owner, name, _ := strings.Cut(repo, "/"); !excludedOwner.MatchString(owner) || name != "*" && !IsRepo(name) {
 					return fmt.Sprintf("want owner/repo or owner/*, got %q", text.Quote(repo))
 				}
 			}
@@ -164,6 +165,9 @@ func (c *Config) fields() []field {
 		}},
 		{"forkOwner", &c.ForkOwner, func() string {
 			return unless(c.ForkOwner == nil || IsOwner(*c.ForkOwner), "want the name of an account, or null")
+		}},
+		{"forkName", &c.ForkName, func() string {
+			return unless(c.ForkName == "" || IsRepo(c.ForkName), "want the name of a repository, without its owner")
 		}},
 		{"branchPrefix", &c.BranchPrefix, func() string {
 			return unless(branchPrefix(c.BranchPrefix), "want the beginning of a branch name: letters, digits, \"-\", \"_\" and \"/\", got %q", text.Quote(c.BranchPrefix))

@@ -27,8 +27,8 @@ func IsOwner(login string) bool {
 	return len(login) <= limit && ownerName.MatchString(login)
 }
 
-// isRepo reports whether a text can be the name of a repository.
-func isRepo(name string) bool {
+// IsRepo reports whether a text can be the name of a repository.
+func IsRepo(name string) bool {
 	const limit = 100
 	return len(name) <= limit && repoName.MatchString(name) && name != "." && name != ".."
 }
@@ -46,7 +46,7 @@ func ParseIssue(arg string) (triage.Ref, error) {
 	}
 	owner, name, found := strings.Cut(repo, "/")
 	n, err := triage.ParseNumber(number)
-	if !ok || !found || err != nil || number != strconv.Itoa(n) || !IsOwner(owner) || !isRepo(name) {
+	if !ok || !found || err != nil || number != strconv.Itoa(n) || !IsOwner(owner) || !IsRepo(name) {
 		return triage.Ref{}, wrong
 	}
 	return triage.Ref{Owner: owner, Repo: name, Number: n}, nil

@@ -11,7 +11,7 @@ import (
 
 // guidance are the names of files with guidance for contributors, in the order of a plan.
 var guidance = []string{
-	"CONTRIBUTING.md", "README.md", ".github/pull_request_template.md", ".github/CONTRIBUTING.md", "docs/CONTRIBUTING.md",
+	"CONTRIBUTING.md", "README.md", ".github/pull_request_template.md", "pull_request_template.md", "docs/pull_request_template.md", ".github/CONTRIBUTING.md", "docs/CONTRIBUTING.md",
 	"AGENTS.md", "CLAUDE.md", "AI_POLICY.md", "CODE_OF_CONDUCT.md", "DCO",
 }
 

@@ -129,5 +129,25 @@ func Problem(err error) *contract.Problem {
 	if errors.Is(err, ErrMissing) {
 		return &contract.Problem{Code: contract.CodeGHMissing, Err: err, Next: contract.Instruct(contract.ActionFixError, "Install gh, sign in with gh auth login, then run the command again.")}
 	}
-	return &contract.Problem{Code: contract.CodeAuth, Err: err, Next: contract.Run(contract.ActionAuthenticate, "gh auth login")}
+	next, ok := SignOn(err)
+	if !ok {
+		next = contract.Run(contract.ActionAuthenticate, "gh auth login")
+	}
+	return &contract.Problem{Code: contract.CodeAuth, Err: err, Next: next}
+}
+
+// SignOn returns the next step after a refusal by an organization that requires SAML single
+// sign-on: the address at which a person authorizes the token, if gh printed it. ok is false for
+// other errors.
+func SignOn(err error) (next contract.Next, ok bool) {
+	failed, ok := errors.AsType[*Error](err)
+	if !ok || !strings.Contains(failed.Stderr, "SAML") {
+		return contract.Next{}, false
+	}
+	if _, rest, found := strings.Cut(failed.Stderr, "Authorize in your web browser:"); found {
+		if words := strings.Fields(rest); len(words) > 0 && strings.HasPrefix(words[0], "https://") {
+			return contract.Next{Action: contract.ActionAuthenticate, Command: words[0], Kind: contract.KindURL}, true
+		}
+	}
+	return contract.Run(contract.ActionAuthenticate, "gh auth refresh"), true
 }

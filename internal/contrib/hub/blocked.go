@@ -1,8 +1,6 @@
 package hub
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"net/http"
@@ -108,10 +106,4 @@ func offline(r read) error {
 		Kind: contract.Offline, Scope: r.scope, FailingQuery: r.name(), Message: "Not in the cache of the last 24 hours.",
 		RetryGuidance: "Run the command again without --offline.",
 	}}
-}
-
-// key returns the name under which the cache stores an answer.
-func (h *Hub) key(r read) string {
-	sum := sha256.Sum256([]byte(h.caller.Host() + "\n" + r.path))
-	return hex.EncodeToString(sum[:])
 }

@@ -4,11 +4,15 @@
 package hub
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,7 +37,8 @@ const maxAge = 24 * time.Hour
 type Hub struct {
 	session session.Session
 	caller  *rest.Caller
-	anon    bool // there is no token
+	scheme  string // of the API's address
+	anon    bool   // there is no token
 
 	mu      sync.Mutex // guards the fields below
 	cache   *filecache.Cache
@@ -53,7 +58,8 @@ func Open(ctx context.Context, s session.Session) (*Hub, error) {
 	if err != nil {
 		return nil, contract.Fail(contract.CodeUsage, "GH_HOST or GITHUB_API_URL: %w", err)
 	}
-	h := &Hub{session: s, caller: caller, anon: o.Token == ""}
+	scheme, _, _ := strings.Cut(cmp.Or(base, "https:"), ":")
+	h := &Hub{session: s, caller: caller, scheme: scheme, anon: o.Token == ""}
 	if h.state, err = s.Controller.State(); err != nil {
 		if _, ok := controller.Invalid(err); !ok { // an unreadable state contains no refusals
 			return nil, err
@@ -118,6 +124,12 @@ func (h *Hub) get(ctx context.Context, r read, out any) (last int, err error) {
 	}
 	var body json.RawMessage
 	reply, err := h.caller.Do(ctx, r.op, rest.Call{Method: http.MethodGet, Path: r.path, Out: &body, ETag: old.ETag})
+	if to := h.movedTo(err); to != "" {
+		if r.issue {
+			return 0, h.moved(ctx, r, to, err)
+		}
+		reply, err = h.caller.Do(ctx, r.op, rest.Call{Method: http.MethodGet, Path: to, Out: &body})
+	}
 	if err != nil {
 		return 0, h.failed(ctx, r, err)
 	}
@@ -157,6 +169,12 @@ func (h *Hub) Ahead(scope string, paths ...string) error {
 	return nil
 }
 
+// key returns the name under which the cache stores an answer.
+func (h *Hub) key(r read) string {
+	sum := sha256.Sum256([]byte(h.caller.Host() + "\n" + r.path))
+	return hex.EncodeToString(sum[:])
+}
+
 func (h *Hub) load(r read) (kept, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -181,6 +199,17 @@ func decode(r read, body json.RawMessage, out any) error {
 	return nil
 }
 
+// absent reports whether a status means that GitHub has no such object: it does not exist, was
+// deleted (410, also of an issue whose repository has disabled issues), or is a file of an empty
+// repository (409).
+func absent(status int) bool {
+	switch status {
+	case http.StatusNotFound, http.StatusGone, http.StatusConflict:
+		return true
+	}
+	return status < http.StatusBadRequest
+}
+
 // failed converts the error of a read into one of the errors that [Hub] documents.
 func (h *Hub) failed(ctx context.Context, r read, err error) error {
 	if ctx.Err() != nil {
@@ -196,11 +225,17 @@ func (h *Hub) failed(ctx context.Context, r read, err error) error {
 	case throttled:
 	case answer.Status == http.StatusUnauthorized:
 		return contract.Fail(contract.CodeAuth, "%w", err).With(contract.Run(contract.ActionAuthenticate, "gh auth login"))
+	case answer.SSO != "":
+		return contract.Fail(contract.CodeAuth, "%w: authorize the token for the organization at %s", err, answer.SSO).
+			With(contract.Next{Action: contract.ActionAuthenticate, Command: answer.SSO, Kind: contract.KindURL})
 	case answer.Status == http.StatusUnprocessableEntity:
 		return contract.Fail(contract.CodeUsage, "%w", err)
-	case answer.Status == http.StatusNotFound || answer.Status < http.StatusBadRequest || answer.Status == http.StatusConflict: // 409: the repository is empty
+	case absent(answer.Status):
 		if !r.issue {
 			return fmt.Errorf("%w: %w", triage.ErrNotFound, err)
+		}
+		if answer.Status == http.StatusGone {
+			return contract.Fail(contract.CodeIssueNotFound, "%s: %w", r.op, answer).With(contract.Run(contract.ActionDiscover, "contribflow discover --json"))
 		}
 		hint := ""
 		if h.anon {

@@ -235,7 +235,7 @@ func (r review) publicCommands() result {
 	out := result{
 		name: checkCommands, problem: r.refused,
 		fine: fmt.Sprintf("%d planned command(s) are listed before public GitHub writes.", len(r.commands)),
-		next: contract.Instruct(contract.ActionResolveBlockers, "Contribute from an account that has a fork of the repository."),
+		next: contract.Instruct(contract.ActionResolveBlockers, `Contribute from an account that can have a fork of the repository. "forkOwner" and "forkName" in `+controller.ConfigPath+" name it. Then run: "+state.CommandDryRun),
 	}
 	if out.problem == "" && len(r.commands) == 0 {
 		out.problem = "No command is planned."

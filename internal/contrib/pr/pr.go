@@ -30,10 +30,8 @@ import (
 	"github.com/org/foreman-action/internal/contrib/snapshot"
 	"github.com/org/foreman-action/internal/contrib/state"
 	"github.com/org/foreman-action/internal/contrib/workspace"
-	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/text"
-	"github.com/org/foreman-action/internal/workdir"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -190,9 +188,7 @@ func (c *contribution) dryRun(ctx context.Context, o Options) (contract.PullRequ
 		return contract.PullRequest{}, err
 	}
 	request.inspector = inspector
-	if strings.EqualFold(request.Login, c.issue.Owner) {
-		c.review.refused = fmt.Sprintf("%s is the owner of %s/%s: contributions are pushed to a fork, never to the repository itself.", request.Login, c.issue.Owner, c.issue.Repo)
-	} else {
+	if c.review.refused == "" {
 		c.review.commands = request.Commands()
 	}
 	c.review.body = request.body
@@ -214,12 +210,13 @@ func (c *contribution) document(r request, v verdict) contract.PullRequest {
 		WouldRun: publish.Lines(c.review.commands), AIDisclosure: disclosed(r.body), ReviewGate: v.gate,
 		Reason: "Draft PR dry-run passed the review gate. Stop for human review before public GitHub writes.",
 		Next:   contract.Run(contract.ActionHumanReview, state.CommandCreate),
-		Base:   r.Base, PatchDigest: c.review.digest, Accepted: c.review.accepted, Inspector: r.inspector,
+		Base:   r.Base, ForkOwner: r.Fork.Owner, ForkName: r.Fork.Name, PatchDigest: c.review.digest, Accepted: c.review.accepted, Inspector: r.inspector,
 		CreatedAt: contract.Time(c.session.Now()),
 	}
 	if c.review.patch != nil {
-		out.Warnings = c.review.patch.Warnings
+		out.Warnings = slices.Clone(c.review.patch.Warnings)
 	}
+	out.Warnings = append(out.Warnings, r.warnings...)
 	if !v.passed() {
 		out.Status, out.BlocksPR = contract.Blocked, true
 		out.Reason = "The review gate has a check that failed: " + v.failure()
@@ -243,6 +240,7 @@ type request struct {
 	publish.Request
 	body      string
 	inspector string // SHA-256 of the Inspector's result; empty: none
+	warnings  []string
 }
 
 // request returns the data of the pull request.
@@ -258,7 +256,7 @@ func (c *contribution) request(ctx context.Context, o Options) (request, error) 
 		r.Base = o.Base
 	}
 	var err error
-	if r.Login, err = c.login(ctx); err != nil {
+	if err = c.fork(ctx, &r); err != nil {
 		return request{}, err
 	}
 	d := draft{
@@ -274,41 +272,12 @@ func (c *contribution) request(ctx context.Context, o Options) (request, error) 
 		}
 		d.extra = string(data)
 	}
-	d.template = c.template()
+	var warning string
+	if d.template, warning = template(c.workspace.Clone.Dir); warning != "" {
+		r.warnings = append(r.warnings, warning)
+	}
 	r.body = d.write()
 	return r, nil
-}
-
-// template returns the repository's template of pull requests; empty: it has none. Its text is
-// untrusted, so mentions, closing keywords and hidden text are neutralized.
-func (c *contribution) template() string {
-	for _, name := range []string{
-		".github/pull_request_template.md", ".github/PULL_REQUEST_TEMPLATE.md", "docs/pull_request_template.md", "pull_request_template.md", "PULL_REQUEST_TEMPLATE.md",
-	} {
-		data, err := workdir.Dir(c.workspace.Clone.Dir).Read(name, maxExtra)
-		if err == nil && utf8.Valid(data) {
-			return sanitize.Comment(string(data), sanitize.Options{})
-		}
-	}
-	return ""
-}
-
-// login returns the owner of the fork.
-func (c *contribution) login(ctx context.Context) (string, error) {
-	if owner := c.session.Config.ForkOwner; owner != nil {
-		return *owner, nil
-	}
-	if c.session.Offline {
-		return "", contract.Fail(contract.CodeAuth, `the owner of the fork is unknown offline: set "forkOwner" in %s`, controller.ConfigPath)
-	}
-	login, err := c.gh.Login(ctx)
-	if err != nil {
-		return "", gh.Problem(err)
-	}
-	if !controller.IsOwner(login) {
-		return "", contract.Fail(contract.CodeInternal, "gh api user --jq .login printed %q, which is not a login", text.Quote(login))
-	}
-	return login, nil
 }
 
 // readInspector reads and stores the Inspector's result. It returns the digest of the file.

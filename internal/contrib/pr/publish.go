@@ -55,7 +55,7 @@ func (c *contribution) publish(ctx context.Context) (contract.PullRequest, error
 	if err != nil {
 		out.Status, out.BlocksPR = contract.Failed, true
 		out.Reason = fmt.Sprintf("%s failed: %s", out.FailedStep, secret.RedactForms(err.Error()))
-		out.Next = contract.Run(contract.ActionInspectFailure, state.CommandDryRun)
+		out.Next = cmp.Or(done.Next, contract.Run(contract.ActionInspectFailure, state.CommandDryRun))
 		if limited(err) {
 			out.Blocked = &contract.Throttle{
 				Kind: contract.SecondaryLimit, Scope: contract.ScopePR, FailingQuery: out.FailedStep, Message: out.Reason,
@@ -91,8 +91,8 @@ func (c *contribution) recorded() (r request, stale string, err error) {
 	if err := c.storedInspector(d.Inspector); err != nil {
 		return r, "", err
 	}
-	r.Login = publish.Owner(d.WouldRun)
-	if r.Login != "" && !strings.EqualFold(r.Login, c.issue.Owner) {
+	r.Fork = publish.Planned(d.WouldRun)
+	if r.Fork.Owner != "" && !strings.EqualFold(r.Fork.Owner, c.issue.Owner) {
 		c.review.commands = r.Commands()
 	}
 	body, err := c.session.Controller.ReadFile(c.files.Body)

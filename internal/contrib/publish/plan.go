@@ -15,6 +15,9 @@ import (
 // remote is the name of the fork among the remotes.
 const remote = "contribflow-fork"
 
+// forkName is the flag of "gh repo fork" for the name of a new fork.
+const forkName = "--fork-name"
+
 // A Command is one planned command: the program and its arguments.
 type Command struct {
 	argv []string
@@ -40,7 +43,7 @@ const (
 // A Request is the data of a pull request.
 type Request struct {
 	Issue        triage.Ref
-	Login        string // owner of the fork
+	Fork         Fork
 	Server       string // of the repositories, such as https://github.com
 	Branch, Base string
 	Title        string
@@ -50,23 +53,25 @@ type Request struct {
 // Commands returns the commands that publish a request, in their order.
 func (r Request) Commands() []Command {
 	repo := r.Issue.Owner + "/" + r.Issue.Repo
+	fork := []string{"gh", "repo", "fork", repo, "--clone=false"}
+	if r.Fork.New && !strings.EqualFold(r.Fork.Name, r.Issue.Repo) {
+		fork = append(fork, forkName, r.Fork.Name)
+	}
 	return []Command{
 		{[]string{"gh", "auth", "status"}, stepAuth},
 		{[]string{"gh", "api", "user", "--jq", ".login"}, stepLogin},
-		{[]string{"gh", "repo", "fork", repo, "--clone=false"}, stepFork},
+		{fork, stepFork},
 		{[]string{"git", "switch", r.Branch}, stepSwitch},
 		{[]string{"git", "add", "-A"}, stepAdd},
 		{[]string{"git", "commit", "-m", r.Title}, stepCommit},
-		{[]string{"git", "remote", "add", remote, r.fork()}, stepRemote},
+		{[]string{"git", "remote", "add", remote, r.address()}, stepRemote},
 		{[]string{"git", "push", remote, "HEAD:" + r.Branch}, stepPush},
-		{[]string{"gh", "pr", "create", "--repo", repo, "--draft", "--base", r.Base, "--head", r.Login + ":" + r.Branch, "--title", r.Title, "--body-file", r.BodyFile}, stepCreate},
+		{[]string{"gh", "pr", "create", "--repo", repo, "--draft", "--base", r.Base, "--head", r.Fork.Owner + ":" + r.Branch, "--title", r.Title, "--body-file", r.BodyFile}, stepCreate},
 	}
 }
 
-// fork returns the address of the fork.
-func (r Request) fork() string {
-	return fmt.Sprintf("%s/%s/%s.git", r.Server, r.Login, r.Issue.Repo)
-}
+// address returns the address of the fork.
+func (r Request) address() string { return fmt.Sprintf("%s/%s.git", r.Server, r.Fork) }
 
 var bare = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
@@ -91,16 +96,20 @@ func Lines(commands []Command) []string {
 	return out
 }
 
-// Owner returns the owner of the fork that planned commands push to.
-func Owner(commands []string) string {
+// Planned returns the fork that planned commands push to. It is empty if there is none.
+func Planned(commands []string) Fork {
+	var f Fork
 	for _, c := range commands {
 		if address, ok := strings.CutPrefix(c, "git remote add "+remote+" "); ok {
-			parts := strings.Split(address, "/")
+			parts := strings.Split(strings.TrimSuffix(address, ".git"), "/")
 			const fromEnd = 2
-			if len(parts) > fromEnd && controller.IsOwner(parts[len(parts)-fromEnd]) {
-				return parts[len(parts)-fromEnd]
+			if len(parts) > fromEnd && controller.IsOwner(parts[len(parts)-fromEnd]) && controller.IsRepo(parts[len(parts)-1]) {
+				f.Owner, f.Name = parts[len(parts)-fromEnd], parts[len(parts)-1]
 			}
 		}
+		if strings.HasPrefix(c, "gh repo fork ") && strings.Contains(c, " "+forkName+" ") {
+			f.New = true
+		}
 	}
-	return ""
+	return f
 }

@@ -7,7 +7,7 @@ import (
 
 func TestCommands(t *testing.T) {
 	t.Parallel()
-	r := Request{Login: "me", Server: "https://github.com", Branch: "contribflow/issue-1", Base: "main", Title: "Say \"$x\" and `y`\\", BodyFile: "f.md"}
+	r := Request{Fork: Fork{Owner: "me", Name: "r"}, Server: "https://github.com", Branch: "contribflow/issue-1", Base: "main", Title: "Say \"$x\" and `y`\\", BodyFile: "f.md"}
 	r.Issue.Owner, r.Issue.Repo, r.Issue.Number = "o", "r", 1
 	got := strings.Join(Lines(r.Commands()), "\n")
 	want := strings.Join([]string{
@@ -19,7 +19,23 @@ func TestCommands(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if Owner(Lines(r.Commands())) != "me" {
-		t.Errorf("owner %q", Owner(Lines(r.Commands())))
+	if f := Planned(Lines(r.Commands())); f != r.Fork {
+		t.Errorf("planned %+v", f)
+	}
+}
+
+// TestForkName plans a fork whose name is not that of the repository.
+func TestForkName(t *testing.T) {
+	t.Parallel()
+	for _, created := range []bool{false, true} {
+		r := Request{Fork: Fork{Owner: "me", Name: "r.fork", New: created}, Server: "https://github.com", Branch: "b", Base: "main"}
+		r.Issue.Owner, r.Issue.Repo, r.Issue.Number = "o", "r", 1
+		lines := Lines(r.Commands())
+		if got := Planned(lines); got != r.Fork {
+			t.Errorf("planned %+v, want %+v", got, r.Fork)
+		}
+		if named := strings.HasSuffix(lines[2], " --fork-name r.fork"); named != created {
+			t.Errorf("got %s", lines[2])
+		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +37,8 @@ type Result struct {
 	Steps  []contract.Step
 	Failed string // the command that failed; empty: none
 	Log    string // the output of the programs, without secrets
+	// Next is the step that a person must take before another attempt; empty: none is known.
+	Next contract.Next
 }
 
 // A publisher runs the planned commands.
@@ -91,7 +92,7 @@ func prepare(ctx context.Context, s session.Session, job Job) (*publisher, error
 		return nil, fmt.Errorf("make a folder for the files: %w", err)
 	}
 	p.repository = &repository{
-		git: git.Repo{Dir: p.files, Environ: s.Environ, Vars: identity}, remote: remote, dir: job.Repository, branch: job.Branch, fork: job.fork(),
+		git: git.Repo{Dir: p.files, Environ: s.Environ, Vars: identity}, remote: remote, dir: job.Repository, branch: job.Branch, fork: job.address(),
 	}
 	if p.snapshot, err = snapshot.Take(ctx, job.Clone, job.BaseSHA); err != nil {
 		p.close()
@@ -175,6 +176,7 @@ func (p *publisher) run(ctx context.Context) error {
 			step.Reason, err = "gh reports a problem, perhaps with an account that is not in use: "+p.redact(err.Error()), nil
 		}
 		if err != nil {
+			p.result.Next, _ = gh.SignOn(err)
 			err = errors.New(p.redact(err.Error()))
 			step.Status, step.Reason, p.result.Failed = contract.Failed, err.Error(), step.Command
 		}
@@ -212,10 +214,7 @@ func (p *publisher) done(ctx context.Context, s step) (finding, error) {
 		if there {
 			return finding{reason: "The fork exists."}, nil
 		}
-		if !strings.EqualFold(p.login, p.request.Login) {
-			return finding{}, fmt.Errorf("gh is signed in as %s, which cannot create a fork for %s: create this fork first", text.Quote(p.login), p.request.Login)
-		}
-		return finding{}, nil
+		return finding{}, p.mayFork(ctx)
 	case stepCommit:
 		tree, err := p.repository.tree(ctx)
 		if err != nil {
@@ -250,24 +249,43 @@ func (p *publisher) done(ctx context.Context, s step) (finding, error) {
 // fork reports whether the fork exists. If a repository of this name is not a fork of the target,
 // fork returns an error, so that nothing is pushed there.
 func (p *publisher) fork(ctx context.Context) (bool, error) {
-	name := p.request.Login + "/" + p.request.Issue.Repo
-	out, err := p.gh.Run(ctx, "api", "repos/"+name, "--jq", "[.source.full_name, .parent.full_name] | map(. // \"\") | join(\" \")")
-	if err != nil {
-		if failed, ok := errors.AsType[*gh.Error](err); ok && strings.Contains(failed.Stderr, "HTTP 404") {
-			return false, nil
-		}
+	f := p.request.Fork
+	found, taken, err := get(ctx, p.gh, p.request.Issue, f)
+	switch {
+	case err != nil:
 		return false, err
-	}
-	target := p.request.Issue.Owner + "/" + p.request.Issue.Repo
-	if !slices.ContainsFunc(strings.Fields(out), func(of string) bool { return strings.EqualFold(of, target) }) {
-		return false, fmt.Errorf("%s is not a fork of %s/%s: rename it, or set \"forkOwner\" to another account", name, p.request.Issue.Owner, p.request.Issue.Repo)
+	case taken:
+		return false, fmt.Errorf("%s is not a fork of %s/%s: run the dry run again", f, p.request.Issue.Owner, p.request.Issue.Repo)
+	case found.Name == "":
+		return false, nil
+	case !strings.EqualFold(found.Name, f.Name):
+		return false, fmt.Errorf("the fork %s is now %s: run the dry run again", f, found)
 	}
 	return true, nil
 }
 
+// mayFork returns an error if "gh repo fork" would not create the planned fork.
+func (p *publisher) mayFork(ctx context.Context) error {
+	f := p.request.Fork
+	if !f.New && !strings.EqualFold(f.Name, p.request.Issue.Repo) {
+		return fmt.Errorf("the fork %s does not exist any more: run the dry run again", f)
+	}
+	if !strings.EqualFold(p.login, f.Owner) {
+		return fmt.Errorf("gh is signed in as %s, which cannot create a fork for %s: create this fork first", text.Quote(p.login), f.Owner)
+	}
+	others, err := list(ctx, p.gh, p.request.Issue, f.Owner)
+	if err != nil && f.New { // gh would give an existing fork the new name
+		return err
+	}
+	if len(others) > 0 {
+		return fmt.Errorf("the fork is %s/%s, and the dry run planned %s: run the dry run again", f.Owner, others[0], f)
+	}
+	return nil
+}
+
 // find returns the URL of the branch's open pull request; empty if there is none.
 func (p *publisher) find(ctx context.Context) (string, error) {
-	out, err := p.gh.Run(ctx, "api", fmt.Sprintf("repos/%s/%s/pulls?state=open&head=%s:%s", p.request.Issue.Owner, p.request.Issue.Repo, p.request.Login, p.request.Branch),
+	out, err := p.gh.Run(ctx, "api", fmt.Sprintf("repos/%s/%s/pulls?state=open&head=%s:%s", p.request.Issue.Owner, p.request.Issue.Repo, p.request.Fork.Owner, p.request.Branch),
 		"--jq", ".[0].html_url // \"\"")
 	return strings.TrimSpace(out), err
 }
@@ -301,8 +319,8 @@ func (p *publisher) execute(ctx context.Context, c Command) (url string, err err
 	switch c.step {
 	case stepLogin:
 		p.login = strings.TrimSpace(out)
-		if p.session.Config.ForkOwner == nil && !strings.EqualFold(p.login, p.request.Login) {
-			return "", fmt.Errorf("gh is signed in as %s; the dry run was made for %s", text.Quote(p.login), p.request.Login)
+		if p.session.Config.ForkOwner == nil && !strings.EqualFold(p.login, p.request.Fork.Owner) {
+			return "", fmt.Errorf("gh is signed in as %s; the dry run was made for %s", text.Quote(p.login), p.request.Fork.Owner)
 		}
 	case stepFork:
 		return "", p.awaitFork(ctx)
@@ -333,7 +351,7 @@ func (p *publisher) awaitFork(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("GitHub has not created the fork %s/%s yet; run the dry run again in a minute", p.request.Login, p.request.Issue.Repo)
+	return fmt.Errorf("GitHub has not created the fork %s yet; run the dry run again in a minute", p.request.Fork)
 }
 
 // opened returns the URL of the pull request from gh's output.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 const (
 	maxMessage = 300 // runes of GitHub's message in an error
 	maxDetails = 3   // validation errors in an error
+	maxAddress = 1000
 )
 
 // An AnswerError is a response without success, or the errors of the GraphQL API. Its text never
@@ -30,6 +32,12 @@ type AnswerError struct {
 	details []string // the first validation errors
 	named   bool     // a validation error names a parameter of the request
 	unsure  bool     // GitHub may have executed the query
+	// Location is the address of the object after a move; empty: the response has none.
+	Location string
+	// SSO is the address at which a person authorizes the token for an organization that requires
+	// SAML single sign-on; empty: the response has none. Error does not contain it, because logs of
+	// the action are often public.
+	SSO string
 	// accepted lists the permissions that GitHub accepts for the request, in the syntax of a workflow.
 	accepted string
 	// The rate limits in the headers.
@@ -45,10 +53,21 @@ func (a *AnswerError) readHeaders(h http.Header, now time.Time, token string) {
 	if wait, ok := retryAfter(h, now); ok {
 		a.RetryAfter = &wait
 	}
+	a.Location, a.SSO = h.Get("Location"), signOn(h.Get("X-Github-Sso"))
 	a.Spent = h.Get("X-Ratelimit-Remaining") == "0"
 	if reset, err := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64); err == nil {
 		a.Reset = time.Unix(min(reset, now.Add(maxAskedWait).Unix()), 0).UTC()
 	}
+}
+
+// signOn returns the address in a header such as "required; url=https://github.com/orgs/o/sso?…".
+func signOn(header string) string {
+	_, address, _ := strings.Cut(header, "url=")
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.Host == "" || len(address) > maxAddress {
+		return ""
+	}
+	return u.String()
 }
 
 // permissions converts a list such as "issues=write; pull_requests=write" to the syntax of a

@@ -1,0 +1,107 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/internal/contrib/controller"
+	"github.com/org/foreman-action/internal/contrib/gh"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/triage"
+)
+
+// A Fork is the repository that a contribution is pushed to.
+type Fork struct {
+	Owner, Name string
+	New         bool // it does not exist yet
+}
+
+// String returns the full name.
+func (f Fork) String() string { return f.Owner + "/" + f.Name }
+
+// Find returns the owner's fork of a repository, which may have any name. If there is none, Find
+// returns a new fork; name is its name, or empty for that of the repository. refused is the reason
+// why no fork of that name can be made; empty if it can.
+func Find(ctx context.Context, c gh.CLI, of triage.Ref, owner, name string) (f Fork, refused string, err error) {
+	wanted := Fork{Owner: owner, Name: name, New: true}
+	if name == "" {
+		wanted.Name = of.Repo
+	}
+	found, taken, err := get(ctx, c, of, wanted)
+	if err != nil || found.Name != "" {
+		return found, "", err
+	}
+	others, err := list(ctx, c, of, owner)
+	switch {
+	case err != nil:
+		return Fork{}, "", err
+	case len(others) > 0 && name != "":
+		return Fork{}, fmt.Sprintf("%s/%s is the fork of %s/%s, and GitHub makes no second one: set \"forkName\" in %s to %s.",
+			owner, others[0], of.Owner, of.Repo, controller.ConfigPath, others[0]), nil
+	case len(others) > 0:
+		return Fork{Owner: owner, Name: others[0]}, "", nil
+	}
+	if now, err := fullName(ctx, c, of); err == nil && !strings.EqualFold(now, of.Owner+"/"+of.Repo) {
+		return Fork{}, fmt.Sprintf("%s/%s is now %s: make a contribution to %s instead.", of.Owner, of.Repo, now, now), nil
+	}
+	if taken {
+		return Fork{}, fmt.Sprintf("%s is not a fork of %s/%s: set \"forkName\" in %s to the name of a new fork, or \"forkOwner\" to another account.",
+			wanted, of.Owner, of.Repo, controller.ConfigPath), nil
+	}
+	return wanted, "", nil
+}
+
+// fullName returns the current name of a repository. It differs after a rename or a transfer.
+func fullName(ctx context.Context, c gh.CLI, of triage.Ref) (string, error) {
+	out, err := c.Run(ctx, "api", "repos/"+of.Owner+"/"+of.Repo, "--jq", ".full_name")
+	if err != nil {
+		return "", err
+	}
+	owner, name, _ := strings.Cut(strings.TrimSpace(out), "/")
+	if !controller.IsOwner(owner) || !controller.IsRepo(name) {
+		return "", fmt.Errorf("gh api repos/%s/%s printed no name of a repository: %q", of.Owner, of.Repo, text.Quote(out))
+	}
+	return owner + "/" + name, nil
+}
+
+// get reads a repository. If it is a fork, get returns its current name, which differs after a
+// rename. Otherwise the result is empty, and taken reports whether the repository exists.
+func get(ctx context.Context, c gh.CLI, of triage.Ref, f Fork) (found Fork, taken bool, err error) {
+	out, err := c.Run(ctx, "api", "repos/"+f.String(), "--jq", "[.full_name, .source.full_name, .parent.full_name] | map(. // \"\") | join(\" \")")
+	if err != nil {
+		if failed, ok := errors.AsType[*gh.Error](err); ok && strings.Contains(failed.Stderr, "HTTP 404") {
+			return Fork{}, false, nil
+		}
+		return Fork{}, false, err
+	}
+	names := strings.Fields(out)
+	owner, name, ok := strings.Cut(strings.Join(names[:min(1, len(names))], ""), "/")
+	if !ok {
+		return Fork{}, false, fmt.Errorf("gh api repos/%s printed no name of a repository: %q", f, text.Quote(out))
+	}
+	if !strings.EqualFold(owner, f.Owner) { // transferred to another account
+		return Fork{}, false, nil
+	}
+	target := of.Owner + "/" + of.Repo
+	if !slices.ContainsFunc(names[1:], func(of string) bool { return strings.EqualFold(of, target) }) || !controller.IsRepo(name) {
+		return Fork{}, true, nil
+	}
+	return Fork{Owner: owner, Name: name}, false, nil
+}
+
+// list returns the names of all forks of a repository that an account owns, the oldest first. It
+// reads the account's list of forks, because that of a popular repository has thousands of pages.
+func list(ctx context.Context, c gh.CLI, of triage.Ref, owner string) ([]string, error) {
+	const query = "query($login: String!, $endCursor: String) { repositoryOwner(login: $login) { " +
+		"repositories(first: 100, after: $endCursor, isFork: true, ownerAffiliations: OWNER, orderBy: {field: CREATED_AT, direction: ASC}) { " +
+		"nodes { name parent { nameWithOwner } } pageInfo { hasNextPage endCursor } } } }"
+	filter := fmt.Sprintf(".data.repositoryOwner.repositories.nodes[]? | select((.parent.nameWithOwner // \"\" | ascii_downcase) == %q) | .name", strings.ToLower(of.Owner+"/"+of.Repo))
+	out, err := c.Run(ctx, "api", "graphql", "--paginate", "-f", "query="+query, "-f", "login="+owner, "--jq", filter)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(strings.Fields(out), func(name string) bool { return !controller.IsRepo(name) }), nil
+}

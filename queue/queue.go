@@ -131,7 +131,7 @@ type Queue interface {
 	// Errors: ErrLost.
 	ReleaseLease(ctx context.Context, l Lease, p Postponement) error
 
-	// RequeueStale ends expired claims and leases, so that these tasks are pending or ready to be
+	// RequeueStale ends expired claims and leases, and claims older than Limits.MaxClaim, so that these tasks are pending or ready to be
 	// carried out again. Tasks that were handed out as often as the limits allow fail instead, even
 	// if their last claim or lease was released. Claims and tries are counted since the last Retry.
 	// Each change is atomic, but there may be several transactions, so the changed tasks are

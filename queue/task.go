@@ -167,6 +167,9 @@ type Postponement struct {
 type Limits struct {
 	Claims int // claims by agents
 	Drains int // leases to carry out the decision
+	// MaxClaim is the longest time of a claim since the task was handed out. Then the claim expires,
+	// even if heartbeats extended it further.
+	MaxClaim time.Duration
 }
 
 // A Requeued is a task that RequeueStale changed: it is ready again, or it failed.
@@ -200,6 +203,8 @@ type Stats struct {
 	Held     int       // pending and completed tasks that are held back
 	Draining int       // completed tasks that are being carried out
 	Oldest   time.Time // time at which the oldest pending task was enqueued; zero: there is none
+	// OldestClaim is the time of the oldest claim of a claimed task; zero: there is none.
+	OldestClaim time.Time
 }
 
 // AgentStats count the tasks of one agent.

@@ -18,6 +18,7 @@ type Queue struct {
 	DBPath          string        `yaml:"db_path,nullable"`                              // SQLite file; empty: the program's default
 	URL             secret.Text   `yaml:"url"`                                           // path of a SQLite file, or postgres://…; empty: DBPath
 	ClaimTimeout    Seconds       `default:"300"           yaml:"claim_timeout_seconds"` // an agent's claim, see queue.DefaultClaim
+	MaxClaim        time.Duration `default:"2h"            yaml:"max_claim"`             // longest time of a claim, however many heartbeats
 	MaxRetries      int           `default:"3"             yaml:"max_retries"`           // most claims of a task
 	MaxDrains       int           `default:"8"             yaml:"max_drains"`            // most attempts to carry a decision out
 	DrainTimeout    Seconds       `default:"8"             yaml:"drain_timeout_seconds"` // lease of a decision, see queue.DefaultLease
@@ -35,6 +36,8 @@ func queueKeys(spec Spec) schema.Table {
 		{Path: "queue.db_path", Rule: homePath(spec.Home), Doc: "SQLite file of the queue. Absent: ~/.foreman/queue.db."},
 		{Path: "queue.url", Rule: homePath(spec.Home), Doc: "Path of a SQLite file, or postgres://user@host/database."},
 		{Path: "queue.claim_timeout_seconds", Rule: between(1, maxSeconds), Doc: "How long a claim lasts without a heartbeat; default 300."},
+		{Path: "queue.max_claim", Rule: schema.Positive(),
+			Doc: "Longest time of a claim, however many heartbeats the agent sends, such as 2h (the default); at least claim_timeout_seconds."},
 		{Path: "queue.max_retries", Rule: between(1, 1000), Doc: "How often a task is handed out before it fails; default 3."},
 		{Path: "queue.max_drains", Rule: between(1, 1000), Doc: "How often a decision is tried before its task fails; default 8."},
 		{Path: "queue.drain_timeout_seconds", Rule: between(3, maxSeconds),
@@ -50,11 +53,18 @@ func queueKeys(spec Spec) schema.Table {
 }
 
 func (q *Queue) check(f file) {
-	at, url := f.node("queue", "url"), string(q.URL)
+	location, url := f.node("queue", "url"), string(q.URL)
 	if url != "" && q.DBPath != "" {
-		f.Problemf(at, "queue: either url or db_path, not both")
+		f.Problemf(location, "queue: either url or db_path, not both")
 	}
-	f.database(at, "queue.url", url)
+	at, timeout := f.node("queue", "max_claim"), q.ClaimTimeout.Duration()
+	switch {
+	case at == nil:
+		q.MaxClaim = max(q.MaxClaim, timeout)
+	case q.MaxClaim < timeout:
+		f.Problemf(at, "queue.max_claim: want at least claim_timeout_seconds, %s, got %s", timeout, q.MaxClaim)
+	}
+	f.database(location, "queue.url", url)
 	f.database(f.node("queue", "db_path"), "queue.db_path", q.DBPath)
 }
 

@@ -84,6 +84,9 @@ func (q *Queue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Reque
 	return locked(ctx, q, func(now time.Time) (list []queue.Requeued, _ error) {
 		for _, t := range q.tasks {
 			decided := t.State == queue.Completed
+			if l.MaxClaim > 0 && t.State == queue.Claimed && !t.expired(now) && now.Sub(t.Claimed) >= l.MaxClaim {
+				t.Until = now
+			}
 			switch {
 			case t.exhaust(now, l):
 				q.ended(t, now, decided)

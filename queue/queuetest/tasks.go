@@ -143,6 +143,9 @@ func (l tasks) stats(now time.Time) queue.Stats {
 		if t.State == queue.Pending && (s.Oldest.IsZero() || t.Enqueued.Before(s.Oldest)) {
 			s.Oldest = t.Enqueued
 		}
+		if t.State == queue.Claimed && (s.OldestClaim.IsZero() || t.Claimed.Before(s.OldestClaim)) {
+			s.OldestClaim = t.Claimed
+		}
 		if t.State == queue.Pending || t.State == queue.Claimed {
 			a := agents[t.Agent]
 			a.Agent = t.Agent

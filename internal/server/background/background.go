@@ -33,6 +33,7 @@ type Options struct {
 	ClaimTimeout time.Duration // how long a claim lasts without a heartbeat; 0: queue.DefaultClaim
 	Lease        time.Duration // of a decision, from each renewal on; 0: queue.DefaultLease
 	MaxClaims    int           // how often a task is handed out to agents; 0: 3
+	MaxClaim     time.Duration // longest time of a claim, however often it is extended; 0: no limit
 	MaxTries     int           // maximum number of counted tries of a decision; 0: 8
 	Observe      observe.Func
 	Log          *slog.Logger // nil discards
@@ -72,7 +73,7 @@ func New(o Options) (*Services, error) {
 	d.Requeue = func() { s.maintainer.WakeRequeue() }
 	m := o.Maintenance
 	m.Queue, m.Cursors, m.ClaimTimeout, m.Lease, m.Observe, m.Log = o.Queue, o.Cursors, o.ClaimTimeout, o.Lease, o.Observe, o.Log
-	m.Limits = queue.Limits{Claims: o.MaxClaims, Drains: o.MaxTries}
+	m.Limits = queue.Limits{Claims: o.MaxClaims, Drains: o.MaxTries, MaxClaim: o.MaxClaim}
 	m.Requeued = s.wakeAll
 	var err1, err2, err3 error
 	s.executor, err1 = executor.New(e)

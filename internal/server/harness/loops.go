@@ -40,7 +40,7 @@ func newLoops(o Options, c connections, active *activePoller) (l loops, err erro
 	q := s.Queue
 	l.background, err = background.New(background.Options{
 		Queue: l.claims, Owner: fmt.Sprintf("%s/%d", host, os.Getpid()), Cursors: c.stores.Queue,
-		ClaimTimeout: q.ClaimTimeout.Duration(), Lease: q.DrainTimeout.Duration(), MaxClaims: q.MaxRetries, MaxTries: q.MaxDrains,
+		ClaimTimeout: q.ClaimTimeout.Duration(), Lease: q.DrainTimeout.Duration(), MaxClaims: q.MaxRetries, MaxClaim: q.MaxClaim, MaxTries: q.MaxDrains,
 		Observe: c.meter.Observe, Log: o.Log,
 		Executor: executor.Options{
 			Settings: decisionSettings{s, c.account}.of, Memory: c.stores.Memory, Journal: c.stores.Memory, Slots: c.stores.Queue,

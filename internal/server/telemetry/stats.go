@@ -27,7 +27,7 @@ type statsCollector struct {
 	stats queue.Stats
 	err   error
 
-	tasks, held, draining, agents, oldest, readable *prometheus.Desc
+	tasks, held, draining, agents, oldest, claim, readable *prometheus.Desc
 }
 
 func newStatsCollector(q queue.Queue, o Options, labels *labelValues) *statsCollector {
@@ -41,13 +41,14 @@ func newStatsCollector(q queue.Queue, o Options, labels *labelValues) *statsColl
 		draining: desc("draining_tasks", "Completed tasks that are being carried out."),
 		agents:   desc("agent_tasks", "Tasks of an agent; those held back are also pending.", "agent", "state"),
 		oldest:   desc("oldest_pending_seconds", "Age of the oldest pending task; 0: there is none."),
+		claim:    desc("oldest_claim_seconds", "Age of the oldest claim of an agent; 0: there is none."),
 		readable: desc("readable", "1 if the queue could be read, else 0."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (s *statsCollector) Describe(c chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{s.tasks, s.held, s.draining, s.agents, s.oldest, s.readable} {
+	for _, desc := range []*prometheus.Desc{s.tasks, s.held, s.draining, s.agents, s.oldest, s.claim, s.readable} {
 		c <- desc
 	}
 }
@@ -68,11 +69,14 @@ func (s *statsCollector) Collect(c chan<- prometheus.Metric) {
 	}
 	gauge(s.held, float64(stats.Held))
 	gauge(s.draining, float64(stats.Draining))
-	age := 0.0
-	if !stats.Oldest.IsZero() {
-		age = max(s.now().Sub(stats.Oldest).Seconds(), 0)
+	age := func(since time.Time) float64 {
+		if since.IsZero() {
+			return 0
+		}
+		return max(s.now().Sub(since).Seconds(), 0)
 	}
-	gauge(s.oldest, age)
+	gauge(s.oldest, age(stats.Oldest))
+	gauge(s.claim, age(stats.OldestClaim))
 	for agent, n := range s.byLabel(stats.Agents) {
 		gauge(s.agents, float64(n.Pending), agent, "pending")
 		gauge(s.agents, float64(n.Held), agent, "held")

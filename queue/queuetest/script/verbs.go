@@ -179,7 +179,9 @@ func drain(c *call) (outcome, error) {
 // requeue returns the changed tasks with their new states, and the agent if it is not the default
 // one.
 func requeue(c *call) (outcome, error) {
-	list, err := c.q.RequeueStale(c.Context(), queue.Limits{Claims: c.args.int("claims", 0), Drains: c.args.int("drains", 0)})
+	list, err := c.q.RequeueStale(c.Context(), queue.Limits{
+		Claims: c.args.int("claims", 0), Drains: c.args.int("drains", 0), MaxClaim: c.args.duration("longest", 0),
+	})
 	var words []string
 	for _, s := range list {
 		word := withNumbers(s.ID) + ":" + string(s.State)

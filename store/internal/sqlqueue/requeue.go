@@ -20,6 +20,7 @@ const maxStale = 200
 // requeuing are the statements of RequeueStale and ExtendClaims.
 type requeuing struct {
 	requeueClaimed, requeueDraining, extendClaims string
+	expireClaims                                  string
 	exhaustPending, exhaustClaimed                string
 	exhaustCompleted, exhaustDraining             string
 	logbook                                       logbook
@@ -36,6 +37,8 @@ func newRequeuing(d sqlstore.Dialect) requeuing {
 			"lease_until <= {now} AND state = 1 AND ($2 = 0 OR claims < $2)", " RETURNING seq, task_id, agent, claimed_by, attempt"),
 		requeueDraining: update("UPDATE task SET state = 2, lease_until = NULL, tries = tries + 1",
 			"lease_until <= {now} AND state = 3 AND ($2 = 0 OR tries + 1 < $2)", " RETURNING seq, task_id, agent, owner, epoch"),
+		expireClaims: d.Expand("UPDATE task SET lease_until = {now} WHERE " +
+			d.Unlocked("lease_until > {now} AND state = 1 AND claimed_at <= {now} - $2") + " RETURNING seq"),
 		extendClaims:     d.Expand("UPDATE task SET lease_until = {now} + $2 WHERE " + d.InOrder("lease_until < {now} + $2 AND state = 1")),
 		exhaustPending:   update(failing+"reason = $2", "state = 0 AND claims > 0 AND claims >= $3", columns),
 		exhaustClaimed:   update(failing+"reason = $2", "lease_until <= {now} AND state = 1 AND claims >= $3", columns),
@@ -50,6 +53,9 @@ func newRequeuing(d sqlstore.Dialect) requeuing {
 // transaction may change. It leaves tasks that other transactions have locked for the next call.
 func (s *requeuing) some(ctx context.Context, e sqlstore.Engine, l queue.Limits) (requeued, error) {
 	return sqlstore.Value(ctx, e.Write, func(tx sqlstore.Tx) (r requeued, err error) {
+		if err := s.expire(tx, &r, l.MaxClaim); err != nil {
+			return requeued{}, err
+		}
 		claims := fmt.Sprintf("claimed %d times without a decision", l.Claims)
 		for _, step := range []failStep{
 			{s.exhaustPending, claims, l.Claims},
@@ -66,6 +72,29 @@ func (s *requeuing) some(ctx context.Context, e sqlstore.Engine, l queue.Limits)
 		err = s.leases(tx, &r, l.Drains)
 		return r, err
 	})
+}
+
+// expire makes claims expire that last longer than a time; 0: none.
+func (s *requeuing) expire(tx sqlstore.Tx, r *requeued, longest time.Duration) error {
+	if longest <= 0 {
+		return nil
+	}
+	list, err := sqlstore.All(tx, s.expireClaims, sqlstore.Column[int64], tx.Now(), sqlstore.Millis(longest))
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	r.why = fmt.Sprintf(": it lasted for %s, the longest time of a claim", longest)
+	r.ended = setOf(list)
+	return nil
+}
+
+// setOf returns the set of tasks.
+func setOf(list []int64) map[int64]bool {
+	set := map[int64]bool{}
+	for _, seq := range list {
+		set[seq] = true
+	}
+	return set
 }
 
 // drainsReason returns the reason why a task failed that could not be carried out in limit tries.
@@ -95,7 +124,8 @@ type requeued struct {
 	tasks    []queue.Requeued
 	followUp followUp
 	more     bool           // a statement changed maxStale tasks
-	ended    map[int64]bool // tasks whose server has certainly ended
+	ended    map[int64]bool // tasks whose claim or lease was ended early
+	why      string         // for the log of these tasks
 }
 
 // A failStep fails the tasks that were tried limit times; 0: none.
@@ -172,7 +202,7 @@ func (s *requeuing) requeue(tx sqlstore.Tx, all *requeued, step requeueStep) err
 		var count int64
 		err := r.Scan(&t.seq, &t.ID, &t.Agent, &t.who, &count)
 		if t.text = fmt.Sprintf(format, count); all.ended[t.seq] {
-			t.text += ": its server has ended"
+			t.text += all.why
 		}
 		return t, err
 	}, tx.Now(), int64(max(0, step.limit)))
@@ -262,15 +292,13 @@ func (s *holdings) look(ctx context.Context, e sqlstore.Engine, h Holders) (stat
 // some ends the leases of ended processes, but at most as many as one transaction may change.
 func (s *holdings) some(ctx context.Context, e sqlstore.Engine, ended []string, limit int) (requeued, error) {
 	return sqlstore.Value(ctx, e.Write, func(tx sqlstore.Tx) (r requeued, err error) {
-		r.ended = map[int64]bool{}
+		r.ended, r.why = map[int64]bool{}, ": its server has ended"
 		for _, id := range ended {
 			list, err := sqlstore.All(tx, s.expire, sqlstore.Column[int64], tx.Now(), id)
 			if err != nil {
 				return requeued{}, err
 			}
-			for _, seq := range list {
-				r.ended[seq] = true
-			}
+			maps.Copy(r.ended, setOf(list))
 		}
 		err = s.requeue.leases(tx, &r, limit)
 		return r, err

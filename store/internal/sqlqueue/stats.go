@@ -13,7 +13,7 @@ import (
 
 // counting are the statements of Stats and Backlog.
 type counting struct {
-	counts, oldest                      string
+	counts, oldest, oldestClaim         string
 	backlog, backlogClaimed, backlogIDs string
 }
 
@@ -32,6 +32,7 @@ UNION ALL ` + counts
 		// The plus prevents a search through all tasks from the oldest on.
 		oldest: `SELECT created_at FROM task WHERE seq IN (
 (SELECT min(seq) FROM task WHERE state = 0), (SELECT min(+seq) FROM task WHERE state >= 6 AND state IN (6, 12))) ORDER BY seq LIMIT 1`,
+		oldestClaim: "SELECT coalesce(min(claimed_at), 0) FROM task WHERE lease_until IS NOT NULL AND state = 1",
 		// The recursion jumps from one agent to the next, and skips the other tasks of each
 		// agent.
 		backlog: `WITH RECURSIVE w(agent) AS (
@@ -72,7 +73,12 @@ func (s *counting) count(ctx context.Context, e sqlstore.Engine) (queue.Stats, e
 		out.Agents = slices.SortedFunc(maps.Values(agents), func(a, b queue.AgentStats) int { return cmp.Compare(a.Agent, b.Agent) })
 		var at int64
 		_, err = sqlstore.One(tx, s.oldest, sqlstore.Into(&at))
-		out.Oldest = sqlstore.Time(at)
+		if err != nil {
+			return out, err
+		}
+		out.Oldest, at = sqlstore.Time(at), 0
+		_, err = sqlstore.One(tx, s.oldestClaim, sqlstore.Into(&at))
+		out.OldestClaim = sqlstore.Time(at)
 		return out, err
 	})
 }

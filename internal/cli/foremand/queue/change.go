@@ -53,6 +53,18 @@ func cancelCommand(shared *sharedOptions) *cobra.Command {
 	return changeCommand(&o, "cancel TASK…", "Cancel tasks that are not done")
 }
 
+func releaseCommand(shared *sharedOptions) *cobra.Command {
+	o := changeOptions{sharedOptions: shared, Done: "is released"}
+	o.Change = func(ctx context.Context, q queue.Queue, id, _ string) error {
+		err := q.ReleaseClaim(ctx, queue.Ref{ID: id}, 0)
+		if errors.Is(err, queue.ErrLost) {
+			return fmt.Errorf("no agent has claimed it; foremand queue show has its state: %w", err)
+		}
+		return err
+	}
+	return changeCommand(&o, "release TASK…", "End claims, so that the agents can claim the tasks again at once")
+}
+
 func changeCommand(o *changeOptions, use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use:   use,

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -79,6 +81,27 @@ func TestReadAgain(t *testing.T) {
 				t.Errorf("got the calls %q, want %q", got, tt.calls)
 			}
 		})
+	}
+}
+
+// TestReadAgainFails checks that a run fails if a rule fails on the current issue alone, and that the
+// other rules' actions are carried out.
+func TestReadAgainFails(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, `
+policy: {allow_close: true}
+rules:
+  - {id: r, on: issues.opened, when: 'not any_label("keep") or int(issue.title) > 3', then: [{comment: Hello.}]}
+  - {id: always, on: issues.opened, then: [close_issue]}
+`)
+	o.Clock.Now = func() time.Time { return time.Now().Add(time.Minute) }
+	e.Issue.UpdatedAt = o.Clock.Now().Add(-2 * time.Minute)
+	e.Issue.CreatedAt = e.Issue.UpdatedAt.Add(-time.Hour)
+	gh.Repo(repoName).AddLabel("keep").LabelAs("mona", 1, "keep")
+	rep, err := run(t, o, e)
+	_, failed := errors.AsType[*rules.EvalError](err)
+	if i := gh.Issue(repoName, 1); !failed || rep.Status != runner.StatusPartial || i.State != "closed" || len(i.Comments) > 0 {
+		t.Errorf("got %v, %s, %s with %d comments: %+v", err, rep.Status, i.State, len(i.Comments), rep.Actions)
 	}
 }
 

@@ -256,7 +256,7 @@ func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory
 	}
 	r := review(ctx, a.attempt, p, j)
 	if kept == nil {
-		r = a.recheck(ctx, rep, dec, r)
+		r = a.recheck(ctx, rep, &dec, r)
 	}
 	out := carryOut(ctx, a.attempt, r, j)
 	rep.setOutcome(out, dec.Failed)
@@ -382,13 +382,14 @@ func review(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) rev
 
 // recheck reads the issue again if the data for the review shows that it changed after the event.
 // The decision is recorded already, so actions can only be skipped: those of rules that do not fire
-// on the current issue. An agent's actions stay.
-func (a *recorder) recheck(ctx context.Context, rep *Report, dec decided, r reviewed) reviewed {
+// on the current issue. An agent's actions stay. Rules that fail on the current issue are added to
+// those of the decision.
+func (a *recorder) recheck(ctx context.Context, rep *Report, dec *decided, r reviewed) reviewed {
 	why := a.outdated()
 	if why == "" || r.err != nil || !r.plan.Writes() {
 		return r
 	}
-	b, err := again(ctx, a.attempt, dec)
+	b, err := again(ctx, a.attempt, *dec)
 	if err != nil {
 		r.err = err
 		return r
@@ -399,6 +400,7 @@ func (a *recorder) recheck(ctx context.Context, rep *Report, dec decided, r revi
 		r.err = err
 		return r
 	}
+	dec.fail(now.Failed)
 	rep.ReadAgain = why
 	r.plan.Steps = slices.Clone(r.plan.Steps)
 	for i := range r.plan.Steps {

@@ -134,12 +134,14 @@ func (a *AnswerError) closed() bool {
 
 // final reports whether GitHub would refuse the same write again. The sentences of a 403 are about a
 // locked conversation, a blocked account, and an issue with 2,500 comments. A 422 counts if it names
-// a parameter, unless it asks for fewer writes in a time.
+// a parameter, unless it asks for fewer writes in a time; a 410, unless the issue was deleted.
 func (a *AnswerError) final() bool {
 	m := strings.ToLower(a.Message)
 	switch a.Status {
 	case http.StatusForbidden:
 		return strings.Contains(m, "locked") || strings.Contains(m, "blocked") || strings.Contains(m, "commenting is disabled")
+	case http.StatusGone:
+		return !strings.Contains(m, "deleted")
 	case http.StatusUnprocessableEntity:
 		return a.named && !strings.Contains(strings.ToLower(m+strings.Join(a.details, " ")), "too quickly")
 	}

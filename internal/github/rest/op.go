@@ -108,10 +108,10 @@ func (o Op) judge(a *AnswerError, write bool) error {
 			return refused
 		}
 		return fmt.Errorf("%w: %w", o.Absent, refused) // without its issues, the repository has not this one either
-	case a.Status == http.StatusNotFound, a.Status == http.StatusGone:
-		return fmt.Errorf("%w: %w", o.Absent, a)
 	case write && a.final():
 		return &triage.RefusedError{Reason: a.Error(), Parameter: a.Status == http.StatusUnprocessableEntity, Err: a}
+	case a.Status == http.StatusNotFound, a.Status == http.StatusGone:
+		return fmt.Errorf("%w: %w", o.Absent, a)
 	}
 	return a
 }

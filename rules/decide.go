@@ -248,8 +248,13 @@ func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 			p.result.Skipped = append(p.result.Skipped, Skipped{Action: item, Rule: r.id, Lacks: lacks})
 		case ok:
 			p.take(r, item)
-			p.relabel(v, r.id, item)
+			p.relabel(v, item)
 		}
+	}
+	if r.together { // whether the labels change depends on all actions of the rule
+		p.changed = before.changed
+		v.SetLabels(labels)
+		p.relabelTogether(v, len(before.result.Sources), len(p.result.Skipped) > len(before.result.Skipped))
 	}
 	p.result.Fired = append(p.result.Fired, r.id)
 	p.result.Stopped = r.stop
@@ -276,10 +281,44 @@ func (p *plan) take(r *rule, item protocol.ActionItem) {
 	p.result.Sources = append(p.result.Sources, r.id)
 }
 
-// relabel applies the label changes of an action, so that later conditions see them.
-func (p *plan) relabel(v *expression.Evaluation, rule string, item protocol.ActionItem) {
-	var names []string
-	adds := true
+// relabel applies the label changes of the action that was planned last, so that later conditions see
+// them.
+func (p *plan) relabel(v *expression.Evaluation, item protocol.ActionItem) {
+	names, adds := labelsOf(item)
+	if len(names) == 0 {
+		return
+	}
+	may := v.Facts().May
+	if effect := v.Facts().Effect; effect != nil {
+		all := effect(p.result.Sources, p.result.Message.Actions)
+		names, may = all[len(all)-1], nil
+	}
+	p.change(v, names, adds, may)
+}
+
+// relabelTogether applies the label changes of the planned actions from an index on, which are
+// carried out together; none if lacking, because one more action of their rule is skipped.
+func (p *plan) relabelTogether(v *expression.Evaluation, from int, lacking bool) {
+	items := p.result.Message.Actions
+	if lacking || !slices.ContainsFunc(items[from:], func(i protocol.ActionItem) bool { names, _ := labelsOf(i); return len(names) > 0 }) {
+		return
+	}
+	var all [][]string
+	if effect := v.Facts().Effect; effect != nil {
+		all = effect(p.result.Sources, items)
+	}
+	for i := from; i < len(items); i++ {
+		names, adds := labelsOf(items[i])
+		if all != nil {
+			p.change(v, all[i], adds, nil)
+			continue
+		}
+		p.change(v, names, adds, v.Facts().May)
+	}
+}
+
+// labelsOf returns the labels that an action names, and whether it adds them.
+func labelsOf(item protocol.ActionItem) (names []string, adds bool) {
 	switch item.Type {
 	case protocol.ActionAddLabel:
 		names, _, _ = item.Texts("label")
@@ -287,12 +326,13 @@ func (p *plan) relabel(v *expression.Evaluation, rule string, item protocol.Acti
 		names, _, _ = item.Texts("labels")
 	case protocol.ActionRemoveLabel:
 		names, _, _ = item.Texts("label")
-		adds = false
+		return names, false
 	}
-	may := v.Facts().May
-	if effect := v.Facts().Effect; effect != nil && len(names) > 0 {
-		names, may = effect(rule, item), nil
-	}
+	return names, true
+}
+
+// change adds or removes labels; may reports whether a label may change, nil: all may.
+func (p *plan) change(v *expression.Evaluation, names []string, adds bool, may func(string) bool) {
 	for _, name := range names {
 		same := func(l string) bool { return text.SameLabel(l, name) }
 		labels := v.Labels()

@@ -86,6 +86,7 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 	if commands.Has(command.Triage) || res != nil && res.Retriage && a.d.Key() != opened.Key() {
 		dec.Retriaged, dec.AskedAs = true, opened.Key()
 		asked, f = opened, asOpened(opened, f)
+		f.Effect = a.effect(ctx, !a.first, true)
 		if res != nil {
 			f.Issue.Labels = res.Labels
 			again, err := a.askRules(ctx, f, &dec)
@@ -119,7 +120,7 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 // facts returns the event in the form that rules read, with the look-ups.
 func (a decider) facts(ctx context.Context) facts.Facts {
 	f := factsOf(a.d, a.o.Clock.Now().UTC())
-	f.Lookup, f.Effect, f.ByTimes = a.reads.lookup(ctx), a.effect(ctx, !a.first), a.first
+	f.Lookup, f.Effect, f.ByTimes = a.reads.lookup(ctx), a.effect(ctx, !a.first, false), a.first
 	f.FalseBefore = a.falseBefore
 	return f
 }
@@ -132,7 +133,7 @@ func (a decider) askRules(ctx context.Context, f facts.Facts, dec *decided) (*ru
 	}
 	res, err := a.c.Rules.Decide(f)
 	if n := a.c.Rules.Len(); a.o.Explain && n > 0 && n <= maxExplained {
-		f.Lookup, f.Effect = a.reads.known(ctx), a.effect(ctx, false)
+		f.Lookup, f.Effect = a.reads.known(ctx), a.effect(ctx, false, dec.Retriaged)
 		dec.Why = a.c.Rules.Explain(f)
 	}
 	if _, failed := errors.AsType[*rules.EvalError](err); err != nil && !failed {
@@ -602,25 +603,43 @@ func (a decider) withLabelsOff(d plan.Decision, res *rules.Result) (plan.Decisio
 	return d, nil
 }
 
-// effect returns a function that computes which labels an action of a rule will really add or
-// remove. Later rules see the result, and must not act on a label that is never added. The function
-// applies the policy and its limits. If any rule asks for labels, it also applies human overrides,
-// labels that are never added again, and the labels of the repository; the review needs the same
-// data later. If asks is false, nothing is looked up, and data that was not read counts as absent.
-func (a decider) effect(ctx context.Context, asks bool) func(rule string, item protocol.ActionItem) []string {
-	m := plan.NewMaker(plan.Input{Issue: *a.d.Issue, Policy: a.c.Policy, MayComment: true})
+// effect returns a function that computes which labels planned actions will really add or remove.
+// Later rules see the result, and must not act on a label that is never added. The function applies
+// the policy and its limits, and drops the labels of rules whose actions are only carried out
+// together. If any rule asks for labels, it also applies human overrides, labels that are never added
+// again, and the labels of the repository; the review needs the same data later. If asks is false,
+// nothing is looked up, and data that was not read counts as absent. With retriaged, the decision
+// treats the issue as newly opened.
+func (a decider) effect(ctx context.Context, asks, retriaged bool) func(ids []string, items []protocol.ActionItem) [][]string {
 	asked := a.c.Rules.UsesLabels() || a.o.Agent.Agent != nil && a.c.Agent.When.UsesLabels()
 	matters := asked && a.o.Host.Issues != nil
-	return func(rule string, item protocol.ActionItem) []string {
-		s := plan.Step{ActionResult: triage.ActionResult{Action: item, Source: a.source(rule)}}
-		if m.Judge(&s); s.Verdict != triage.Do {
-			return nil
+	return func(ids []string, items []protocol.ActionItem) [][]string {
+		d := plan.Decision{Message: protocol.DecisionMessage{Decision: protocol.LabelAndRespond, Actions: items}}
+		for _, id := range ids {
+			d.Sources = append(d.Sources, a.source(id))
 		}
-		o := effect.Outcome{Thing: effect.Label, There: item.Type != protocol.ActionRemoveLabel}
-		return slices.DeleteFunc(slices.Clone(effect.Values(s.Effect)), func(name string) bool {
-			o.Name = name
-			return matters && !a.takesEffect(ctx, o, asks || a.reads.timeline.asked, s.Source) || o.There && a.forbids(ctx, name)
-		})
+		p := plan.Make(input(a.attempt, decided{Decision: d, Retriaged: retriaged}))
+		list, dropped := make([][]string, len(items)), map[string]bool{}
+		for i := range p.Steps {
+			s := &p.Steps[i]
+			o := effect.Outcome{Thing: effect.Label, There: s.Action.Type != protocol.ActionRemoveLabel}
+			if s.Verdict != triage.Do || !slices.Contains([]string{protocol.ActionAddLabel, protocol.ActionAddLabels, protocol.ActionRemoveLabel}, s.Action.Type) {
+				continue
+			}
+			list[i] = slices.DeleteFunc(slices.Clone(effect.Values(s.Effect)), func(name string) bool {
+				o.Name = name
+				return matters && !a.takesEffect(ctx, o, asks || a.reads.timeline.asked, s.Source) || o.There && a.forbids(ctx, name)
+			})
+			if s.Grouped() && len(list[i]) < len(effect.Values(s.Effect)) {
+				dropped[s.Source.Rule] = true
+			}
+		}
+		for i := range p.Steps {
+			if s := &p.Steps[i]; s.Grouped() && dropped[s.Source.Rule] {
+				list[i] = nil
+			}
+		}
+		return list
 	}
 }
 

@@ -112,6 +112,12 @@ rules:
 		{"people took another label off", rest, true, func(r *githubtest.Repo) {
 			r.AddLabel("manual").LabelAs("github-actions[bot]", 1, "manual").UnlabelAs("mona", 1, "manual")
 		}},
+		{"together, and the policy forbids the rest", strings.Replace(rest, "then: [add_label: docs]", "together: true, then: [add_label: docs, close_issue: completed]", 1), false, nil},
+		{"together, and people took one off", strings.Replace(rest, "then: [add_label: docs]", "together: true, then: [add_label: docs, add_label: triage]", 1), false,
+			func(r *githubtest.Repo) { r.LabelAs("mona", 1, "triage").UnlabelAs("mona", 1, "triage") }},
+		{"together, and a part is empty", strings.Replace(rest, "then: [add_label: docs]", "together: true, then: [add_label: docs, comment: '{{ first(issue.assignees) }}']", 1), false, nil},
+		{"together", "policy: {allow_close: true}" + strings.Replace(rest, "then: [add_label: docs]", "together: true, then: [add_label: docs, close_issue: completed]", 1), true, nil},
+		{"a group that is dropped uses no limit", "policy: {limits: {add_label: 1}}" + strings.Replace(rest, "rules:\n", "rules:\n  - {id: g, on: issues.edited, together: true, then: [add_label: triage, close_issue: completed]}\n", 1), true, nil},
 		{"denied", "policy: {labels: {deny: [docs]}}" + rest, false, nil},
 		{"no action", "policy: {actions: [comment]}" + rest, false, nil},
 		{"no limit left", "policy: {limits: {add_label: 0}}" + rest, false, nil},
@@ -143,6 +149,23 @@ rules:
 				t.Errorf("%d look-ups, want the timeline and the label once: %v", lookups, gh.Log())
 			}
 		})
+	}
+}
+
+// TestFailedRuleUsesNoLimit checks that other rules decide as if a rule that failed were not there.
+func TestFailedRuleUsesNoLimit(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, `
+policy: {limits: {add_label: 1}}
+rules:
+  - {id: fails, on: issues.edited, then: [add_label: triage, comment: '{{ int(issue.title) }}']}
+  - {id: a, on: issues.edited, then: [add_label: docs]}
+  - {id: b, on: issues.edited, when: label("docs"), then: [comment: it is docs]}
+`)
+	e.Action = "edited"
+	rep, err := run(t, o, e)
+	if i := gh.Issue(repoName, 1); err == nil || !slices.Equal(i.Labels, []string{"bug", "docs"}) || len(i.Comments) != 1 {
+		t.Errorf("got %v, %q, %d comments: %+v", err, i.Labels, len(i.Comments), rep.Actions)
 	}
 }
 

@@ -42,8 +42,9 @@ type Facts struct {
 	// May reports whether a label may be added or removed. Rules see the labels that earlier rules
 	// planned, except those that the policy forbids. Nil: every label may.
 	May func(label string) bool `json:"-"`
-	// Effect returns which labels an action of a rule will add or remove, out of those that the
-	// action names. It is more precise than May and replaces it. It is called once for each action,
-	// in the order in which actions are planned. Nil: May is called.
-	Effect func(rule string, a protocol.ActionItem) []string `json:"-"`
+	// Effect returns which labels each planned action will add or remove, out of those that the action
+	// names. rules has the id of the rule of each action. It is more precise than May and replaces it.
+	// It is called after a label action was added to the planned ones, which may lack further actions
+	// of the same rule. Actions of a rule that failed are not among them later. Nil: May is called.
+	Effect func(rules []string, planned []protocol.ActionItem) [][]string `json:"-"`
 }

@@ -283,11 +283,10 @@ func (r *run) invocation(ctx context.Context, role handoff.Role, dir string) (ag
 			err = files.Write(diffFile, diff)
 		}
 	}
-	at := func(name string) string { return filepath.Join(r.tree.Dir, filepath.FromSlash(name)) }
 	return agent.Invocation{
 		Role: string(role), Number: r.rec.Runs[string(role)], Dir: r.tree.Dir, Seen: r.seen(), Prompt: text, LogSize: int64(r.config.Limits.LogBytes), Env: r.env(),
 		Title:      fmt.Sprintf("%s %s round %d run %d", strings.ToUpper(string(role)), r.rec.TaskID, r.rec.State.Round, r.rec.State.Attempt),
-		PromptFile: at(promptFile), ResultFile: at(c.Result), MessageFile: at(messageFile), SchemaFile: at(schemaFile),
+		PromptFile: promptFile, ResultFile: c.Result, MessageFile: messageFile, SchemaFile: schemaFile,
 	}, err
 }
 

@@ -36,8 +36,41 @@ type Dir string
 
 // Read returns the content of a regular file of at most limit bytes. It follows links within the
 // directory, unless their target is absolute.
-func (d Dir) Read(name string, limit int64) (data []byte, err error) {
-	err = d.in(name, func(root *os.Root, name string) error {
+func (d Dir) Read(name string, limit int64) ([]byte, error) {
+	var data []byte
+	err := d.open(name, func(file *os.File) (err error) {
+		data, err = io.ReadAll(io.LimitReader(file, limit+1))
+		if err == nil && int64(len(data)) > limit {
+			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// ReadEnd is like [Dir.Read], but returns the last limit bytes of a larger file.
+func (d Dir) ReadEnd(name string, limit int64) ([]byte, error) {
+	var data []byte
+	err := d.open(name, func(file *os.File) error {
+		info, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		if _, err := file.Seek(max(0, info.Size()-limit), io.SeekStart); err != nil {
+			return err
+		}
+		data, err = io.ReadAll(io.LimitReader(file, limit))
+		return err
+	})
+	return data, err
+}
+
+// open calls f with a regular file.
+func (d Dir) open(name string, f func(file *os.File) error) error {
+	err := d.in(name, func(root *os.Root, name string) error {
 		// Without O_NONBLOCK opening a named pipe waits for a writer.
 		file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 		if err != nil {
@@ -47,19 +80,12 @@ func (d Dir) Read(name string, limit int64) (data []byte, err error) {
 		if err := regular(file.Stat()); err != nil {
 			return err
 		}
-		data, err = io.ReadAll(io.LimitReader(file, limit+1))
-		if err == nil && int64(len(data)) > limit {
-			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
-		}
-		return err
+		return f(file)
 	})
 	if errors.Is(err, syscall.ENOTDIR) { // a part of the path is a file, not a folder
-		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+		return fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return data, nil
+	return err
 }
 
 // Write creates or replaces a regular file atomically, and creates the folders above it. A replaced

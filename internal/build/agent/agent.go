@@ -4,9 +4,10 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
@@ -14,20 +15,22 @@ import (
 
 	"github.com/org/foreman-action/internal/build/config"
 	"github.com/org/foreman-action/internal/build/process"
+	"github.com/org/foreman-action/internal/workdir"
 )
 
-// An Invocation is one run of an agent. All paths are absolute.
+// An Invocation is one run of an agent.
 type Invocation struct {
 	Role    string // "builder" or "inspector"
 	Number  int    // of the role's run in this task, from 1
 	Title   string // for the agent's session
-	Dir     string // the worktree
+	Dir     string // the worktree; absolute
 	Seen    string // path of the worktree for the agent, such as in a container; empty: Dir
 	Prompt  string
 	Log     io.Writer // receives the agent's output
 	LogSize int64     // most bytes that Log receives; 0: no limit
 	Env     []string
 
+	// The names of files, with slashes, relative to Dir.
 	PromptFile  string // contains Prompt
 	ResultFile  string // the agent writes its result here; does not exist before the run
 	MessageFile string // the agent may write its final message here; does not exist before
@@ -36,10 +39,19 @@ type Invocation struct {
 
 // seen returns the path under which the agent sees a file of the worktree.
 func (in Invocation) seen(name string) string {
-	if rel, err := filepath.Rel(in.Dir, name); err == nil && in.Seen != "" {
-		return path.Join(in.Seen, filepath.ToSlash(rel))
+	if in.Seen == "" {
+		return filepath.Join(in.Dir, filepath.FromSlash(name))
 	}
-	return name
+	return path.Join(in.Seen, name)
+}
+
+// write writes the result file. The agent may have left a link in its place.
+func (in Invocation) write(result []byte) error {
+	dir := workdir.Dir(in.Dir)
+	if err := dir.Remove(in.ResultFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return dir.WritePrivate(in.ResultFile, result)
 }
 
 // An Agent does one run. Its work is the worktree and the result file. The [process.Result]
@@ -95,33 +107,20 @@ func (c Command) Run(ctx context.Context, in Invocation) (process.Result, error)
 	}
 	message := printed.data
 	if c.Config.Uses("message_file") {
-		if message, err = end(in.MessageFile); err != nil {
+		message, err = workdir.Dir(in.Dir).ReadEnd(in.MessageFile, maxMessage)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, workdir.ErrNoFile) || errors.Is(err, workdir.ErrEscape) {
+			message, err = nil, nil // the agent left no message
+		}
+		if err != nil {
 			return result, fmt.Errorf("read the agent's final message: %w", err)
 		}
 	}
 	if found, ok := Extract(message); ok {
-		if err := os.WriteFile(in.ResultFile, append(found, '\n'), 0o600); err != nil {
+		if err := in.write(append(found, '\n')); err != nil {
 			return result, fmt.Errorf("write the agent's result: %w", err)
 		}
 	}
 	return result, nil
-}
-
-// end returns the last maxMessage bytes of a regular file; nil if there is no such file.
-func end(path string) ([]byte, error) {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, nil // the agent left no message
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	if _, err := file.Seek(max(0, info.Size()-maxMessage), io.SeekStart); err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.LimitReader(file, maxMessage))
 }
 
 // A tail forwards the start of the output to a writer, and keeps the end.

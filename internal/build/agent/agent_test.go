@@ -27,14 +27,16 @@ func TestMain(m *testing.M) {
 
 func invocation(t *testing.T, log *strings.Builder) agent.Invocation {
 	t.Helper()
-	dir, files := t.TempDir(), t.TempDir()
+	dir := t.TempDir()
 	in := agent.Invocation{
 		Role: "builder", Number: 1, Title: "a title", Dir: dir, Prompt: "do it: $(touch x) \"EOF\"\n" + strings.Repeat("x", 200_000),
 		Log: log, Env: []string{"PATH=" + os.Getenv("PATH")},
-		PromptFile: filepath.Join(files, "prompt.md"), ResultFile: filepath.Join(files, "result.json"),
-		MessageFile: filepath.Join(files, "message"), SchemaFile: filepath.Join(files, "schema.json"),
+		PromptFile: "files/prompt.md", ResultFile: "files/result.json", MessageFile: "files/message", SchemaFile: "files/schema.json",
 	}
-	if err := os.WriteFile(in.PromptFile, []byte(in.Prompt), 0o600); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, "files"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, in.PromptFile), []byte(in.Prompt), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return in
@@ -68,7 +70,7 @@ func TestCommand(t *testing.T) {
 			if got := read(t, filepath.Join(in.Dir, "got")); got != in.Prompt {
 				t.Errorf("the prompt came as %.100q", got)
 			}
-			if got := strings.TrimSpace(read(t, in.ResultFile)); got != answer {
+			if got := strings.TrimSpace(read(t, filepath.Join(in.Dir, in.ResultFile))); got != answer {
 				t.Errorf("the result is %s, want %s", got, answer)
 			}
 			if _, err := os.Lstat(filepath.Join(in.Dir, "x")); err == nil {
@@ -101,8 +103,53 @@ func TestMessageWithoutResult(t *testing.T) {
 			if result, err := command(script, config.Message, "{{message_file}}").Run(t.Context(), in); err != nil || !result.OK() {
 				t.Fatalf("%+v %v", result, err)
 			}
-			if _, err := os.Lstat(in.ResultFile); err == nil {
-				t.Errorf("there is a result: %s", read(t, in.ResultFile))
+			if _, err := os.Lstat(filepath.Join(in.Dir, in.ResultFile)); err == nil {
+				t.Errorf("there is a result: %s", read(t, filepath.Join(in.Dir, in.ResultFile)))
+			}
+		})
+	}
+}
+
+// TestLinks checks that neither the result nor the final message leads out of the worktree through a
+// link that the agent made.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		script string
+		result bool // the result is in the worktree
+		fails  bool
+	}{
+		"the result is a link to a file":      {`ln -s "$4/secret" files/result.json; echo '` + answer + `'`, true, false},
+		"the result is a dangling link":       {`ln -s "$4/new" files/result.json; echo '` + answer + `'`, true, false},
+		"the folder of the result is a link":  {`rm -r files; ln -s "$4" files; echo '` + answer + `'`, false, true},
+		"the message is a link to a file":     {`ln -s "$4/secret" files/message; echo`, false, false},
+		"the folder of the message is a link": {`rm -r files; ln -s "$4" files; echo`, false, false},
+		"the message is a named pipe":         {`mkfifo files/message; echo`, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log strings.Builder
+			in, outside := invocation(t, &log), t.TempDir()
+			for _, file := range []string{"secret", "message"} {
+				if err := os.WriteFile(filepath.Join(outside, file), []byte(answer), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			args := []string{"{{result}}", "{{role}}", "{{title}}", outside}
+			if strings.Contains(name, "message") {
+				args[1] = "{{message_file}}"
+			}
+			result, err := command(tt.script, config.Message, args...).Run(t.Context(), in)
+			if tt.fails != (err != nil) || !result.OK() {
+				t.Errorf("%+v %v\n%s", result, err, &log)
+			}
+			info, err := os.Lstat(filepath.Join(in.Dir, in.ResultFile))
+			if tt.result != (err == nil && info.Mode().IsRegular()) {
+				t.Errorf("the result file: %v %v", info, err)
+			}
+			entries, err := os.ReadDir(outside)
+			if err != nil || len(entries) != 2 || read(t, filepath.Join(outside, "secret")) != answer {
+				t.Errorf("the folder outside has changed: %v %v", entries, err)
 			}
 		})
 	}
@@ -118,7 +165,7 @@ func TestLongOutput(t *testing.T) {
 	if err != nil || !result.Truncated || log.Len() != 1000 {
 		t.Fatalf("%+v %v, %d bytes of log", result, err, log.Len())
 	}
-	if got := strings.TrimSpace(read(t, in.ResultFile)); got != answer {
+	if got := strings.TrimSpace(read(t, filepath.Join(in.Dir, in.ResultFile))); got != answer {
 		t.Errorf("the result is %s", got)
 	}
 }
@@ -174,7 +221,7 @@ func TestScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	result, err := s.Run(t.Context(), in)
-	if err != nil || !result.OK() || log.String() != "working\n" || read(t, filepath.Join(in.Dir, "a/b.txt")) != "new" || read(t, in.ResultFile) != answer {
+	if err != nil || !result.OK() || log.String() != "working\n" || read(t, filepath.Join(in.Dir, "a/b.txt")) != "new" || read(t, filepath.Join(in.Dir, in.ResultFile)) != answer {
 		t.Errorf("first: %+v %v %q", result, err, &log)
 	}
 	if _, err := os.Lstat(filepath.Join(in.Dir, "old.txt")); err == nil {

@@ -84,7 +84,7 @@ func (s Script) apply(root *os.Root, step fs.FS, in Invocation) error {
 	if err != nil || result == nil {
 		return err
 	}
-	return os.WriteFile(in.ResultFile, result, 0o600)
+	return in.write(result)
 }
 
 func copyFiles(root *os.Root, step fs.FS) error {

@@ -13,6 +13,11 @@ import (
 // adopt makes this process the parent of all descendants whose own parent ends.
 func adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
+// hide keeps the environment and the memory of this process from other processes of the same user,
+// such as agents: they cannot read them in /proc, and cannot trace the process. It does not keep them
+// from root. See PR_SET_DUMPABLE in prctl(2).
+func hide() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
+
 // killDescendants kills all descendants of this process. The command itself, with the process ID
 // group, has ended or is killed, too. killDescendants returns the number of other processes, and
 // how many it could not end.

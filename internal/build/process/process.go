@@ -94,15 +94,19 @@ const (
 	reportFD  = 4 // takes the report
 )
 
-// Run runs a command and waits until all of its processes have ended. The result describes how the
-// command ended. An error means that the command could not be started or ended, or that its output
-// could not be written.
+// Run runs a command and waits until all of its processes have ended. On Linux, from then on no
+// process of the same user can read the environment and the memory of this process. The result
+// describes how the command ended. An error means that the command could not be started or ended,
+// or that its output could not be written.
 func (r Runner) Run(ctx context.Context, c Command) (Result, error) {
 	if len(c.Args) == 0 || len(r.Supervisor) == 0 {
 		return Result{}, errors.New("run a command: it is empty")
 	}
 	if _, err := os.Stat(c.Dir); c.Dir != "" && err != nil {
 		return Result{}, fmt.Errorf("run %s: %w", c.Args[0], err)
+	}
+	if err := hide(); err != nil {
+		return Result{}, fmt.Errorf("run %s: hide the environment of this process: %w", c.Args[0], err)
 	}
 	started := r.Now()
 	s, err := r.start(c)

@@ -31,6 +31,13 @@ func TestMain(m *testing.M) {
 			_, err := runner().Run(context.Background(), process.Command{Args: os.Args[2:], Env: os.Environ()})
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
+		case "hidden":
+			_, err := runner().Run(context.Background(), process.Command{Args: os.Args[2:], Env: []string{"PATH=" + os.Getenv("PATH")}, Output: os.Stdout})
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
 		}
 	}
 	os.Exit(m.Run())

@@ -1,0 +1,55 @@
+package process_test
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestHidden checks that a command cannot read the environment of the program that runs it. The
+// program is not run by root, because root may read everything.
+func TestHidden(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "hidden") // t.TempDir would be below a folder that only its owner may read
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	name := filepath.Join(dir, "program")
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	copyProgram(t, name)
+	program := exec.Command(name, "hidden", "sh", "-c", `pid=$(cut -d" " -f4 /proc/$PPID/stat); kill -0 $pid && echo it runs; cat /proc/$pid/environ /proc/$pid/maps && echo read`)
+	program.Env = append(os.Environ(), "SECRET=hunter2", "GOCOVERDIR="+dir)
+	if os.Geteuid() == 0 {
+		const nobody = 65534
+		program.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		program.Dir = dir
+	}
+	out, err := program.CombinedOutput()
+	if text := string(out); err != nil || !strings.Contains(text, "it runs") || !strings.Contains(text, "Permission denied") || strings.Contains(text, "hunter2") || strings.Contains(text, "read\n") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func copyProgram(t *testing.T, name string) {
+	t.Helper()
+	from, err := os.Open(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	to, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.Copy(to, from)
+	if closeErr := to.Close(); err != nil || closeErr != nil {
+		t.Fatal(err, closeErr)
+	}
+}

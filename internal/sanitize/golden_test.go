@@ -36,6 +36,18 @@ func functions(c golden) map[string]func(string) string {
 	}
 }
 
+// parts maps each other folder to a function for a part of a text. ValueAt and SuppliedAt get the
+// place after the part "before".
+func parts(c golden) map[string]func(string) string {
+	return map[string]func(string) string{
+		"part":     func(s string) string { return NamePart(s, c.number("max")) },
+		"place":    func(s string) string { return ValueAt(s, PlaceAt(c.part("before"))) },
+		"supplied": func(s string) string { return SuppliedAt(s, PlaceAt(c.part("before"))) },
+		"unclosed": func(s string) string { return strconv.FormatBool(Unclosed(s)) },
+		"warning":  func(s string) string { return PlaceAt(s).Unescapable() },
+	}
+}
+
 // followed marks the lines of a text that are content of a fence or part of an HTML block. It
 // appends one more line in the first column and marks that, too.
 func followed(s string) string {
@@ -69,6 +81,9 @@ func TestGolden(t *testing.T) {
 			t.Parallel()
 			c := readGolden(t, file)
 			f := functions(c)[filepath.Base(filepath.Dir(file))]
+			if f == nil {
+				f = parts(c)[filepath.Base(filepath.Dir(file))]
+			}
 			if f == nil {
 				t.Fatal("no function of this name")
 			}

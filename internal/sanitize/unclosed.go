@@ -91,9 +91,7 @@ func endOfTag(s string, i int) int {
 		case s[i] == '"' || s[i] == '\'':
 			quote := s[i : i+1]
 			i++
-			if skip(quote); i >= len(s) {
-				return -1
-			}
+			skip(quote)
 			i++
 		case s[i] != '>':
 			skip(htmlSpace + ">")

@@ -12,6 +12,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -38,6 +40,7 @@ const (
 	runnerDir   = "runner"
 	agentDir    = "agent"
 	sanitizeDir = "internal/sanitize"
+	scriptsDir  = "." // the package with the scripts that run the whole program
 )
 
 // targets returns the packages in their order.
@@ -45,7 +48,7 @@ func targets() []target {
 	return []target{
 		{dir: policyDir, suites: []string{policyDir, planDir, runnerDir}},
 		{dir: planDir, suites: []string{planDir, runnerDir}},
-		{dir: runnerDir, suites: []string{runnerDir}, guards: true},
+		{dir: runnerDir, suites: []string{runnerDir, scriptsDir}, guards: true},
 		{dir: agentDir, suites: []string{agentDir}, guards: true},
 		{dir: sanitizeDir, suites: []string{sanitizeDir}, guards: true},
 	}
@@ -59,7 +62,7 @@ func main() {
 	flag.StringVar(&o.out, "out", "", "page to write the result to")
 	flag.IntVar(&o.sample, "sample", 0, "how many mutants to run, chosen by -seed; 0: all")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the sample")
-	flag.StringVar(&o.match, "match", "", "only the mutants whose line contains this text")
+	flag.StringVar(&o.match, "match", "", "only the mutants whose line in -list matches this regular expression")
 	flag.BoolVar(&o.list, "list", false, "list the mutants without running them")
 	flag.IntVar(&o.parallel, "parallel", runtime.GOMAXPROCS(0), "how many mutants run at a time")
 	flag.StringVar(&o.hints, "hints", "", "file that remembers which test noticed each mutant; that test runs first next time")
@@ -94,9 +97,13 @@ func run(ctx context.Context, o options, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(m mutant) bool { return !strings.Contains(m.String(), o.match) })
+	match, err := regexp.Compile(o.match)
+	if err != nil {
+		return fmt.Errorf("-match: %w", err)
+	}
+	all = slices.DeleteFunc(all, func(m mutant) bool { return !match.MatchString(m.String()) })
 	if len(all) == 0 {
-		return fmt.Errorf("-match: no mutant's line contains %q; -list lists the mutants", o.match)
+		return fmt.Errorf("-match: no mutant's line matches %q; -list lists the mutants", o.match)
 	}
 	if o.sample > 0 && o.sample < len(all) {
 		r := rand.New(rand.NewPCG(o.seed, o.seed))
@@ -128,10 +135,7 @@ func run(ctx context.Context, o options, w io.Writer) error {
 		}
 	}
 	results, err := t.tryAll(ctx, all, max(1, o.parallel), w)
-	if err != nil {
-		return err
-	}
-	if err := t.writeHints(o.hints, results); err != nil {
+	if err := errors.Join(err, t.writeHints(o.hints, results)); err != nil {
 		return err
 	}
 	return report(o, root, results, accepted, w)

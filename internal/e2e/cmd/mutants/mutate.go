@@ -67,7 +67,7 @@ type mutant struct {
 	line      int
 	function  string
 	from, to  string // source text before and after, for people
-	guard     bool   // a condition; without it, tests may run for ever
+	guard     bool   // of a package whose conditions are mutated; tests may then run for ever
 }
 
 // key identifies a mutant across changes of other lines.
@@ -284,7 +284,6 @@ func (f *finder) guard(function string, e ast.Expr) {
 		return
 	}
 	f.wrap(function, e, "false")
-	f.mutants[len(f.mutants)-1].guard = true
 }
 
 // comparison reports whether an expression is a condition.
@@ -311,7 +310,7 @@ func (f *finder) wrap(function string, e ast.Expr, value string) {
 	at := f.fset.Position(e.Pos())
 	m := mutant{
 		id: fmt.Sprintf("%s/%s:%d:%d", f.dir, f.file, at.Line, at.Column), dir: f.dir, file: f.file, line: at.Line, function: function,
-		from: strings.Join(strings.Fields(f.text(e)), " "), to: value,
+		from: strings.Join(strings.Fields(f.text(e)), " "), to: value, guard: f.guards,
 	}
 	f.mutants = append(f.mutants, m)
 	f.edits = append(f.edits,

@@ -131,7 +131,7 @@ func TestNames(t *testing.T) {
 func TestRunNone(t *testing.T) {
 	t.Parallel()
 	err := run(t.Context(), options{root: "../../../..", match: "no such text"}, io.Discard)
-	if err == nil || !strings.Contains(err.Error(), "no mutant's line contains") {
+	if err == nil || !strings.Contains(err.Error(), "no mutant's line matches") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -58,6 +59,8 @@ type suite struct {
 	program string
 	// reaching lists the tests that reach a mutant, by its ID.
 	reaching map[string][]string
+	// took is the time of each test without a mutant.
+	took map[string]time.Duration
 }
 
 // A tester runs tests on mutants.
@@ -90,7 +93,7 @@ func (t tester) prepare(ctx context.Context, dir string, parallel int) error {
 	}
 	s := &suite{
 		dir: filepath.Join(t.root, dir), program: filepath.Join(t.work, strings.ReplaceAll(dir, "/", "_")+".test"),
-		reaching: map[string][]string{},
+		reaching: map[string][]string{}, took: map[string]time.Duration{},
 	}
 	c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", t.overlay, "-o", s.program, "./"+dir) //nolint:gosec // a package of this module
 	c.Dir = t.root
@@ -103,12 +106,20 @@ func (t tester) prepare(ctx context.Context, dir string, parallel int) error {
 	if err != nil {
 		return fmt.Errorf("list the tests of %s: %w", dir, err)
 	}
-	// TestWebAssembly compiles the package again without the mutants.
-	names := slices.DeleteFunc(strings.Fields(string(out)), func(name string) bool { return name == "TestWebAssembly" })
-	reached := make([][]string, len(names))
+	names, err := scripts(s.dir)
+	if err != nil {
+		return err
+	}
+	if names == nil {
+		// TestWebAssembly compiles the package again without the mutants.
+		names = slices.DeleteFunc(strings.Fields(string(out)), func(name string) bool { return name == "TestWebAssembly" })
+	}
+	reached, took := make([][]string, len(names)), make([]time.Duration, len(names))
 	err = each(ctx, parallel, len(names), func(ctx context.Context, i int) error {
-		file := s.program + "." + names[i]
+		file := s.program + "." + strconv.Itoa(i)
+		start := time.Now()
 		code, out, err := s.run(ctx, names[i:i+1], reachedVariable+"="+file)
+		took[i] = time.Since(start)
 		if err != nil {
 			return fmt.Errorf("run %s of %s without a mutant: %w", names[i], dir, err)
 		}
@@ -123,12 +134,35 @@ func (t tester) prepare(ctx context.Context, dir string, parallel int) error {
 		return err
 	})
 	for i, ids := range reached {
+		s.took[names[i]] = took[i]
 		for _, id := range ids {
 			s.reaching[id] = append(s.reaching[id], names[i])
 		}
 	}
 	t.suites[dir] = s
 	return err
+}
+
+// scriptTest is the test that runs the scripts of a package. Each script counts as a test.
+const scriptTest = "TestScripts/"
+
+// scripts returns the tests of a package with scripts; its other tests are not run. It returns nil
+// for a package without scripts.
+func scripts(dir string) (tests []string, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, "testdata", "script", "*.txtar"))
+	for _, file := range files {
+		tests = append(tests, scriptTest+strings.TrimSuffix(filepath.Base(file), ".txtar"))
+	}
+	return tests, err
+}
+
+// pattern returns the value of -test.run for tests.
+func pattern(tests []string) string {
+	list := strings.Join(tests, "|")
+	if strings.HasPrefix(list, scriptTest) {
+		return "^" + scriptTest[:len(scriptTest)-1] + "$/^(" + strings.ReplaceAll(list, scriptTest, "") + ")$"
+	}
+	return "^(" + list + ")$"
 }
 
 // tryAll tries all mutants, several at a time.
@@ -209,8 +243,8 @@ func (t tester) try(ctx context.Context, m mutant) (result, error) {
 // run runs tests with a variable in the environment, and returns the exit code with the output.
 func (s *suite) run(ctx context.Context, tests []string, variable string) (code int, out string, err error) {
 	// A condition that ends a loop can be the mutant: the memory and the time are limited.
-	c := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 8388608; exec "$0" "$@"`, s.program, //nolint:gosec // just built
-		"-test.failfast", "-test.timeout=5m", "-test.run=^("+strings.Join(tests, "|")+")$")
+	c := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 4194304; exec "$0" "$@"`, s.program, //nolint:gosec // just built
+		"-test.failfast", "-test.timeout="+s.limit(tests).String(), "-test.run="+pattern(tests))
 	c.Dir = s.dir
 	c.Env = append(os.Environ(), variable)
 	c.WaitDelay = time.Minute
@@ -219,6 +253,20 @@ func (s *suite) run(ctx context.Context, tests []string, variable string) (code 
 		return exit.ExitCode(), string(text), nil
 	}
 	return 0, string(text), err
+}
+
+// limit returns the time after which tests count as endless: 20 seconds more than they take one after
+// another without a mutant, or 5 minutes if this is not known.
+func (s *suite) limit(tests []string) time.Duration {
+	limit := 20 * time.Second
+	for _, name := range tests {
+		took, known := s.took[name]
+		if !known {
+			return 5 * time.Minute
+		}
+		limit += took
+	}
+	return limit
 }
 
 // noticed reports whether tests failed. It decides by the exit code and the output of the test
@@ -237,14 +285,21 @@ func noticed(code int, out string, guard bool) (bool, error) {
 	return true, nil
 }
 
-var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
+// failedTest finds a test that failed, or one that was running when the time was over.
+var failedTest = regexp.MustCompile(`(?m)^(?: *--- FAIL: |\s*running tests:\n\s*)(\w+/?\w*)`)
 
 // firstFailed returns the first test that failed, and "" if the output does not name one.
 func firstFailed(out string) string {
-	if m := failedTest.FindStringSubmatch(out); m != nil {
-		return m[1]
+	first := ""
+	for _, m := range failedTest.FindAllStringSubmatch(out, -1) {
+		if strings.HasPrefix(m[1], scriptTest) {
+			return m[1]
+		}
+		if first == "" {
+			first, _, _ = strings.Cut(m[1], "/")
+		}
 	}
-	return ""
+	return first
 }
 
 // readHints reads which tests noticed the mutants of an earlier run.

@@ -87,6 +87,7 @@ func caches() []string {
 		"PIP_CACHE_DIR=" + cachePath + "/pip",
 		"UV_CACHE_DIR=" + cachePath + "/uv",
 		"GRADLE_USER_HOME=" + cachePath + "/gradle",
+		"DENO_DIR=" + cachePath + "/deno",
 		// Java looks the home folder up in /etc/passwd, which has no entry for our user.
 		"MAVEN_OPTS=-Duser.home=" + cachePath + "/home -Dmaven.repo.local=" + cachePath + "/m2",
 	}

@@ -65,16 +65,24 @@ type step struct {
 
 // images are the default images.
 var images = map[string]string{
-	"node":   "node:22-bookworm-slim",
-	"bun":    "oven/bun:1-debian",
-	"go":     "golang:1.26-bookworm",
-	"python": "python:3.13-bookworm",
-	"uv":     "ghcr.io/astral-sh/uv:python3.13-bookworm",
-	"rust":   "rust:1-bookworm",
-	"maven":  "maven:3-eclipse-temurin-21",
-	"gradle": "gradle:8-jdk21",
-	"make":   "buildpack-deps:bookworm",
-	"git":    "buildpack-deps:bookworm-scm",
+	"node":     "node:22-bookworm-slim",
+	"bun":      "oven/bun:1-debian",
+	"go":       "golang:1.26-bookworm",
+	"python":   "python:3.13-bookworm",
+	"uv":       "ghcr.io/astral-sh/uv:python3.13-bookworm",
+	"rust":     "rust:1-bookworm",
+	"maven":    "maven:3-eclipse-temurin-21",
+	"gradle":   "gradle:8-jdk21",
+	"dotnet":   "mcr.microsoft.com/dotnet/sdk:10.0",
+	"bundler":  "ruby:3.4-bookworm",
+	"composer": "composer:2",
+	"mix":      "elixir:1.18",
+	"swift":    "swift:6.2-bookworm",
+	"deno":     "denoland/deno:debian",
+	"cmake":    "mcr.microsoft.com/devcontainers/cpp:1-bookworm",
+	"make":     "buildpack-deps:bookworm",
+	"just":     "buildpack-deps:bookworm",
+	"git":      "buildpack-deps:bookworm-scm",
 }
 
 // ecosystems maps package managers to ecosystems. A manager without an image in images uses the

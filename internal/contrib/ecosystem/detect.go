@@ -36,8 +36,14 @@ func (d Detection) Lines() []string {
 }
 
 // BuiltIn is the command for repositories in which no command is detected. It checks the
-// whitespace of a patch.
+// whitespace of a patch, and nothing else.
 const BuiltIn = "git diff --check"
+
+// OnlyBuiltIn reports whether the commands of a validation check nothing but the whitespace of a
+// patch.
+func OnlyBuiltIn(commands []contract.CommandRun) bool {
+	return len(commands) > 0 && !slices.ContainsFunc(commands, func(c contract.CommandRun) bool { return c.Command != BuiltIn })
+}
 
 // Detect detects the commands of a tree. The error is an error of [Tree.Read] that is not about a
 // single file.
@@ -50,6 +56,7 @@ func Detect(tree Tree, o Options) (Detection, error) {
 	if len(d.Commands) == 0 {
 		image, key := o.image("git")
 		d.Commands = []Command{{Line: BuiltIn, Image: image, Ecosystem: key}}
+		s.warn("No command was found that builds, lints or tests the repository. %s checks nothing but the whitespace of a change.", BuiltIn)
 	}
 	d.Context.GuidanceFiles = guidanceFiles(s)
 	d.Context.TestLayouts = testLayouts(s)
@@ -62,13 +69,27 @@ func Detect(tree Tree, o Options) (Detection, error) {
 // units returns the ecosystems of a folder; that of package.json comes first.
 func units(s *source, o Options, dir string) []unit {
 	var found []unit
-	for _, detect := range []func(*source, Options, string) (unit, bool){node, golang, rust, python, maven, gradle} {
-		if u, ok := detect(s, o, dir); ok {
+	add := func(u unit, ok bool) {
+		if ok {
 			found = append(found, u)
 		}
 	}
-	if u, ok := makefile(s, dir); ok && len(found) == 0 {
-		found = append(found, u)
+	for _, detect := range []func(*source, Options, string) (unit, bool){node, golang, rust, python, maven, gradle} {
+		add(detect(s, o, dir))
+	}
+	all := toolchains()
+	for _, t := range all {
+		if !t.alone {
+			add(t.detect(s, o, dir))
+		}
+	}
+	if len(found) == 0 {
+		add(makefile(s, dir))
+	}
+	for _, t := range all {
+		if t.alone && !slices.ContainsFunc(found, func(u unit) bool { return u.manager != "make" || len(u.commands) > 0 }) {
+			add(t.detect(s, o, dir))
+		}
 	}
 	return found
 }
@@ -102,11 +123,20 @@ func (d *Detection) add(s *source, o Options, dir string) {
 	}
 }
 
-// manifests are the files that make a folder a separate package. Makefiles and requirements files
-// are not in the list, because in nested folders they are often only for documentation.
-var manifests = []string{
-	"package.json", "go.mod", "Cargo.toml", "pyproject.toml", "setup.py", "pom.xml",
-	"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts",
+// manifests returns the files that make a folder a separate package. Makefiles, requirements files
+// and the files of CMake and just are not in the list, because in nested folders they are often only
+// for documentation, or parts of the root's build.
+func manifests() []string {
+	list := []string{
+		"package.json", "go.mod", "Cargo.toml", "pyproject.toml", "setup.py", "pom.xml",
+		"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts",
+	}
+	for _, t := range toolchains() {
+		if !t.alone {
+			list = append(list, t.manifests...)
+		}
+	}
+	return list
 }
 
 // owners returns the nested packages that contain a changed file, sorted. A file belongs to the
@@ -114,9 +144,10 @@ var manifests = []string{
 func owners(s *source, changed []string) []string {
 	const limit = 50
 	found := map[string]bool{}
+	names := manifests()
 	for _, file := range changed {
 		for dir := parent(file); dir != ""; dir = parent(dir) {
-			if s.any(dir, manifests...) && !foreign(dir) {
+			if s.any(dir, names...) && !foreign(dir) {
 				found[dir] = true
 				break
 			}

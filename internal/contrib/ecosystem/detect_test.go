@@ -202,7 +202,7 @@ func TestHostileTOML(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d, err := ecosystem.Detect(tree, ecosystem.Options{}); err != nil || len(d.Warnings) != 1 {
+		if d, err := ecosystem.Detect(tree, ecosystem.Options{}); err != nil || len(d.Warnings) != 2 || !strings.HasPrefix(d.Warnings[0], "pyproject.toml is ignored") {
 			t.Errorf("%s: got warnings %v, %v", name, d.Warnings, err)
 		}
 	}
@@ -226,7 +226,8 @@ func TestSymlinks(t *testing.T) {
 func FuzzDetect(f *testing.F) {
 	names := []string{
 		"package.json", "pnpm-workspace.yaml", "go.mod", "pyproject.toml", "requirements.txt", "Cargo.toml", "pom.xml",
-		"Makefile", "yarn.lock", ".gitattributes",
+		"Makefile", "yarn.lock", ".gitattributes", "x.csproj", "Gemfile", "composer.json", "mix.exs", "Package.swift", "deno.jsonc",
+		"CMakeLists.txt", "justfile",
 	}
 	f.Add(0, `{"scripts":{"test":"x","$(id)":"y"},"workspaces":{"packages":["a/*"]},"dependencies":{"a":"1"}}`)
 	f.Add(1, "packages:\n- 'a/**'\n")
@@ -238,6 +239,8 @@ func FuzzDetect(f *testing.F) {
 	f.Add(7, "test lint: all\n\techo\ndefine x\nb:\nendef\ncheck:\n")
 	f.Add(8, "__metadata:\n")
 	f.Add(9, "*.go linguist-generated\n")
+	f.Add(12, `{"require": {"a/b": "$(id)"}}`)
+	f.Add(17, "test $(id):\n")
 	f.Add(3, strings.Repeat("[", 1000))
 	f.Fuzz(func(t *testing.T, kind int, content string) {
 		repo := fstest.MapFS{}

@@ -130,4 +130,5 @@ func generatedRules(s *source) []string {
 var allLockfiles = []string{
 	"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb",
 	"go.sum", "go.work.sum", "uv.lock", "poetry.lock", "Cargo.lock", "gradle.lockfile",
+	"packages.lock.json", "Gemfile.lock", "composer.lock", "mix.lock", "Package.resolved", "deno.lock",
 }

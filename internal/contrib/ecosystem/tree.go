@@ -74,7 +74,8 @@ const (
 // A source is a tree with an index, the contents read so far, and the warnings.
 type source struct {
 	files    map[string]bool
-	dirs     map[string]bool // folders that contain a file at any depth; "" is the root
+	dirs     map[string]bool     // folders that contain a file at any depth; "" is the root
+	projects map[string][]string // the paths of the files in a folder that "*.csproj" and the like match
 	read     func(name string, limit int64) ([]byte, error)
 	texts    map[string][]byte
 	warnings []string
@@ -82,12 +83,16 @@ type source struct {
 }
 
 func newSource(tree Tree) *source {
-	s := &source{files: map[string]bool{}, dirs: map[string]bool{"": true}, read: tree.Read, texts: map[string][]byte{}}
+	s := &source{files: map[string]bool{}, dirs: map[string]bool{"": true}, projects: map[string][]string{}, read: tree.Read, texts: map[string][]byte{}}
 	for _, name := range tree.Files {
 		if !fs.ValidPath(name) || name == "." {
 			continue
 		}
 		s.files[name] = true
+		switch path.Ext(name) {
+		case ".sln", ".slnx", ".csproj", ".fsproj", ".vbproj":
+			s.projects[parent(name)] = append(s.projects[parent(name)], name)
+		}
 		for dir := parent(name); !s.dirs[dir]; dir = parent(dir) {
 			s.dirs[dir] = true
 		}
@@ -106,11 +111,29 @@ func parent(name string) string {
 // has returns the path of the first of the names that exists in a folder.
 func (s *source) has(dir string, names ...string) (string, bool) {
 	for _, name := range names {
-		if name = path.Join(dir, name); s.files[name] {
-			return name, true
+		if found := s.all(dir, name); len(found) > 0 {
+			return found[0], true
 		}
 	}
 	return "", false
+}
+
+// all returns the paths of all files of a folder that have one of the names. A name such as
+// "*.csproj" stands for all files with this extension.
+func (s *source) all(dir string, names ...string) []string {
+	var found []string
+	for _, name := range names {
+		if ext, ok := strings.CutPrefix(name, "*"); ok {
+			for _, file := range s.projects[dir] {
+				if path.Ext(file) == ext {
+					found = append(found, file)
+				}
+			}
+		} else if file := path.Join(dir, name); s.files[file] {
+			found = append(found, file)
+		}
+	}
+	return found
 }
 
 // any reports whether one of the names is a file of a folder.

@@ -17,7 +17,7 @@ import (
 // lockfiles are the files in which package managers pin versions.
 var lockfiles = []string{
 	"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "deno.lock", "go.sum", "go.work.sum", "cargo.lock",
-	"poetry.lock", "uv.lock", "pdm.lock", "pipfile.lock", "gemfile.lock", "composer.lock", "gradle.lockfile", "mix.lock", "pubspec.lock", "flake.lock",
+	"packages.lock.json", "package.resolved", "poetry.lock", "uv.lock", "pdm.lock", "pipfile.lock", "gemfile.lock", "composer.lock", "gradle.lockfile", "mix.lock", "pubspec.lock", "flake.lock",
 }
 
 // sensitivePaths are globs, in lower case, of files that a person must review before they are

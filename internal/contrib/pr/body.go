@@ -5,20 +5,25 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/contrib/contract"
+	"github.com/org/foreman-action/internal/contrib/ecosystem"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/text"
 )
 
-// disclosure is the text that every pull request holds.
-const disclosure = "This change was prepared with AI assistance through ContribFlow, validated in an isolated sandbox, and approved by a person before it was published."
+// The texts of which every pull request holds one. The second is for a change of which only the
+// whitespace was checked.
+const (
+	disclosure          = "This change was prepared with AI assistance through ContribFlow, validated in an isolated sandbox, and approved by a person before it was published."
+	disclosureUnchecked = "This change was prepared with AI assistance through ContribFlow and approved by a person before it was published. It was not built or tested: nothing but its whitespace was checked."
+)
 
 const disclosureHeading = "## AI assistance"
 
 // disclosed reports whether a body contains the disclosure where GitHub shows it.
 func disclosed(body string) bool {
 	shown, _, _ := strings.Cut(body, "<!--") // GitHub hides comments, even without an end
-	return strings.Contains(shown, disclosureHeading+"\n"+disclosure)
+	return strings.Contains(shown, disclosureHeading+"\n"+disclosure) || strings.Contains(shown, disclosureHeading+"\n"+disclosureUnchecked)
 }
 
 // maxBody is the most characters that GitHub accepts in a body.
@@ -68,7 +73,11 @@ func (d draft) write() string {
 		fmt.Fprintf(&b, "\nA person accepted these warnings: %s.\n", strings.Join(d.accepted, ", "))
 	}
 	if d.disclose {
-		fmt.Fprintf(&b, "\n%s\n%s\n", disclosureHeading, disclosure)
+		sentence := disclosure
+		if d.validation != nil && ecosystem.OnlyBuiltIn(d.validation.Commands) {
+			sentence = disclosureUnchecked
+		}
+		fmt.Fprintf(&b, "\n%s\n%s\n", disclosureHeading, sentence)
 	}
 	for _, part := range []string{d.extra, d.template} {
 		if part = strings.TrimSpace(part); part != "" {

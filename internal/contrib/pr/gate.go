@@ -9,6 +9,7 @@ import (
 	"github.com/org/foreman-action/handoff"
 	"github.com/org/foreman-action/internal/contrib/contract"
 	"github.com/org/foreman-action/internal/contrib/controller"
+	"github.com/org/foreman-action/internal/contrib/ecosystem"
 	"github.com/org/foreman-action/internal/contrib/publish"
 	"github.com/org/foreman-action/internal/contrib/state"
 	"github.com/org/foreman-action/internal/sanitize"
@@ -227,6 +228,9 @@ func (r review) sandboxValidation() result {
 		out.problem = "A validation command did not run in the Docker sandbox."
 	default:
 		out.fine = fmt.Sprintf("%d validation command(s) passed in the Docker sandbox.", len(r.validation.Commands))
+		if ecosystem.OnlyBuiltIn(r.validation.Commands) {
+			out.fine = "Only " + ecosystem.BuiltIn + " passed in the Docker sandbox: nothing but the whitespace of the change was checked."
+		}
 	}
 	return out
 }

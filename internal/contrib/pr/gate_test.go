@@ -132,6 +132,10 @@ func TestBody(t *testing.T) {
 	if !disclosed(body) {
 		t.Error("not disclosed")
 	}
+	unchecked := draft{number: 7, disclose: true, validation: &contract.Validation{Commands: []contract.CommandRun{{Command: "git diff --check", Status: contract.Passed}}}}.write()
+	if !disclosed(unchecked) || strings.Contains(unchecked, "validated") || !strings.Contains(unchecked, "It was not built or tested") {
+		t.Errorf("got\n%s", unchecked)
+	}
 	long := draft{number: 1, disclose: true, extra: strings.Repeat("x", 100_000)}
 	if got := long.write(); len([]rune(got)) > maxBody || !disclosed(got) {
 		t.Errorf("%d characters", len([]rune(got)))

@@ -108,6 +108,9 @@ func (d *document) finish() {
 	default:
 		d.Status, d.BlocksPR = contract.Passed, false
 		d.Reason = "All validation commands passed in the Docker sandbox."
+		if ecosystem.OnlyBuiltIn(d.Commands) {
+			d.Reason = "Only " + ecosystem.BuiltIn + " passed in the Docker sandbox: nothing but the whitespace of the change was checked."
+		}
 		d.Next = contract.Run(contract.ActionDraftPR, state.CommandDryRun)
 	}
 }

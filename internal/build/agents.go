@@ -287,6 +287,7 @@ func (r *run) invocation(ctx context.Context, role handoff.Role, dir string) (ag
 		Role: string(role), Number: r.rec.Runs[string(role)], Dir: r.tree.Dir, Seen: r.seen(), Prompt: text, LogSize: int64(r.config.Limits.LogBytes), Env: r.env(),
 		Title:      fmt.Sprintf("%s %s round %d run %d", strings.ToUpper(string(role)), r.rec.TaskID, r.rec.State.Round, r.rec.State.Attempt),
 		PromptFile: promptFile, ResultFile: c.Result, MessageFile: messageFile, SchemaFile: schemaFile,
+		ResultMark: input.ResultMark,
 	}, err
 }
 
@@ -299,8 +300,11 @@ func (r *run) input(ctx context.Context, role handoff.Role) (prompt.Input, error
 	}
 	in.Instructions = string(instructions)
 	c := r.agentConfig(role)
-	if c.From == config.File {
+	switch {
+	case c.From == config.File:
 		in.ResultFile = c.Result
+	case !c.Uses("message_file"): // a message file contains nothing but the message
+		in.ResultMark = r.o.Mark()
 	}
 	for _, check := range r.config.Checks {
 		in.Checks = append(in.Checks, check.Title())

@@ -35,6 +35,10 @@ type Invocation struct {
 	ResultFile  string // the agent writes its result here; does not exist before the run
 	MessageFile string // the agent may write its final message here; does not exist before
 	SchemaFile  string // contains the JSON Schema of the result
+
+	// ResultMark is the text that a result in the output follows, see [Extract]. It is in the prompt;
+	// empty: none.
+	ResultMark string
 }
 
 // seen returns the path under which the agent sees a file of the worktree.
@@ -105,8 +109,9 @@ func (c Command) Run(ctx context.Context, in Invocation) (process.Result, error)
 	if err != nil {
 		return result, err
 	}
-	message := printed.data
+	message, mark := printed.data, in.ResultMark
 	if c.Config.Uses("message_file") {
+		mark = ""
 		message, err = workdir.Dir(in.Dir).ReadEnd(in.MessageFile, maxMessage)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, workdir.ErrNoFile) || errors.Is(err, workdir.ErrEscape) {
 			message, err = nil, nil // the agent left no message
@@ -115,7 +120,7 @@ func (c Command) Run(ctx context.Context, in Invocation) (process.Result, error)
 			return result, fmt.Errorf("read the agent's final message: %w", err)
 		}
 	}
-	if found, ok := Extract(message); ok {
+	if found, ok := Extract(message, mark); ok {
 		if err := in.write(append(found, '\n')); err != nil {
 			return result, fmt.Errorf("write the agent's result: %w", err)
 		}

@@ -48,6 +48,9 @@ type Input struct {
 	// ResultFile is the path to which the agent writes its result; empty: the result is in the final
 	// message.
 	ResultFile string
+	// ResultMark is a line that the agent prints before its result, so that Foreman tells the result
+	// from other output; empty: none. It must be random, and differ from Mark.
+	ResultMark string
 	// Mark delimits quoted text; it must be random.
 	Mark string
 }
@@ -179,8 +182,11 @@ func (w *writer) objections(problems []handoff.Problem) {
 
 func (w *writer) result(in Input) {
 	where := "as your final message, and nothing else"
-	if in.ResultFile != "" {
+	switch {
+	case in.ResultFile != "":
 		where = "to the file " + in.ResultFile
+	case in.ResultMark != "":
+		where = fmt.Sprintf("as your final message, directly after a line that consists of %s, and nothing else; without this line it does not count", in.ResultMark)
 	}
 	check := ""
 	if in.ResultFile != "" {

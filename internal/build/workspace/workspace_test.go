@@ -102,6 +102,17 @@ func (p *place) snapshot() string {
 	return sh(p.t, p.root, `cat .git/config .git/HEAD; ls -l .git/hooks | wc -l; git for-each-ref --format='%(refname) %(objectname) %(symref)' | grep -v refs/heads/foreman/; git ls-files -s; git status --porcelain; cat a.txt b.txt dir/c.txt untracked.txt; ls -a`)
 }
 
+// TestDiff checks that a change cannot hide itself from the diff by attributes.
+func TestDiff(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	sh(t, p.tree.Dir, `echo '* -diff' >.gitattributes; echo 'c.txt binary' >dir/.gitattributes; echo hidden >>a.txt; echo hidden >>dir/c.txt; git add .; git commit -qm x`)
+	diff, cut, stat, err := p.tree.Diff(t.Context(), p.base, 1<<20)
+	if err != nil || cut || strings.Count(string(diff), "\n+hidden\n") != 2 || !strings.Contains(stat, " a.txt              | 1 +\n") {
+		t.Errorf("%v\n%s\n%s", err, diff, stat)
+	}
+}
+
 func TestBuilderMayChangeItsWorktree(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/git"
@@ -292,13 +293,22 @@ func (w *Worktree) Reset(ctx context.Context, commit string) error {
 }
 
 // Diff returns the change from base to HEAD, at most limit bytes of it, and the list of its
-// files.
+// files. It ignores the attributes of the files: with "-diff" a change could hide itself.
 func (w *Worktree) Diff(ctx context.Context, base string, limit int) (diff []byte, cut bool, stat string, err error) {
-	diff, cut, err = w.git.Diff(ctx, base, "HEAD", limit)
+	// git reads attributes from the working tree, or else from the index.
+	empty, err := os.MkdirTemp("", "foreman-diff-")
+	if err != nil {
+		return nil, false, "", fmt.Errorf("make an empty folder: %w", err)
+	}
+	defer os.RemoveAll(empty)
+	g := w.git
+	g.Dir = empty
+	g.Vars = append(slices.Clip(g.Vars), "GIT_DIR="+filepath.Join(w.repo.common, filepath.FromSlash(w.admin)), "GIT_WORK_TREE="+empty, "GIT_INDEX_FILE="+filepath.Join(empty, "index"))
+	diff, cut, err = g.Diff(ctx, base, "HEAD", limit)
 	if err != nil {
 		return nil, false, "", err
 	}
-	out, err := w.git.Run(ctx, "diff", "--stat=120", "--no-color", "--no-ext-diff", "--no-textconv", base+"...HEAD", "--")
+	out, err := g.Run(ctx, "diff", "--stat=120", "--no-color", "--no-ext-diff", "--no-textconv", base+"...HEAD", "--")
 	return diff, cut, string(out), err
 }
 

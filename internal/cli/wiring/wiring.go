@@ -5,6 +5,7 @@ package wiring
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -24,14 +25,16 @@ type agent struct {
 	name   string
 	folder string // the folder of the agent's files in a repository
 	files  string // the folder of its files in this package; empty: the agent has only skills
+	// older maps the folders of its files to those that earlier versions of the agent used.
+	older map[string]string
 }
 
 // agents returns the agents by name.
 func agents() []agent {
 	return []agent{
-		{"claude", ".claude", "claude"},
-		{"codex", ".agents", ""},
-		{"opencode", ".opencode", "opencode"},
+		{name: "claude", folder: ".claude", files: "claude"},
+		{name: "codex", folder: ".agents"},
+		{name: "opencode", folder: ".opencode", files: "opencode", older: map[string]string{"agents": "agent", "skills": "skill", "tools": "tool"}},
 	}
 }
 
@@ -59,6 +62,12 @@ func Write(root workdir.Dir, names []string) (Written, error) {
 		return done, err
 	}
 	for _, f := range list {
+		if f.older != "" {
+			if _, err := root.Read(f.older, maxOlder); err == nil {
+				done.Kept = append(done.Kept, f.older)
+				continue
+			}
+		}
 		err := root.Create(f.name, f.data)
 		switch {
 		case errors.Is(err, fs.ErrExist):
@@ -72,10 +81,14 @@ func Write(root workdir.Dir, names []string) (Written, error) {
 	return done, nil
 }
 
+// maxOlder is the most bytes of a file that counts as one of an earlier version.
+const maxOlder = 1 << 20
+
 // A file is a file to write.
 type file struct {
-	name string
-	data []byte
+	name  string
+	data  []byte
+	older string // an earlier path of the file, which the agent reads too; empty: none
 }
 
 // plan returns the files for agents.
@@ -100,10 +113,23 @@ func plan(names []string) ([]file, error) {
 			list = append(list, own...)
 		}
 		for _, s := range skills {
-			list = append(list, file{path.Join(a.folder, s.name), s.data})
+			list = append(list, file{name: path.Join(a.folder, s.name), data: s.data})
+		}
+		for i := range list {
+			list[i].older = cmp.Or(list[i].older, a.olderPath(list[i].name))
 		}
 	}
 	return list, nil
+}
+
+// olderPath returns the path that an earlier version of the agent used for a file; empty: none.
+func (a agent) olderPath(name string) string {
+	below, ok := strings.CutPrefix(name, a.folder+"/")
+	folder, rest, _ := strings.Cut(below, "/")
+	if older := a.older[folder]; ok && older != "" {
+		return path.Join(a.folder, older, rest)
+	}
+	return ""
 }
 
 // tree returns the files below a folder of this package, with their paths in a repository.
@@ -120,7 +146,7 @@ func tree(from, to string, replace *strings.Replacer) ([]file, error) {
 		if path.Ext(name) == ".yml" {
 			data = []byte(replace.Replace(string(data)))
 		}
-		list = append(list, file{path.Join(to, strings.TrimPrefix(name, "files/"+from+"/")), data})
+		list = append(list, file{name: path.Join(to, strings.TrimPrefix(name, "files/"+from+"/")), data: data})
 		return nil
 	})
 	return list, err

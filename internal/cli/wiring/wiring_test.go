@@ -81,7 +81,7 @@ func TestFrontMatter(t *testing.T) {
 			t.Errorf("%s has the name %q", name, meta.Name)
 		}
 	}
-	if count != 4*4+4 {
+	if count != 4*6+4 {
 		t.Errorf("%d files with front matter", count)
 	}
 }
@@ -159,6 +159,35 @@ func TestWriteTwice(t *testing.T) {
 		return err
 	}); err != nil || found != len(names) {
 		t.Errorf("%d files, %v, want %d", found, err, len(names))
+	}
+}
+
+// TestOlderPaths writes the files for opencode into a repository that has some of them where earlier
+// versions of opencode looked. They are kept, and not written a second time.
+func TestOlderPaths(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	older := []string{".opencode/agent/builder.md", ".opencode/skill/check-builder-handoff/SKILL.md", ".opencode/tool/validate_builder_result.ts"}
+	for _, name := range older {
+		if err := programtest.Write(filepath.Join(dir, filepath.FromSlash(name)), "mine"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := wiring.Write(workdir.Dir(dir), []string{"opencode"})
+	if err != nil || !slices.Equal(slices.Sorted(slices.Values(done.Kept)), older) {
+		t.Fatalf("kept %v, %v", done.Kept, err)
+	}
+	for _, name := range done.New {
+		for _, of := range []string{"agents/builder.md", "skills/check-builder-handoff/", "tools/validate_builder_result.ts"} {
+			if strings.HasPrefix(name, ".opencode/"+of) {
+				t.Errorf("wrote %s", name)
+			}
+		}
+	}
+	for _, want := range []string{".opencode/agents/inspector.md", ".opencode/skills/check-inspector-handoff/SKILL.md", ".opencode/tools/validate_inspector_result.ts"} {
+		if !slices.Contains(done.New, want) {
+			t.Errorf("did not write %s", want)
+		}
 	}
 }
 

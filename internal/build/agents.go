@@ -20,6 +20,7 @@ import (
 	"github.com/org/foreman-action/internal/build/process"
 	"github.com/org/foreman-action/internal/build/prompt"
 	"github.com/org/foreman-action/internal/build/workspace"
+	"github.com/org/foreman-action/internal/git"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/workdir"
 )
@@ -93,8 +94,16 @@ func HandoffFiles(c config.Config) []string {
 	return slices.Compact(files)
 }
 
-// inspect runs the Inspector once.
+// inspect runs the Inspector once. The change does not choose the Inspector's instructions and tools:
+// files that steer agents are as in the base commit.
 func (r *run) inspect(ctx context.Context) (machine.Event, error) {
+	steering, err := r.steering(ctx)
+	if err == nil {
+		err = r.tree.Restore(ctx, r.rec.Base, steering)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("restore the files that steer agents: %w", err)
+	}
 	ended, err := r.runAgent(ctx, handoff.Inspector)
 	if err != nil {
 		return nil, err
@@ -107,6 +116,12 @@ func (r *run) inspect(ctx context.Context) (machine.Event, error) {
 		event.Issues, event.Tasks = result.Work.Issues, result.Work.NextTasks
 	}
 	return event, r.tree.Reset(ctx, r.rec.Head)
+}
+
+// steering returns the changed files from which agents take instructions.
+func (r *run) steering(ctx context.Context) ([]git.Raw, error) {
+	changed, err := r.repo.Changed(ctx, r.rec.Base, r.rec.Head)
+	return slices.DeleteFunc(changed, func(c git.Raw) bool { return !config.Steers(c.Path) }), err
 }
 
 // An ended is the outcome of one run of an agent.
@@ -315,6 +330,13 @@ func (r *run) input(ctx context.Context, role handoff.Role) (prompt.Input, error
 	stat, err := os.ReadFile(filepath.Join(r.journal.dir, "change.stat"))
 	if err != nil {
 		return in, err
+	}
+	steering, err := r.steering(ctx)
+	if err != nil {
+		return in, err
+	}
+	for _, c := range steering {
+		in.Steering = append(in.Steering, c.Path)
 	}
 	_, cut := os.Stat(filepath.Join(r.journal.dir, "change.cut"))
 	in.DiffFile, in.DiffStat, in.DiffCut = diffFile, string(stat), cut == nil

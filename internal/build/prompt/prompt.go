@@ -43,6 +43,8 @@ type Input struct {
 	// the Inspector receives them.
 	DiffFile string
 	DiffStat string
+	// Steering are the changed files from which agents take instructions.
+	Steering []string
 	// DiffCut is set when DiffFile contains only the start of the change.
 	DiffCut bool
 	// ResultFile is the path to which the agent writes its result; empty: the result is in the final
@@ -115,6 +117,9 @@ func (w *writer) inspector(in Input) {
 	}
 	w.paragraph(fmt.Sprintf("## The change\n\nIt is in %s, as `git diff %s...HEAD` writes it.%s", in.DiffFile, in.Base, cut))
 	w.quote("Its files", in.DiffStat)
+	if len(in.Steering) > 0 {
+		w.quote("Changed instructions for agents: in this folder they are as in the base; judge them from the diff", list(in.Steering))
+	}
 	if len(in.State.Checks) > 0 {
 		lines := make([]string, 0, len(in.State.Checks))
 		for _, c := range in.State.Checks {

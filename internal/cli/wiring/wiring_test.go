@@ -124,17 +124,14 @@ func TestBuildFile(t *testing.T) {
 			Run      []string
 			Required bool
 		}
-		Publish struct {
-			Draft     bool
-			Protected []string
-		}
+		Publish struct{ Draft bool }
 	}
 	dec := yaml.NewDecoder(strings.NewReader(read(t, dir, ".foreman/build.yml")))
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil {
 		t.Fatal(err)
 	}
-	if c.Version != 1 || c.Builder.Preset != wiring.Names()[0] || c.Inspector.Preset != wiring.Names()[0] || c.Setup == nil || c.Checks == nil || !slices.Contains(c.Publish.Protected, ".foreman/**") {
+	if c.Version != 1 || c.Builder.Preset != wiring.Names()[0] || c.Inspector.Preset != wiring.Names()[0] || c.Setup == nil || c.Checks == nil || !c.Publish.Draft {
 		t.Errorf("got %+v", c)
 	}
 }

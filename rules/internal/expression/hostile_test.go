@@ -65,6 +65,7 @@ var hostile = []struct {
 	{"membership in loops", `let a = 1..1000; all(a, all(1..90, # in a))`, "", "more than 100000 steps"},
 	{"length of text in loops", `all(1..1000, all(1..90, len(issue.body) > 0))`, "", "more than 100000 steps"},
 	{"sum in loops", `let a = 1..1000; all(a, all(1..90, sum(a) > 0))`, "", "more than 100000 steps"},
+	{"searches from the end in a loop", `all(1..1000, findLast(issue.labels, true) != "")`, "", "more than 100000 steps"},
 	{"label in loops", `all(1..1000, all(1..90, not label("zzz")))`, "", "more than 100000 steps"},
 	{"any_label in loops", `all(1..1000, all(1..90, not any_label("*0*0*")))`, "", "more than 100000 steps"},
 	{"loops over the labels", `all(issue.labels, let l = #; all(issue.labels, # == l or # != l))`, "", ""},

@@ -18,8 +18,8 @@ import (
 type Calls struct {
 	// Compare returns the call of the function [Compare].
 	Compare func(n ast.Node, operator string, left, right ast.Node) ast.Node
-	// Or returns the call of a function with the argument n: [OrText] for "__or_text", or [OrList]
-	// for "__or_list".
+	// Or returns the call of a function with the argument n: [OrText] for "__or_text", [OrList] for
+	// "__or_list", or for "__pay" the one that charges for reading n and returns it.
 	Or func(function string, n ast.Node) ast.Node
 	// FromEnd returns the call of the function [FromEnd].
 	FromEnd func(index, list ast.Node) ast.Node
@@ -99,13 +99,14 @@ func (t tolerance) arguments(place *ast.Node, n *ast.BuiltinNode, item bool) {
 }
 
 // forward makes findLast and findLastIndex search the reversed list forward. The backward loops of
-// expr leave values on the stack, which operators and functions then take for their operands.
+// expr leave values on the stack, which operators and functions then take for their operands. The
+// predicate cannot contain #index, because the checker accepts it in map alone.
 func (t tolerance) forward(place *ast.Node, n *ast.BuiltinNode) {
 	name := map[string]string{"findLast": "find", "findLastIndex": "findIndex"}[n.Name]
 	if name == "" {
 		return
 	}
-	reversed := &ast.BuiltinNode{Name: "reverse", Arguments: n.Arguments[:1]}
+	reversed := &ast.BuiltinNode{Name: "reverse", Arguments: []ast.Node{t.Or("__pay", n.Arguments[0])}}
 	reversed.SetType(reflect.TypeFor[[]any]())
 	found := &ast.BuiltinNode{Name: name, Arguments: []ast.Node{reversed, n.Arguments[1]}}
 	found.SetNature(*n.Nature())

@@ -259,26 +259,39 @@ func (s *sweep) report(n int, what ...string) Report {
 	}
 }
 
-// scan decides on the issues that the scans find.
+// callsPerIssue is how many calls a decision on an issue takes at most, usually: reads, and a few
+// writes.
+const callsPerIssue = 8
+
+// scan decides on the issues that the scans find. If the calls of the token may not suffice for all
+// of them, it continues where an earlier run ended.
 func (s *sweep) scan(ctx context.Context) {
-	list, windows := s.search(ctx)
+	list, windows, whole := s.search(ctx)
 	waiting := schedule.Numbers(list)
-	for i, c := range list {
+	for i := 0; i < len(list); i++ {
+		left, known := s.o.Host.Search.Budget()
+		if scarce := left-budgetReserve < callsPerIssue*(len(list)-i); whole && known && left >= budgetReserve && scarce {
+			whole = false
+			s.scans(s.c.Policy.Scanned()).Resume(ctx, windows)
+			list = append(list[:i:i], slices.DeleteFunc(schedule.Candidates(windows), func(c schedule.Candidate) bool { return !waiting[c.Issue.Number] })...)
+		}
 		if s.stop(ctx, len(list)-i) {
 			break
 		}
 		before := len(s.Reports)
-		s.take(s.decideOn(ctx, c))
+		s.take(s.decideOn(ctx, list[i]))
 		if len(s.Reports) > before {
-			delete(waiting, c.Issue.Number)
+			delete(waiting, list[i].Issue.Number)
 		}
 	}
-	s.scans(0).Advance(ctx, windows, waiting)
+	if len(waiting) > 0 || !whole {
+		s.scans(0).Advance(ctx, windows, waiting)
+	}
 }
 
-// search runs the scans, and returns the found issues that the run examines, without duplicates.
-// If it does not examine all of them, windows has the part that it examines of each search.
-func (s *sweep) search(ctx context.Context) (list []schedule.Candidate, windows []schedule.Window) {
+// search runs the scans, and returns the found issues that the run examines, without duplicates, and
+// the part of each search. whole is true if these are all issues.
+func (s *sweep) search(ctx context.Context) (list []schedule.Candidate, windows []schedule.Window, whole bool) {
 	most, all := s.c.Policy.Scanned(), true
 	searches := schedule.Searches(s.c.Rules.Scans())
 	open, listed := s.openIssues(ctx, searches)
@@ -313,7 +326,7 @@ func (s *sweep) search(ctx context.Context) (list []schedule.Candidate, windows 
 	list = schedule.Candidates(windows)
 	s.Found = len(list)
 	if all && s.Found <= most {
-		return list, nil
+		return list, windows, true
 	}
 	if !s.stop(ctx, 0) {
 		s.scans(most).Resume(ctx, windows)
@@ -323,7 +336,7 @@ func (s *sweep) search(ctx context.Context) (list []schedule.Candidate, windows 
 		s.Left += left
 		s.warnf("the scans find more than %d issues (policy.max_scanned_issues); %d are left", most, left)
 	}
-	return list, windows
+	return list, windows, false
 }
 
 func (s *sweep) searchFailed(query string, err error) {
@@ -338,7 +351,7 @@ func (s *sweep) searchFailed(query string, err error) {
 func (s *sweep) scans(most int) schedule.Scans {
 	m := s.o.Memory
 	return schedule.Scans{
-		Most: most, Repo: s.repo(), Store: m.Store, Writes: m.Store != nil && !m.Discards && !m.ReadOnly, Dry: s.dry, Warn: s.warnf, Fail: s.searchFailed,
+		Most: most, Stopped: s.stopped, Repo: s.repo(), Store: m.Store, Writes: m.Store != nil && !m.Discards && !m.ReadOnly, Dry: s.dry, Warn: s.warnf, Fail: s.searchFailed,
 		Find: func(ctx context.Context, query string, n int) ([]triage.Issue, error) {
 			found, err := s.o.Host.Search.Find(ctx, s.repo(), query, n)
 			return found.Issues, err

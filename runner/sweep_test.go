@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
@@ -475,6 +476,7 @@ func TestSweepContinues(t *testing.T) {
 	tests := []struct {
 		name   string
 		config string
+		budget int           // the calls of the token that are left at the beginning of each run; 0: unknown
 		pause  time.Duration // between the creation of two issues
 		setup  func(o *runner.Options)
 		want   string // the examined issues of each run
@@ -484,6 +486,10 @@ func TestSweepContinues(t *testing.T) {
 		{name: "one day", config: most + bugs, want: "1 2 3, 4 5 6, 7 8 1, 2 3", report: "; the next run continues there"},
 		{name: "listed", config: most + "  - {id: b, on: schedule, scan: ['is:open label:bug', 'is:pr is:open label:bug'], then: [{add_label: triage}]}\n", want: "1 2 3, 4 5 6, 7 8 1", report: "; the next run continues there"},
 		{name: "two scans", config: most + bugs + docs, want: "1 2 11, 3 4 12, 5 6 13, 7 8 11", report: "; the next run continues there"},
+		{name: "few calls left", config: strings.Replace(most, "3", "50", 1) + strings.Replace(bugs, "then:", "when: author.issues > 99, then:", 1), budget: 104,
+			want: "1 2 3 4 5, 1 6 7 8 2, 1 3 4 5 6", report: "finds 8 issues, and this run examined 5 of them (then it stopped), up to #6 of "},
+		{name: "enough calls left", config: strings.Replace(most, "3", "50", 1) + strings.Replace(bugs, "then:", "when: author.issues > 99, then:", 1), budget: 200,
+			setup: func(o *runner.Options) { keepIn(o, noCursors{&memorytest.Store{}}) }, want: "1 2 3 4 5 6 7 8, 1 2 3 4 5 6 7 8"},
 		{name: "its own sort", config: most + strings.Replace(bugs, "no:assignee", "sort:created-asc", 1), want: "8 7 6, 8 7 6", report: "; it has its own sort, so every run begins with the same issues: narrow the search"},
 		{name: "no memory", config: most + bugs, setup: func(o *runner.Options) { o.Memory = runner.Memory{} }, want: "1 2 3, 1 2 3", report: "; no memory stores that, so every run begins with the oldest issues: narrow the search, or configure a memory"},
 		{name: "dry run", config: most + bugs, setup: func(o *runner.Options) { o.DryRun = true }, want: "1 2 3, 1 2 3", report: "; a dry run does not store that"},
@@ -508,6 +514,14 @@ func TestSweepContinues(t *testing.T) {
 			wanted := strings.Split(tt.want, ", ")
 			var warnings string
 			for _, want := range wanted {
+				if tt.budget > 0 {
+					gh.SetBudget(tt.budget)
+					host, err := github.New(github.Options{BaseURL: gh.URL, Token: "t", Sleep: noSleep})
+					if err != nil {
+						t.Fatal(err)
+					}
+					o.Host = runner.HostOf(host)
+				}
 				s, err := sweep(t, o, e)
 				var numbers []string
 				for _, rep := range s.Reports {

@@ -14,11 +14,12 @@ import (
 
 // Scans continues the scans that find more issues than one run examines.
 type Scans struct {
-	Most   int // number of issues that the run examines
-	Repo   triage.Ref
-	Store  memory.Store
-	Writes bool // Store can be written
-	Dry    bool // nothing is stored
+	Most    int  // number of issues that the run examines
+	Stopped bool // the run stopped before it had examined that many
+	Repo    triage.Ref
+	Store   memory.Store
+	Writes  bool // Store can be written
+	Dry     bool // nothing is stored
 
 	// Find returns at most that many issues, oldest first.
 	Find func(ctx context.Context, query string, most int) ([]triage.Issue, error)
@@ -106,8 +107,12 @@ func (s Scans) Advance(ctx context.Context, windows []Window, waiting map[int]bo
 		default:
 			moved = append(moved, c)
 		}
-		s.Warn("scan %q finds %d issues, and this run examined %d of them (policy.max_scanned_issues), up to #%d of %s; %s",
-			text.Quote(w.Query), w.Total, n, c.Issue, c.Created.UTC().Format(time.DateOnly), next)
+		why := "policy.max_scanned_issues"
+		if s.Stopped {
+			why = "then it stopped"
+		}
+		s.Warn("scan %q finds %d issues, and this run examined %d of them (%s), up to #%d of %s; %s",
+			text.Quote(w.Query), w.Total, w.count(waiting), why, c.Issue, c.Created.UTC().Format(time.DateOnly), next)
 	}
 	if len(moved) == 0 {
 		return

@@ -68,6 +68,16 @@ func (w Window) Examined(waiting map[int]bool) (c memory.Cursor, n int) {
 	return c, n
 }
 
+// count returns how many issues of the window were examined.
+func (w Window) count(waiting map[int]bool) (n int) {
+	for _, i := range w.Issues {
+		if !waiting[i.Number] {
+			n++
+		}
+	}
+	return n
+}
+
 // Candidates returns the issues of the windows without duplicates.
 func Candidates(windows []Window) []Candidate {
 	var list []Candidate

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,5 +35,32 @@ rules:
 	var none *rules.Set
 	if rules.Without(none, "a") != nil || len(rules.Infos(none)) != 0 {
 		t.Error("no rules: got some")
+	}
+}
+
+// TestExempt checks which labels keep an issue from a scan.
+func TestExempt(t *testing.T) {
+	t.Parallel()
+	const scan, add = "on: schedule, scan: q", "then: [{add_label: x}]"
+	tests := []struct{ name, rules, want string }{
+		{"not label", `{id: a, ` + scan + `, when: 'idle() > duration("1d") and not label("Pinned") and not any_label("a", "b*")', ` + add + `}`, "Pinned a"},
+		{"not with signs", `{id: a, ` + scan + `, when: '!label("a") && (issue.locked and !any_label("b"))', ` + add + `}`, "a b"},
+		{"or", `{id: a, ` + scan + `, when: 'not label("a") or issue.locked', ` + add + `}`, ""},
+		{"not of a larger part", `{id: a, ` + scan + `, when: 'not (label("a") and issue.locked)', ` + add + `}`, ""},
+		{"a computed name", `{id: a, ` + scan + `, when: 'not label(issue.title) and not label("b")', ` + add + `}`, "b"},
+		{"no condition", `{id: a, ` + scan + `, ` + add + `}`, ""},
+		{"another search", `{id: a, on: schedule, scan: p, when: 'not label("a")', ` + add + `}`, ""},
+		{"undone", `{id: a, ` + scan + `, when: 'not label("a")', else_undo: true, ` + add + `}`, ""},
+		{"stops", `{id: a, ` + scan + `, when: 'not label("a")', stop: true, ` + add + `}`, ""},
+		{"two rules", `{id: a, ` + scan + `, when: 'not label("a") and not label("b")', ` + add + `}, {id: b, ` + scan + `, when: 'not label("B")', then: [lock]}`, "b"},
+		{"another rule without it", `{id: a, ` + scan + `, when: 'not label("a")', ` + add + `}, {id: b, ` + scan + `, then: [lock]}`, ""},
+		{"a rule removes it", `{id: a, ` + scan + `, when: 'not label("a") and not label("b")', ` + add + `}, {id: b, on: issues.opened, then: [{remove_label: A}]}`, "b"},
+		{"a rule may remove any", `{id: a, ` + scan + `, when: 'not label("a")', ` + add + `}, {id: b, on: issues.opened, then: [{remove_label: '{{ issue.title }}'}]}`, ""},
+	}
+	for _, tt := range tests {
+		set := mustCompile(t, "version: 1\nrules: ["+tt.rules+"]\n")
+		if got := strings.Join(set.Exempt("q"), " "); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/action"
@@ -187,6 +188,32 @@ func (s *Set) Scans() []string {
 		}
 	}
 	return list
+}
+
+// Exempt returns labels that keep an issue from a scan: with one of them, the rules of the scan do
+// nothing. There are none if one of these rules reverts its actions (else_undo), or has stop, because
+// then it matters if its condition fails. Labels that any rule may remove are left out.
+func (s *Set) Exempt(query string) []string {
+	var list []string
+	found := false
+	for _, r := range s.all() {
+		switch {
+		case !slices.ContainsFunc(r.scans, func(s scan) bool { return s.query == query }):
+			continue
+		case r.undo || r.stop || r.when == nil:
+			return nil
+		}
+		absent := r.when.LabelsAbsent()
+		if !found {
+			list, found = absent, true
+		}
+		list = slices.DeleteFunc(list, func(label string) bool {
+			return !slices.ContainsFunc(absent, func(l string) bool { return text.SameLabel(l, label) })
+		})
+	}
+	return slices.DeleteFunc(list, func(label string) bool {
+		return s.has(func(a action.Action) bool { return a.MayRemove(label) })
+	})
 }
 
 // NeverAgain reports whether any rule has the action never_again, which forbids a label for good.

@@ -294,6 +294,11 @@ func (s *sweep) scan(ctx context.Context) {
 func (s *sweep) search(ctx context.Context) (list []schedule.Candidate, windows []schedule.Window, whole bool) {
 	most, all := s.c.Policy.Scanned(), true
 	searches := schedule.Searches(s.c.Rules.Scans())
+	for i := range searches {
+		if s.mayDecideFirst() { // an agent may be asked about issues on which no rule acts
+			searches[i].Without(s.c.Rules.Exempt)
+		}
+	}
 	open, listed := s.openIssues(ctx, searches)
 	for _, one := range searches {
 		if s.stop(ctx, 0) {

@@ -109,6 +109,16 @@ func (a Action) Adds(label string) bool {
 	return adds && slices.ContainsFunc(a.Constants(), func(name string) bool { return text.SameLabel(name, label) })
 }
 
+// MayRemove reports whether the action may remove a label. It is true if an expression computes the
+// names of the removed labels.
+func (a Action) MayRemove(label string) bool {
+	if a.spec.Name != protocol.ActionRemoveLabel {
+		return false
+	}
+	names := a.Constants()
+	return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return text.SameLabel(name, label) })
+}
+
 // MainLiteral returns the value of the main parameter: a string or a list of strings. It is nil if
 // the parameter has expressions. ok is false when the parameter is missing.
 func (a Action) MainLiteral() (value any, ok bool) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/rules/internal/expression/syntax"
 )
 
 // An Expression is a compiled expression with its place in a file. It is safe for
@@ -52,6 +53,15 @@ func (x *Expression) ReadsContrib() bool { return x.code.reads[contribName] }
 // AffectedBy reports whether the value may change when these labels change. Their names are in
 // lower case.
 func (x *Expression) AffectedBy(changed []string) bool { return x.code.labels.affectedBy(changed) }
+
+// LabelsAbsent returns labels that an issue cannot have if the condition is true.
+func (x *Expression) LabelsAbsent() []string {
+	tree, err := x.parse()
+	if err != nil {
+		return nil
+	}
+	return syntax.LabelsAbsent(tree.Node)
+}
 
 // Constant returns the value of a condition that is the literal true or false. Call it before the
 // expression is evaluated; after that ok may be false.

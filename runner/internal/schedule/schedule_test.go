@@ -119,6 +119,40 @@ func TestSearches(t *testing.T) {
 	}
 }
 
+// TestWithout checks which labels are excluded from a search.
+func TestWithout(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		scans  []string
+		exempt map[string][]string
+		want   []string
+	}{
+		{"one", []string{"is:open"}, map[string][]string{"is:open": {"Pinned", "in progress"}}, []string{`is:open -label:"Pinned" -label:"in progress"`}},
+		{"excluded already", []string{"is:open -label:pinned"}, map[string][]string{"is:open -label:pinned": {"Pinned"}}, []string{"is:open -label:pinned"}},
+		{"not the whole name", []string{"is:open"}, map[string][]string{"is:open": {"a,b", `a"b`, `a\b`, "é", "c"}}, []string{`is:open -label:"c"`}},
+		{"alternatives", []string{"is:open OR is:closed"}, map[string][]string{"is:open OR is:closed": {"a"}}, []string{"is:open OR is:closed"}},
+		{"long", []string{"is:open"}, map[string][]string{"is:open": {strings.Repeat("x", 200), "c"}}, []string{`is:open -label:"c"`}},
+		{
+			"one search for two scans", []string{"is:open label:stale", "is:open -label:stale"},
+			map[string][]string{"is:open label:stale": {"a", "b"}, "is:open -label:stale": {"B", "c"}}, []string{`is:open -label:"b"`},
+		},
+	}
+	for _, tt := range tests {
+		var queries []string
+		for _, s := range schedule.Searches(tt.scans) {
+			s.Without(func(query string) []string { return tt.exempt[query] })
+			queries = append(queries, s.Query)
+			if found := schedule.Merge(nil, s, []triage.Issue{{Number: 1}}); len(found) != 1 && len(tt.scans) == 1 {
+				t.Errorf("%s: the scan does not find an issue of its search", tt.name)
+			}
+		}
+		if diff := cmp.Diff(tt.want, queries); diff != "" {
+			t.Errorf("%s: searches (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
 // TestListed checks that a list of the open issues replaces searches for kinds and labels, and no
 // others.
 func TestListed(t *testing.T) {

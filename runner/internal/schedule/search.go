@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -128,6 +129,32 @@ func Searches(queries []string) []Search {
 		list = append(list, one)
 	}
 	return list
+}
+
+// maxExempt is the maximum number of bytes of a query with labels that its issues must not have.
+const maxExempt = 200
+
+// Without excludes the issues from the search that have one of the labels which exempt returns for a
+// query, if that holds for all scans of the search.
+func (s *Search) Without(exempt func(query string) []string) {
+	list, ok := words(s.Query)
+	if !ok {
+		return
+	}
+	for _, label := range exempt(s.scans[0].query) {
+		w := word{text: `-label:"` + label + `"`, label: text.Fold(label), not: true}
+		if len(s.Query)+1+len(w.text) > maxExempt || !literal(label) || slices.ContainsFunc(list, func(o word) bool { return o.label == w.label }) {
+			continue
+		}
+		if !slices.ContainsFunc(s.scans[1:], func(o scan) bool { return !effect.NamesOf(exempt(o.query)).Has(label) }) {
+			s.Query, list = s.Query+" "+w.text, append(list, w)
+		}
+	}
+}
+
+// literal reports whether a search for a label compares the whole name, as conditions do.
+func literal(label string) bool {
+	return label != "" && !strings.ContainsFunc(label, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"*,\`, r) })
 }
 
 // joined returns the words that a query shares with another query, if the two differ only in one

@@ -137,3 +137,28 @@ func CompareNumbers(operator string) func(a, b int) bool {
 	}
 	return nil
 }
+
+// LabelsAbsent returns labels that an issue cannot have if a condition, as its author wrote it, is
+// true: the literal names in "not label(name)" and "not any_label(name, ...)", as long as "and" joins
+// these to the rest.
+func LabelsAbsent(n ast.Node) []string {
+	switch n := n.(type) {
+	case *ast.BinaryNode:
+		if JoinedBy(n.Operator) == "and" {
+			return append(LabelsAbsent(n.Left), LabelsAbsent(n.Right)...)
+		}
+	case *ast.UnaryNode:
+		call, ok := n.Node.(*ast.CallNode)
+		if !ok || !Negates(n.Operator) || !Calls(call, "label") && !Calls(call, "any_label") {
+			return nil
+		}
+		var names []string
+		for _, a := range call.Arguments {
+			if name, ok := a.(*ast.StringNode); ok && !strings.Contains(name.Value, "*") {
+				names = append(names, name.Value)
+			}
+		}
+		return names
+	}
+	return nil
+}

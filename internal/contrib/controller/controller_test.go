@@ -230,3 +230,16 @@ func TestBackoff(t *testing.T) {
 		t.Errorf("old entries are kept: %+v, %v", s.Backoff, err)
 	}
 }
+
+// TestIsOwner accepts the names of all kinds of accounts, and nothing that is a flag or a path.
+func TestIsOwner(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"mona": true, "a": true, "0x1": true, "mona-lisa": true, "mona-lisa_acme": true,
+		"": false, "-flag": false, "a--b": false, "a-": false, "a_": false, "a_b_c": false, "_x": false, "a/b": false, "a.b": false, "a b": false, "..": false, "é": false, strings.Repeat("a", 40): false,
+	} {
+		if got := controller.IsOwner(name); got != want {
+			t.Errorf("%q: got %t", name, got)
+		}
+	}
+}

@@ -11,9 +11,10 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The names of accounts and repositories on GitHub.
+// The names of accounts and repositories on GitHub. The name of a managed user ends with "_" and the
+// short code of the enterprise.
 var (
-	ownerName = regexp.MustCompile(`^[A-Za-z0-9](-?[A-Za-z0-9])*$`)
+	ownerName = regexp.MustCompile(`^[A-Za-z0-9](-?[A-Za-z0-9])*(_[A-Za-z0-9]+)?$`)
 	repoName  = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 )
 

@@ -50,7 +50,7 @@ type CLI struct {
 	Offline bool
 }
 
-// Run runs gh and returns its output. An error is an [*Error]; it matches [ErrMissing] if gh is
+// Run runs gh and returns its output, without the log of GH_DEBUG that would hide an error. An error is an [*Error]; it matches [ErrMissing] if gh is
 // not installed. gh never waits for input: a prompt is an error.
 func (c CLI) Run(ctx context.Context, args ...string) (string, error) {
 	const pause = 5 * time.Second
@@ -62,7 +62,7 @@ func (c CLI) Run(ctx context.Context, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, args...) //nolint:gosec // arguments are a list, never a shell's line
 	cmd.Dir = c.Dir
-	cmd.Env = append(append([]string{}, c.Environ...), "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "NO_COLOR=1", "GH_PAGER=cat")
+	cmd.Env = append(append([]string{}, c.Environ...), "GH_PROMPT_DISABLED=1", "GH_DEBUG=", "GH_NO_UPDATE_NOTIFIER=1", "NO_COLOR=1", "GH_PAGER=cat")
 	if c.Host != "" {
 		cmd.Env = append(cmd.Env, "GH_HOST="+c.Host)
 	}
@@ -98,6 +98,12 @@ func (c CLI) SignedIn(ctx context.Context) bool {
 func (c CLI) Login(ctx context.Context) (string, error) {
 	out, err := c.Run(ctx, "api", "user", "--jq", ".login")
 	return strings.TrimSpace(out), err
+}
+
+// Refused reports whether GitHub refused the token of gh.
+func Refused(err error) bool {
+	failed, ok := errors.AsType[*Error](err)
+	return ok && strings.Contains(failed.Stderr, "HTTP 401")
 }
 
 // known reports whether GitHub refused a request although it accepts the token: because of a rate

@@ -224,7 +224,7 @@ func (h *Hub) failed(ctx context.Context, r read, err error) error {
 	switch {
 	case throttled:
 	case answer.Status == http.StatusUnauthorized:
-		return contract.Fail(contract.CodeAuth, "%w", err).With(contract.Run(contract.ActionAuthenticate, "gh auth login"))
+		return contract.Fail(contract.CodeAuth, "%w", err).With(h.session.SignIn(session.HostOf(h.session.API())))
 	case answer.SSO != "":
 		return contract.Fail(contract.CodeAuth, "%w: authorize the token for the organization at %s", err, answer.SSO).
 			With(contract.Next{Action: contract.ActionAuthenticate, Command: answer.SSO, Kind: contract.KindURL})

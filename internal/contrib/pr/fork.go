@@ -61,7 +61,11 @@ func (c *contribution) login(ctx context.Context) (string, error) {
 	}
 	login, err := c.gh.Login(ctx)
 	if err != nil {
-		return "", gh.Problem(err)
+		p := gh.Problem(err)
+		if gh.Refused(err) {
+			p.Next = c.session.SignIn(c.gh.Host)
+		}
+		return "", p
 	}
 	if !controller.IsOwner(login) {
 		return "", contract.Fail(contract.CodeInternal, "gh api user --jq .login printed %q, which is not a login", text.Quote(login))

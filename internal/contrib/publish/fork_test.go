@@ -56,7 +56,7 @@ func TestFind(t *testing.T) {
 			s := httptest.NewServer(tt.server)
 			defer s.Close()
 			// gh asks github.localhost without TLS, so that a proxy can answer.
-			c := gh.CLI{Host: "github.localhost", Environ: append(os.Environ(), "HTTP_PROXY="+s.URL, "http_proxy="+s.URL, "GH_TOKEN=t", "GH_CONFIG_DIR="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir())}
+			c := gh.CLI{Host: "github.localhost", Environ: append(os.Environ(), "HTTP_PROXY="+s.URL, "GH_DEBUG=api", "GH_FORCE_TTY=80", "CLICOLOR_FORCE=1", "http_proxy="+s.URL, "GH_TOKEN=t", "GH_CONFIG_DIR="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir())}
 			got, refused, err := Find(t.Context(), c, triage.Ref{Owner: "o", Repo: "r", Number: 1}, "me", tt.wantName)
 			if got != tt.want || !strings.HasPrefix(refused, tt.refused) || (refused == "") != (tt.refused == "") || (err != nil) != (tt.err != "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("got %+v, %q, %v", got, refused, err)

@@ -75,7 +75,7 @@ func prepare(ctx context.Context, s session.Session, job Job) (*publisher, error
 	if _, err := exec.LookPath("gh"); err != nil {
 		return nil, gh.Problem(gh.ErrMissing)
 	}
-	identity, err := p.identity(ctx)
+	by, err := p.author(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,8 @@ func prepare(ctx context.Context, s session.Session, job Job) (*publisher, error
 		return nil, fmt.Errorf("make a folder for the files: %w", err)
 	}
 	p.repository = &repository{
-		git: git.Repo{Dir: p.files, Environ: s.Environ, Vars: identity}, remote: remote, dir: job.Repository, branch: job.Branch, fork: job.address(),
+		git: git.Repo{Dir: p.files, Environ: s.Environ, Vars: by.vars()}, remote: remote, dir: job.Repository, branch: job.Branch, fork: job.address(),
+		author: by, title: job.Title,
 	}
 	if p.snapshot, err = snapshot.Take(ctx, job.Clone, job.BaseSHA); err != nil {
 		p.close()
@@ -124,9 +125,16 @@ func (p *publisher) close() {
 	_ = os.RemoveAll(p.files) // a failure leaves temporary files
 }
 
-// identity returns the variables that name the author of the commit. The values are from the
-// environment or from the user's git configuration.
-func (p *publisher) identity(ctx context.Context) ([]string, error) {
+// An author is the author of the commit.
+type author struct{ name, email string }
+
+// vars returns the variables that name the author for git.
+func (a author) vars() []string {
+	return []string{"GIT_AUTHOR_NAME=" + a.name, "GIT_AUTHOR_EMAIL=" + a.email, "GIT_COMMITTER_NAME=" + a.name, "GIT_COMMITTER_EMAIL=" + a.email}
+}
+
+// author returns the author that the environment or the user's git configuration names.
+func (p *publisher) author(ctx context.Context) (author, error) {
 	user := git.Repo{Dir: p.session.Controller.Root, Environ: p.session.Environ, UserConfig: true}
 	values := map[string]string{}
 	for _, key := range []string{"name", "email"} {
@@ -138,13 +146,11 @@ func (p *publisher) identity(ctx context.Context) ([]string, error) {
 			}
 		}
 		if values[key] == "" {
-			return nil, contract.Fail(contract.CodeConfig, "git has no identity for the commit: set it with git config --global user.%s", key).
+			return author{}, contract.Fail(contract.CodeConfig, "git has no identity for the commit: set it with git config --global user.%s", key).
 				With(contract.Instruct(contract.ActionFixError, "Set user.name and user.email with git config --global, then run: "+state.CommandCreate))
 		}
 	}
-	return []string{
-		"GIT_AUTHOR_NAME=" + values["name"], "GIT_AUTHOR_EMAIL=" + values["email"], "GIT_COMMITTER_NAME=" + values["name"], "GIT_COMMITTER_EMAIL=" + values["email"],
-	}, nil
+	return author{values["name"], values["email"]}, nil
 }
 
 // token returns the token for git.
@@ -176,7 +182,7 @@ func (p *publisher) run(ctx context.Context) error {
 			step.Reason, err = "gh reports a problem, perhaps with an account that is not in use: "+p.redact(err.Error()), nil
 		}
 		if err != nil {
-			p.result.Next, _ = gh.SignOn(err)
+			p.result.Next = p.remedy(err)
 			err = errors.New(p.redact(err.Error()))
 			step.Status, step.Reason, p.result.Failed = contract.Failed, err.Error(), step.Command
 		}
@@ -190,6 +196,25 @@ func (p *publisher) run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// remedy returns what a person must do after an error; empty if nothing is known.
+func (p *publisher) remedy(err error) contract.Next {
+	if next, ok := gh.SignOn(err); ok {
+		return next
+	}
+	switch {
+	case gh.Refused(err):
+		return p.session.SignIn(p.gh.Host)
+	case strings.Contains(err.Error(), "GH007"):
+		return contract.Instruct(contract.ActionFixError, "Set user.email of git to your noreply address, which https://github.com/settings/emails shows. Then run: "+state.CommandDryRun)
+	case strings.Contains(err.Error(), "to create or update workflow"): // a push to an outdated fork may contain such a file, too
+		if _, name := p.session.Token(p.gh.Host); name != "" {
+			return contract.Instruct(contract.ActionAuthenticate, "Give the token in "+name+" the permission to change workflows. Then run: "+state.CommandDryRun)
+		}
+		return contract.Run(contract.ActionAuthenticate, "gh auth refresh --scopes workflow")
+	}
+	return contract.Next{}
 }
 
 func (p *publisher) redact(s string) string {
@@ -298,7 +323,9 @@ func (p *publisher) execute(ctx context.Context, c Command) (url string, err err
 			return "", err
 		}
 	}
-	if c.argv[0] == "gh" {
+	if c.step == stepCreate {
+		out, err = p.create(ctx, c.argv[1:])
+	} else if c.argv[0] == "gh" {
 		out, err = p.gh.Run(ctx, c.argv[1:]...)
 	} else {
 		var data []byte
@@ -335,6 +362,24 @@ func (p *publisher) execute(ctx context.Context, c Command) (url string, err err
 	case stepAuth, stepSwitch, stepCommit, stepRemote, stepPush:
 	}
 	return "", nil
+}
+
+// create opens the pull request. For some seconds after a push, GitHub may not know the branch yet.
+func (p *publisher) create(ctx context.Context, argv []string) (out string, err error) {
+	const pause, tries = 3 * time.Second, 4
+	for try := range tries {
+		if try > 0 {
+			if err := p.session.Sleep(ctx, pause); err != nil {
+				return "", err
+			}
+		}
+		out, err = p.gh.Run(ctx, argv...)
+		failed, ok := errors.AsType[*gh.Error](err)
+		if !ok || !strings.Contains(failed.Stderr, "Head sha can't be blank") && !strings.Contains(failed.Stderr, "Head ref must be a branch") {
+			break
+		}
+	}
+	return out, err
 }
 
 // awaitFork waits until the fork exists on GitHub.

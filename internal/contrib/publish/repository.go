@@ -25,6 +25,8 @@ type repository struct {
 	dir    string     // git folder
 	branch string
 	fork   string // URL of the fork
+	author author
+	title  string // of the commit
 }
 
 // open prepares the repository. It keeps the objects and perhaps the branch of an earlier attempt.
@@ -33,7 +35,7 @@ type repository struct {
 // run inside nested repositories and use their configuration.
 //
 // The branch starts at the base of the patch. It stays at an earlier attempt's commit if that
-// commit has exactly this change or is already pushed. Commits of the workspace are never
+// commit has exactly this change, author and title, or is already pushed. Commits of the workspace are never
 // published: they may contain lines that a later commit removes, which the reviewed patch does not
 // show.
 func (p *repository) open(ctx context.Context, taken *snapshot.Snapshot, clone string) error {
@@ -64,8 +66,12 @@ func (p *repository) keep(ctx context.Context, taken *snapshot.Snapshot) bool {
 	if err != nil {
 		return false
 	}
-	if tree, err := p.line(ctx, "rev-parse", "--verify", "--quiet", at+"^{tree}"); err == nil && parent == taken.Base && tree == taken.Tree {
-		return true
+	tree, err := p.line(ctx, "rev-parse", "--verify", "--quiet", at+"^{tree}")
+	if err == nil && parent == taken.Base && tree == taken.Tree {
+		const by = "%an%n%ae%n%s"
+		if made, err := p.line(ctx, "log", "-1", "--format="+by, at); err == nil && made == p.author.name+"\n"+p.author.email+"\n"+p.title {
+			return true
+		}
 	}
 	public, err := p.remoteHead(ctx)
 	return err == nil && public == at

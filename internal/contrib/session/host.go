@@ -3,6 +3,8 @@ package session
 import (
 	"net/url"
 	"strings"
+
+	"github.com/org/foreman-action/internal/contrib/contract"
 )
 
 // Server returns the URL of GitHub without a trailing slash. The first of these that is set
@@ -67,6 +69,15 @@ func Tokens(host string) []string {
 		return []string{"GH_TOKEN", "GITHUB_TOKEN"}
 	}
 	return []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}
+}
+
+// SignIn returns the next step after GitHub refused the token for a host. gh signs nobody in while a
+// variable of the environment has a token.
+func (s Session) SignIn(host string) contract.Next {
+	if _, name := s.Token(host); name != "" {
+		return contract.Instruct(contract.ActionAuthenticate, "GitHub refuses the token in "+name+". Set "+name+" to another one, or unset it and run gh auth login. Then run the command again.")
+	}
+	return contract.Run(contract.ActionAuthenticate, "gh auth login")
 }
 
 // Token returns the token for a host from the environment, and the name of its variable. Both are

@@ -49,6 +49,7 @@ func (r *run) build(ctx context.Context) (machine.Event, error) {
 	if event.Verdict != machine.Valid {
 		return event, r.tree.Reset(ctx, start)
 	}
+	event.Warning = ended.warning()
 	event.Summary, event.Complexity = result.Work.Summary, string(result.Work.Complexity)
 	author := workspace.Author{Name: r.config.Commit.Name, Email: r.config.Commit.Email}
 	head, err := r.tree.Commit(ctx, start, author, r.message(result.Work.Summary), HandoffFiles(r.config))
@@ -112,6 +113,7 @@ func (r *run) inspect(ctx context.Context) (machine.Event, error) {
 	event := machine.Inspected{}
 	event.Verdict, event.Problems = ended.judge(gate, result.Run)
 	if event.Verdict == machine.Valid {
+		event.Warning = ended.warning()
 		event.Approved = result.Work.Status == handoff.Approved
 		event.Issues, event.Tasks = result.Work.Issues, result.Work.NextTasks
 	}
@@ -130,7 +132,21 @@ type ended struct {
 	failure error    // it did not start, or a script has no step for it
 	changed []string // forbidden changes
 	data    []byte   // content of the result file; nil: no file
+	settled bool     // the result had not changed for the idle timeout
 	problem *handoff.Problem
+}
+
+// hangs reports whether the agent was ended because it took too long or printed nothing.
+func (e ended) hangs() bool {
+	return e.result.Cause == process.TimedOut || e.result.Cause == process.Idle
+}
+
+// warning describes an irregular end of a run that counts; empty: none.
+func (e ended) warning() string {
+	if !e.hangs() {
+		return ""
+	}
+	return "it " + ending(e.result, nil) + " after its result, and was ended"
 }
 
 // judge returns the verdict on a run, and the problems.
@@ -147,9 +163,9 @@ func (e ended) judge(gate handoff.Gate, run handoff.Run) (machine.Verdict, []han
 		return machine.Reported, []handoff.Problem{problem("run", "failed", step+" failed: "+message)}
 	case len(e.changed) > 0:
 		return machine.Violated, []handoff.Problem{outside(e.changed)}
-	case e.result.Cause == process.TimedOut || e.result.Cause == process.Idle:
+	case e.hangs() && (gate.State != handoff.StateValid || !e.settled):
 		return machine.OutOfTime, []handoff.Problem{problem("<run>", "timeout", "the agent "+ending(e.result, nil))}
-	case e.failure != nil || !e.result.OK():
+	case e.failure != nil || !e.result.OK() && !e.hangs():
 		return machine.Crashed, []handoff.Problem{problem("<run>", "crashed", "the agent "+ending(e.result, e.failure))}
 	case e.problem != nil:
 		return machine.Invalid, []handoff.Problem{*e.problem}
@@ -210,7 +226,26 @@ func (r *run) runAgent(ctx context.Context, role handoff.Role) (ended, error) {
 		}
 	}
 	e.data, e.problem = readResult(r.tree.Dir, result)
+	e.settled = r.settled(r.agentConfig(role), e.result.Cause)
 	return e, errors.Join(keep(dir, e), r.clear(result))
+}
+
+// settled reports whether an agent's result had not changed for the idle timeout when the agent
+// ended.
+func (r *run) settled(c config.Agent, cause process.Cause) bool {
+	name := c.Result
+	if c.From == config.Message {
+		if name = messageFile; !c.Uses("message_file") {
+			return cause == process.Idle // it printed nothing
+		}
+	}
+	root, err := os.OpenRoot(r.tree.Dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	info, err := root.Lstat(name)
+	return err == nil && r.o.Now().Sub(info.ModTime()) >= c.Idle
 }
 
 // readResult returns the content of an agent's result file; nil if the file does not exist. A file

@@ -341,6 +341,9 @@ func outcome(event machine.Event) string {
 		if e.Verdict != machine.Valid {
 			return "the run of the Builder does not count: " + messages(e.Problems)
 		}
+		if e.Warning != "" {
+			return "the Builder: " + e.Summary + " (" + e.Warning + ")"
+		}
 		return "the Builder: " + e.Summary
 	case machine.Checked:
 		for _, c := range e.Checks {
@@ -355,6 +358,9 @@ func outcome(event machine.Event) string {
 		var found []string
 		for _, i := range e.Issues {
 			found = append(found, string(i.Severity)+": "+i.Description)
+		}
+		if e.Warning != "" {
+			found = append(found, e.Warning)
 		}
 		return "the Inspector asks for changes: " + strings.Join(found, "; ")
 	}

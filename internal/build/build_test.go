@@ -142,6 +142,40 @@ be careful
 	}
 }
 
+// TestHangs checks agents that do not end. A result counts if it had not changed for the idle
+// timeout.
+func TestHangs(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		builder string
+		code    int
+		warning string
+	}{
+		"silent after its result": {work + result("builder", built) + "; exec sleep 300", 0, "it printed nothing for too long after its result"},
+		"busy after its result":   {work + result("builder", built) + "; while :; do echo x; sleep 0.1; done", 0, "it took too long after its result"},
+		"its result changes":      {work + "while :; do " + result("builder", built) + "; echo x; sleep 0.1; done", 124, ""},
+		"no valid result":         {work + "echo {} >builder_result.json; exec sleep 300", 124, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newConsumer(t, "exit 1", "exit 1", "")
+			quoted, err := json.Marshal(tt.builder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.write(".foreman/build.yml", "version: 1\nbuilder: {command: [sh, -e, -c, "+string(quoted)+"], timeout: 4s, idle_timeout: 1s}\n"+
+				`inspector: {command: [sh, -e, -c, "printf %s '`+strings.ReplaceAll(approved, `"`, `\"`)+`' >inspector_result.json"]}`+"\nlimits: {attempts: 1}\n")
+			c.sh("git commit -qam second")
+			if report := c.run(); report.ExitCode() != tt.code {
+				t.Errorf("%+v", report)
+			}
+			if events := c.sh("cat .foreman/runs/t-1/events.jsonl"); !strings.Contains(events, tt.warning) || tt.warning == "" && strings.Contains(events, "Warning") {
+				t.Errorf("the events are %s", events)
+			}
+		})
+	}
+}
+
 func (c *consumer) run() build.Report {
 	c.t.Helper()
 	report, err := build.Run(c.t.Context(), options(c.root, c.worktrees))

@@ -180,6 +180,7 @@ const (
 type Built struct {
 	Verdict  Verdict
 	Problems []handoff.Problem // empty for Valid
+	Warning  string            `json:",omitempty"` // about a run that counts, for people
 	Summary  string
 	// Complexity is from the Builder's report.
 	Complexity string
@@ -198,6 +199,7 @@ type Diffed struct{ Empty bool }
 type Inspected struct {
 	Verdict  Verdict
 	Problems []handoff.Problem // empty for Valid
+	Warning  string            `json:",omitempty"` // about a run that counts, for people
 	Approved bool
 	Issues   []handoff.Issue
 	Tasks    []string

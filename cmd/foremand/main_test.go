@@ -47,6 +47,8 @@ const (
 //	halt [kill]                 end it by SIGTERM, which must end with exit code 0, or by SIGKILL;
 //	                            on Windows always by a kill
 //	hangup                      send it SIGHUP
+//	storm FILE COUNT            send COUNT different webhooks, 100 a second, and SIGHUP three times
+//	                            meanwhile; each webhook must be answered with 202
 //	ends CODE                   wait until it ends by itself with the exit code, and print the end
 //	                            of its log
 //	rescued FILE                put the only rescued copy of a database in its place
@@ -73,7 +75,7 @@ const (
 //	postgres                    start a PostgreSQL server, and set $PG to a database's address
 //	postgres stop|start         crash the PostgreSQL server, or start it again
 //	ready CODE                  wait until /healthcheck/ready answers with the code
-//	until TEXT                  wait until the log contains a text
+//	until TEXT [COUNT]          wait until the log contains a text, COUNT times
 //	task FILE                   set $TASK to the newest task of a queue
 //	upstream FILE               make a queue.db of the published harness, with a task in each state
 func TestScripts(t *testing.T) {
@@ -86,7 +88,7 @@ func TestScripts(t *testing.T) {
 		Condition:           condition,
 		Setup:               setUp,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"gh": ghCommand, "serve": serveCommand, "halt": haltCommand, "hangup": hangupCommand, "ends": endsCommand, "rescued": rescuedCommand, "agent": agentCommand, "hook": hookCommand,
+			"gh": ghCommand, "serve": serveCommand, "halt": haltCommand, "hangup": hangupCommand, "storm": stormCommand, "ends": endsCommand, "rescued": rescuedCommand, "agent": agentCommand, "hook": hookCommand,
 			"http": httpCommand, "state": stateCommand, "fails": failsCommand, "upstream": upstreamCommand, "task": taskCommand,
 			"image": imageCommand, "postgres": postgresCommand, "until": untilCommand, "sql": sqlCommand,
 			"python": pythonCommand, "ready": readyCommand,

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -62,7 +64,7 @@ func serveCommand(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(program, append([]string{"serve", "--config", "config.yaml", "--port", "0"}, args...)...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "NO_PROXY=127.0.0.1", programtest.RaceDetector(os.Getenv)}
-	for _, name := range []string{"GITHUB_API_URL", "BOT_TOKEN", "HOOK_SECRET", "AGENT", "AGENT_AT", "IMAGE", "PORT", "PG", "DOCKER_HOST", "TMPDIR"} {
+	for _, name := range []string{"GITHUB_API_URL", "BOT_TOKEN", "HOOK_SECRET", "SECOND_SECRET_FILE", "AGENT", "AGENT_AT", "IMAGE", "PORT", "PG", "DOCKER_HOST", "TMPDIR"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	pipe, err := cmd.StderrPipe()
@@ -81,7 +83,10 @@ func serveCommand(ts *testscript.TestScript, neg bool, args []string) {
 			fmt.Fprintf(log, "%s\n", lines.Bytes())
 			var line struct{ Msg, URL string }
 			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "foremand is listening" {
-				url <- line.URL
+				select {
+				case url <- line.URL:
+				default: // a reload
+				}
 			}
 		}
 		close(url)
@@ -138,6 +143,54 @@ func hangupCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: hangup, while foremand runs")
 	}
 	ts.Check(p.cmd.Process.Signal(syscall.SIGHUP))
+}
+
+func stormCommand(ts *testscript.TestScript, neg bool, args []string) {
+	p := rigOf(ts).server
+	if neg || p == nil || len(args) != 2 {
+		ts.Fatalf("usage: storm FILE COUNT, while foremand runs")
+	}
+	text, count := eventFile(ts, args[0]), number(ts, args[1])
+	failed := make(chan error, count)
+	var sent sync.WaitGroup
+	for n := range count {
+		if n%(count/4+1) == count/4 {
+			ts.Check(p.cmd.Process.Signal(syscall.SIGHUP))
+		}
+		// A task of its own: the issue differs.
+		body := strings.ReplaceAll(text, `"number": 1,`, fmt.Sprintf(`"number": %d,`, n+1000))
+		sent.Go(func() { failed <- deliver(ts.Getenv("URL"), body) })
+		time.Sleep(10 * time.Millisecond)
+	}
+	sent.Wait()
+	close(failed)
+	for err := range failed {
+		ts.Check(err)
+	}
+}
+
+// deliver sends an issue's webhook over a connection of its own.
+func deliver(url, body string) error {
+	req, err := http.NewRequest(http.MethodPost, url+"/github/webhook", strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	mac := hmac.New(sha256.New, []byte(hookSecret))
+	mac.Write([]byte(body))
+	req.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Github-Event", "issues")
+	req.Header.Set("X-Github-Delivery", rand.Text())
+	client := http.Client{Timeout: deadline, Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusAccepted {
+		return fmt.Errorf("webhook: %s", res.Status)
+	}
+	return nil
 }
 
 func endsCommand(ts *testscript.TestScript, neg bool, args []string) {
@@ -223,13 +276,18 @@ func httpCommand(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprintln(ts.Stdout(), message{method: args[0], path: args[1], body: body, header: header}.send(ts, number(ts, args[2])))
 }
 
+// eventFile returns a recorded event as a new one. The recorded issue is by the repository's owner,
+// and owners' issues need no triage.
+func eventFile(ts *testscript.TestScript, name string) string {
+	body := strings.Replace(ts.ReadFile(name), `"author_association": "OWNER"`, `"author_association": "NONE"`, 1)
+	return strings.ReplaceAll(body, `"updated_at": "2019-`, `"updated_at": "`+time.Now().UTC().AddDate(1, 0, 0).Format("2006-")) // not late, and the same for a repeated delivery
+}
+
 func hookCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: hook EVENT FILE [delivery=D] [at=TIME] [pad=BYTES] [secret=S] [ending] STATUS")
 	}
-	// The recorded issue is by the repository's owner, and owners' issues need no triage.
-	body := strings.Replace(ts.ReadFile(args[1]), `"author_association": "OWNER"`, `"author_association": "NONE"`, 1)
-	body = strings.ReplaceAll(body, `"updated_at": "2019-`, `"updated_at": "`+time.Now().UTC().AddDate(1, 0, 0).Format("2006-")) // not late, and the same for a repeated delivery
+	body := eventFile(ts, args[1])
 	secret, ending, header := hookSecret, false, http.Header{"X-Github-Event": {args[0]}, "X-Github-Delivery": {"11111111-2222-4333-8444-" + fmt.Sprintf("%012d", time.Now().UnixNano()%1e12)}}
 	for _, a := range args[2 : len(args)-1] {
 		switch name, value, _ := strings.Cut(a, "="); name {
@@ -282,10 +340,14 @@ func failsCommand(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func untilCommand(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: until TEXT")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: until TEXT [COUNT]")
 	}
-	await(ts, "until "+args[0], func() bool { return strings.Contains(ts.ReadFile("log"), args[0]) })
+	count := 1
+	if len(args) == 2 {
+		count = number(ts, args[1])
+	}
+	await(ts, "until "+args[0], func() bool { return strings.Count(ts.ReadFile("log"), args[0]) >= count })
 }
 
 // nonce matches the markers in comments, which differ from run to run.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -94,17 +95,41 @@ func decode(f *yamlfile.File, root *yaml.Node, spec Spec) *Config {
 	return c
 }
 
-// variables returns the environment variables. A variable may be empty. Only values of type
+// variables returns the environment variables. A variable may be empty. If NAME is not set, NAME_FILE
+// is the path of a file with the value. Only values of type
 // [secret.Text] may use variables with a secret. "${}" is kept, because published files contain it.
 func variables(spec Spec) *yamlfile.Variables {
 	return &yamlfile.Variables{Lenient: true, Reserved: variable.Reserved, Lookup: func(name string) (string, error) {
 		v, ok := spec.Lookup(name)
+		if path, file := spec.Lookup(name + "_FILE"); !ok && file {
+			return variableFile(name+"_FILE", path)
+		}
 		if !ok {
 			return "", fmt.Errorf("environment variable %s is not set", name)
 		}
 		return v, nil
 	}}
 }
+
+// variableFile returns the content of the file that a variable names, without the line's end, so that a secret can
+// change while the server runs. The error does not contain the content.
+func variableFile(variable, path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("environment variable %s: %w", variable, err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxVariable+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("environment variable %s: %w", variable, err)
+	case len(data) > maxVariable:
+		return "", fmt.Errorf("environment variable %s: %s has more than %d bytes", variable, path, maxVariable)
+	}
+	return strings.TrimRight(string(data), "\r\n"), nil
+}
+
+const maxVariable = 64 << 10 // bytes of a value in a file
 
 // folder reads files below a directory; empty: below the working directory.
 type folder string

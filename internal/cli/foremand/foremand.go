@@ -11,6 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/foremand/backup"
 	"github.com/org/foreman-action/internal/cli/foremand/config"
 	"github.com/org/foreman-action/internal/cli/foremand/queue"
+	"github.com/org/foreman-action/internal/cli/foremand/reload"
 	"github.com/org/foreman-action/internal/cli/foremand/serve"
 	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
@@ -61,7 +62,7 @@ func commands(env process.Env) *cobra.Command {
 		SilenceUsage:  true,
 	}, env)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(serve.Command(env), queue.Command(env), config.Command(env), backup.Command(env))
+	root.AddCommand(serve.Command(env), reload.Command(env), queue.Command(env), config.Command(env), backup.Command(env))
 	group.Help(root)
 	return root
 }

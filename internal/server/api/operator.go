@@ -37,6 +37,7 @@ type agentStatus struct {
 // An operatorHandler shows the queue to operators and changes the state of tasks for them.
 type operatorHandler struct {
 	queue queue.Queue
+	read  func(ctx context.Context) (unchanged []string, err error) // nil: not found
 	now   func() time.Time
 	log   *slog.Logger
 }
@@ -93,6 +94,21 @@ func (h *operatorHandler) cancel(w http.ResponseWriter, r *http.Request, caller 
 	return h.apply(w, r, caller, change{"cancel", func(ctx context.Context, id, by string) (queue.State, error) {
 		return queue.Failed, h.queue.Cancel(ctx, id, by)
 	}})
+}
+
+// reload makes the server read its configuration again. The server answers before it restarts its
+// parts.
+func (h *operatorHandler) reload(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
+	if h.read == nil {
+		return &response.Error{Status: http.StatusNotFound, Detail: "Not Found"}
+	}
+	unchanged, err := h.read(r.Context())
+	if err != nil {
+		return &response.Error{Status: http.StatusUnprocessableEntity, Detail: err.Error()}
+	}
+	h.log.LogAttrs(r.Context(), slog.LevelInfo, "an operator requested a reload", slog.String("by", cmp.Or(caller.Name, "somebody on this machine")))
+	response.JSON(w, r, http.StatusAccepted, map[string]any{"reloading": true, "unchanged": unchanged})
+	return nil
 }
 
 // apply changes the task in the path, and answers with its state.

@@ -48,6 +48,7 @@ func newRoutes(h handlers) routes {
 		taskPath + "{id}/retry":     {post, access.Operators, h.operators.retry},
 		taskPath + "{id}/ask-again": {post, access.Operators, h.operators.askAgain},
 		taskPath + "{id}/cancel":    {post, access.Operators, h.operators.cancel},
+		"/server/reload":            {post, access.Operators, h.operators.reload},
 		"/healthcheck":              {get, access.Anyone, h.health.alive},
 		"/healthcheck/ready":        {get, access.Anyone, h.health.ready},
 		"/github/webhook":           {post, access.Anyone, func(w http.ResponseWriter, r *http.Request, _ access.Caller) error { return h.webhook.Handle(w, r) }},
@@ -65,7 +66,7 @@ func newRoutes(h handlers) routes {
 // below it.
 func reserved(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return slices.Contains([]string{"queue", "harness", "healthcheck", "github", "metrics"}, first)
+	return slices.Contains([]string{"queue", "harness", "healthcheck", "github", "metrics", "server"}, first)
 }
 
 // find returns the route of a request, and sets its path value "id"; nil: no such route. It ignores

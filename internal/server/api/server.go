@@ -58,6 +58,9 @@ type Options struct {
 	// Health returns the server's dependencies by name, each with its error or nil. After a
 	// [DegradedError] the server stays ready. Health must return quickly. Nil: no dependencies.
 	Health func(ctx context.Context) map[string]error
+	// Reload reads the configuration again, for operators, and returns the keys whose new values need
+	// a restart. Nil: not found.
+	Reload func(ctx context.Context) (unchanged []string, err error)
 	// Metrics answers /metrics for operators; nil: not found.
 	Metrics http.Handler
 	// Dashboard answers every path that does not belong to the API, and checks access itself; nil:
@@ -121,7 +124,7 @@ func New(o Options) (*Server, error) {
 	s.routes = newRoutes(handlers{
 		claims:    &claimHandler{o.Queue, o.Lease, s.polls, o.Log},
 		tasks:     &taskHandler{o.Queue, o.Lease, request.NewLimiter(0), o.Wake, o.Log},
-		operators: &operatorHandler{o.Queue, o.Now, o.Log},
+		operators: &operatorHandler{o.Queue, o.Reload, o.Now, o.Log},
 		health:    &healthHandler{check: o.Health, note: o.Note, now: o.Now, warnings: warnings, log: o.Log},
 		webhook:   webhook,
 		metrics:   o.Metrics,

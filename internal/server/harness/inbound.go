@@ -28,7 +28,7 @@ type inbound struct {
 // openInbound opens the listeners, and prepares the agents that the server starts, because these
 // need the address of a listener.
 func openInbound(ctx context.Context, o Options, credentials *access.Credentials, c *closers) (inbound, error) {
-	l, err := listen(ctx, o.Settings.Server, credentials)
+	l, err := listen(ctx, o)
 	if err != nil {
 		return inbound{}, err
 	}
@@ -59,7 +59,7 @@ func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) 
 	return api.New(api.Options{
 		Queue: l.claims, Lease: s.Queue.ClaimTimeout.Duration(), Credentials: in.credentials, Attempts: attempts, Proxies: proxies,
 		Intake: l.intake, WebhookSecrets: s.Server.WebhookSecrets, SpoolDir: o.Databases.Folder(), Wake: l.background.Wake,
-		Health: h.check, Note: h.leases, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Log: o.Log,
+		Health: h.check, Note: h.leases, Reload: o.Reload, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Log: o.Log,
 	})
 }
 

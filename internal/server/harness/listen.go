@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"sync/atomic"
+	"time"
 
 	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/command"
@@ -33,29 +35,95 @@ func Credentials(s *serverconfig.Config) (*access.Credentials, error) {
 // hostPort returns the configured address of the server.
 func hostPort(s serverconfig.Server) string { return net.JoinHostPort(s.Host, strconv.Itoa(s.Port)) }
 
-// listen opens the server's own address, with TLS if a certificate is configured. An address that
-// other machines can reach needs credentials.
-func listen(ctx context.Context, s serverconfig.Server, c *access.Credentials) (net.Listener, error) {
-	at := hostPort(s)
-	if err := access.CheckBind(at, c); err != nil {
+// Check returns the mistakes of a configuration that [Open] would report before it opens anything.
+func Check(s *serverconfig.Config) error {
+	_, err := Credentials(s)
+	_, tlsErr := tlsConfig(s.Server)
+	return errors.Join(err, tlsErr)
+}
+
+// Listen opens the configured address. An address that other machines can reach needs credentials.
+func Listen(ctx context.Context, s *serverconfig.Config) (KeptListener, error) {
+	if err := Check(s); err != nil {
 		return nil, err // a mistake in the configuration
 	}
-	var config *tls.Config
-	if s.TLS != nil {
-		pair, err := tls.LoadX509KeyPair(s.TLS.Cert, s.TLS.Key)
-		if err != nil {
-			return nil, fmt.Errorf("server.tls: %w", err)
-		}
-		config = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
-	}
+	at := hostPort(s.Server)
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at)
 	if err != nil {
 		return nil, command.Failed(fmt.Errorf("listen on %s: %w", at, err))
+	}
+	k, ok := l.(KeptListener)
+	if !ok {
+		return nil, command.Failed(errors.Join(fmt.Errorf("listen on %s: %T has no deadline", at, l), l.Close()))
+	}
+	return k, nil
+}
+
+// listen returns the server's own listener, with TLS if a certificate is configured.
+func listen(ctx context.Context, o Options) (net.Listener, error) {
+	s := o.Settings.Server
+	config, err := tlsConfig(s)
+	if err != nil {
+		return nil, err
+	}
+	var l net.Listener
+	if o.Listener != nil {
+		l, err = keep(o.Listener)
+	} else {
+		l, err = Listen(ctx, o.Settings)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if config != nil {
 		l = tls.NewListener(l, config)
 	}
 	return l, nil
+}
+
+// tlsConfig returns the configured certificate; nil: there is none.
+func tlsConfig(s serverconfig.Server) (*tls.Config, error) {
+	if s.TLS == nil {
+		return nil, nil //nolint:nilnil // as documented
+	}
+	pair, err := tls.LoadX509KeyPair(s.TLS.Cert, s.TLS.Key)
+	if err != nil {
+		return nil, fmt.Errorf("server.tls: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}, nil
+}
+
+// A KeptListener is a listener that can stay open when a server stops: a deadline ends its Accept.
+type KeptListener interface {
+	net.Listener
+	SetDeadline(t time.Time) error
+}
+
+// A kept is a listener of one server. Close ends Accept, and leaves the listener open for the next
+// server. Meanwhile the system queues connections.
+type kept struct {
+	KeptListener
+
+	closed atomic.Bool
+}
+
+func keep(l KeptListener) (*kept, error) { return &kept{KeptListener: l}, l.SetDeadline(time.Time{}) }
+
+// Accept implements net.Listener.
+func (k *kept) Accept() (net.Conn, error) {
+	c, err := k.KeptListener.Accept()
+	if err != nil && k.closed.Load() {
+		return nil, net.ErrClosed
+	}
+	return c, err
+}
+
+// Close implements net.Listener.
+func (k *kept) Close() error {
+	if k.closed.Swap(true) {
+		return net.ErrClosed
+	}
+	return k.SetDeadline(time.Unix(1, 0))
 }
 
 // closer returns a function that closes a listener. It is no error if the server has already closed

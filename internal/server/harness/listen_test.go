@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/config/serverconfig"
-	"github.com/org/foreman-action/internal/server/access"
 )
 
 // certificate writes the files of a certificate. It also returns a pool that trusts the
@@ -44,12 +44,11 @@ func certificate(t *testing.T) (serverconfig.TLS, *x509.CertPool) {
 func TestListenTLS(t *testing.T) {
 	t.Parallel()
 	files, roots := certificate(t)
-	none, err := access.NewCredentials(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := serverconfig.Server{Host: "127.0.0.1", TLS: &files}
-	l, err := listen(t.Context(), s, none)
+	listen := func() (net.Listener, error) {
+		return listen(t.Context(), Options{Settings: &serverconfig.Config{Server: s}})
+	}
+	l, err := listen()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,11 +71,11 @@ func TestListenTLS(t *testing.T) {
 		via.CloseIdleConnections()
 	}
 	s.TLS = &serverconfig.TLS{Cert: files.Cert, Key: files.Key + ".none"}
-	if _, err := listen(t.Context(), s, none); err == nil || !strings.HasPrefix(err.Error(), "server.tls: open ") {
+	if _, err := listen(); err == nil || !strings.HasPrefix(err.Error(), "server.tls: open ") {
 		t.Errorf("got %v", err)
 	}
-	s.Host = "0.0.0.0"
-	if _, err := listen(t.Context(), s, none); err == nil || !strings.Contains(err.Error(), "configure server.credentials") {
+	s.TLS, s.Host = &files, "0.0.0.0"
+	if _, err := listen(); err == nil || !strings.Contains(err.Error(), "configure server.credentials") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"log/slog"
 
 	"github.com/org/foreman-action/config/serverconfig"
@@ -13,4 +14,10 @@ type Options struct {
 	Databases database.Locations
 	Version   string // of the program
 	Log       *slog.Logger
+	// Listener is the server's own listener, without TLS; nil: Open listens on the configured
+	// address. When the server stops, the listener stays open, so that the next server can use it.
+	Listener KeptListener
+	// Reload reads the configuration again, for operators. It returns the keys whose new values need
+	// a restart. Nil: operators cannot request it.
+	Reload func(ctx context.Context) (unchanged []string, err error)
 }

@@ -5,21 +5,20 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/config/serverconfig"
+	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/cli/process"
-	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/database"
-	"github.com/org/foreman-action/internal/server/harness"
 )
 
 const help = `Runs the server until SIGINT or SIGTERM. Writes under way are then finished, agents keep
-their claims, and the exit code is 0. SIGHUP is logged and ignored.
+their claims, and the exit code is 0. SIGHUP and "foremand reload" make it read the
+configuration again.
 
 Without credentials for agents in the configuration it listens on this machine only.`
 
@@ -43,6 +42,9 @@ func Command(env process.Env) *cobra.Command {
 		Long:    help,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("host") && !address.ValidHost(o.Host) {
+				return fmt.Errorf("--host: want a name or an IP address, without a port, got %q; the port is --port", o.Host)
+			}
 			if c.Flags().Changed("port") && (o.Port < 0 || o.Port > 65535) {
 				return fmt.Errorf("--port: want 0 to 65535, got %d", o.Port)
 			}
@@ -62,15 +64,34 @@ func Command(env process.Env) *cobra.Command {
 
 // Run runs the server until ctx ends.
 func Run(ctx context.Context, o Options) error {
-	s, err := deployment.Load(ctx, o.Env, o.Config)
+	log := newLog(o.Env, o.Verbose)
+	s, err := load(ctx, o, log)
 	if err != nil {
 		return err
 	}
-	log := newLog(o.Env, o.Verbose)
+	at, err := deployment.Databases(o.Env, o.Databases, s)
+	if err != nil {
+		return err
+	}
+	r := &reloader{o: o, at: at, log: log, current: s, stop: func() {}}
 	if o.Env.Hangups != nil {
 		hangups, done := o.Env.Hangups(), make(chan struct{})
 		defer close(done)
-		go ignore(hangups, done, log)
+		go r.follow(ctx, hangups, done)
+	}
+	l, err := listen(ctx, o.Env.Getenv, s)
+	if err != nil {
+		return err
+	}
+	defer l.Close() //nolint:errcheck // the process ends
+	return r.run(ctx, l)
+}
+
+// load reads the configuration, applies the flags, and logs the warnings.
+func load(ctx context.Context, o Options, log *slog.Logger) (*serverconfig.Config, error) {
+	s, err := deployment.Load(ctx, o.Env, o.Config)
+	if err != nil {
+		return nil, err
 	}
 	for _, w := range s.Warnings {
 		log.Warn("configuration", "file", w.File, "line", w.Line, "column", w.Column, "warning", w.Msg)
@@ -84,32 +105,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.Port >= 0 {
 		s.Server.Port = o.Port
 	}
-	at, err := deployment.Databases(o.Env, o.Databases, s)
-	if err != nil {
-		return err
-	}
-	h, err := harness.Open(ctx, harness.Options{Settings: s, Databases: at, Version: o.Env.Version, Log: log})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err := h.Close(); err != nil {
-			log.Error("closing the stores failed", "error", err)
-		}
-	}()
-	return command.Failed(h.Run(ctx))
-}
-
-// ignore logs each SIGHUP and does nothing else, until done is closed.
-func ignore(hangups <-chan os.Signal, done <-chan struct{}, log *slog.Logger) {
-	for {
-		select {
-		case <-hangups:
-			log.Warn("SIGHUP ignored: the configuration is not read again; restart the server to apply changes")
-		case <-done:
-			return
-		}
-	}
+	return s, nil
 }
 
 // newLog returns the log of the server: text on a terminal, JSON elsewhere.

@@ -1,0 +1,98 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/programtest"
+)
+
+// TestSocketOfSystemd restarts the server on a socket that systemd would keep open. Webhooks that
+// arrive during the restart are answered by the next server.
+func TestSocketOfSystemd(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "config.yaml"), "mode: shadow\nidentity: {github_user: bot}\npolling: {enabled: false}\n"+
+		"server: {webhook_secret: "+hookSecret+", port: 1}\nqueue: {db_path: q.db, max_tasks_per_hour: 0}\nmemory: {db_path: m.db}\n"+
+		"repos: [{owner: Codertocat, name: Hello-World, agents: [{type: issue-triage, config: {url: \"http://127.0.0.1:2\"}}]}]\n")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	socket, err := l.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	event := read(t, "../../testdata/events/issues/opened.payload.json")
+	url := "http://" + l.Addr().String()
+	begin := func() *exec.Cmd { return serveOn(t, dir, socket) }
+	server := begin()
+	const count = 40
+	failed := make(chan error, count+1)
+	var sent sync.WaitGroup
+	for n := range count {
+		if n == 20 {
+			end(t, server)
+			sent.Go(func() { failed <- deliver(url, event) }) // while no server runs
+			server = begin()
+		}
+		sent.Go(func() { failed <- deliver(url, event) })
+		time.Sleep(10 * time.Millisecond)
+	}
+	sent.Wait()
+	close(failed)
+	for err := range failed {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	end(t, server)
+}
+
+// serveOn starts the server as systemd would: with the socket as file 3.
+func serveOn(t *testing.T, dir string, socket *os.File) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/bin/sh", "-c", `LISTEN_PID=$$ exec "$0" serve --config config.yaml`, filepath.Join(dir, "foremand"))
+	if err := os.Symlink(self, filepath.Join(dir, "foremand")); err != nil && !errors.Is(err, os.ErrExist) {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	cmd.Dir, cmd.Stderr, cmd.ExtraFiles = dir, &log, []*os.File{socket}
+	cmd.Env = []string{"LISTEN_FDS=1", "HOME=" + dir, programtest.RaceDetector(os.Getenv)}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it has ended, unless the test failed
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	return cmd
+}
+
+func end(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,56 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+
+	"github.com/org/foreman-action/config/serverconfig"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/harness"
+)
+
+// firstSocket is the number of the first file that systemd passes to a process.
+const firstSocket = 3
+
+// listen returns the server's listener: the socket that systemd opened for this process, which stays
+// open during a restart, or else one on the configured address.
+func listen(ctx context.Context, getenv func(string) string, s *serverconfig.Config) (harness.KeptListener, error) {
+	if getenv("LISTEN_PID") != strconv.Itoa(os.Getpid()) {
+		return harness.Listen(ctx, s)
+	}
+	if n := getenv("LISTEN_FDS"); n != "1" {
+		return nil, fmt.Errorf("use the socket of systemd: want one, got LISTEN_FDS=%s; foremand.socket may have one ListenStream only", n)
+	}
+	file := os.NewFile(firstSocket, "socket of systemd")
+	defer file.Close() // net.FileListener copies it
+	l, err := net.FileListener(file)
+	if err != nil {
+		return nil, command.Failed(fmt.Errorf("use the socket of systemd: %w", err))
+	}
+	k, ok := l.(harness.KeptListener)
+	if !ok {
+		return nil, errors.Join(errors.New("use the socket of systemd: want a stream"), l.Close())
+	}
+	credentials, err := harness.Credentials(s)
+	if err == nil {
+		err = access.CheckBind(bindAddress(l), credentials)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return k, nil
+}
+
+// bindAddress returns the address of a listener as host:port. Only programs on this machine reach
+// a Unix socket.
+func bindAddress(l net.Listener) string {
+	if l.Addr().Network() == "unix" {
+		return "localhost:0"
+	}
+	return l.Addr().String()
+}

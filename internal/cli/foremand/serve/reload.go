@@ -1,0 +1,142 @@
+package serve
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync"
+
+	"github.com/org/foreman-action/config/serverconfig"
+	"github.com/org/foreman-action/internal/cli/foremand/deployment"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/server/database"
+	"github.com/org/foreman-action/internal/server/harness"
+)
+
+// A reloader reads the configuration again on request, and passes it to the loop of Run.
+type reloader struct {
+	o   Options
+	at  database.Locations
+	log *slog.Logger
+
+	mu      sync.Mutex
+	current *serverconfig.Config
+	next    *serverconfig.Config // nil: no reload is requested
+	stop    func()               // stops the running server
+}
+
+// reload reads the configuration, and makes the loop of Run use it. It returns the keys whose new
+// values need a restart, and leaves these unchanged. After an error the server continues with its
+// configuration.
+func (r *reloader) reload(ctx context.Context) (unchanged []string, err error) {
+	s, err := load(ctx, r.o, r.log)
+	if err != nil {
+		return nil, err
+	}
+	at, err := deployment.Databases(r.o.Env, r.o.Databases, s)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	unchanged = []string{}
+	for _, k := range []struct {
+		name    string
+		changed bool
+	}{
+		{"server.host", s.Server.Host != r.current.Server.Host},
+		{"server.port", s.Server.Port != r.current.Server.Port},
+		{"queue.url or queue.db_path", at.Queue != r.at.Queue},
+		{"memory.db_path", at.Memory != r.at.Memory},
+	} {
+		if k.changed {
+			unchanged = append(unchanged, k.name)
+			r.log.WarnContext(ctx, "configuration: the new value needs a restart; the server keeps the old one", "key", k.name)
+		}
+	}
+	s.Server.Host, s.Server.Port = r.current.Server.Host, r.current.Server.Port
+	if err := harness.Check(s); err != nil {
+		return nil, err
+	}
+	r.next = s
+	r.stop()
+	return unchanged, nil
+}
+
+// follow reloads on each SIGHUP, until done is closed.
+func (r *reloader) follow(ctx context.Context, hangups <-chan os.Signal, done <-chan struct{}) {
+	for {
+		select {
+		case <-hangups:
+			if _, err := r.reload(ctx); err != nil {
+				r.log.ErrorContext(ctx, "reading the configuration again failed; the server continues with the old one", "error", err)
+			}
+		case <-done:
+			return
+		}
+	}
+}
+
+// run runs servers on the listener, one after another: each reload stops one and begins the next.
+// If the next one cannot begin, the earlier configuration is used again.
+func (r *reloader) run(ctx context.Context, l harness.KeptListener) error {
+	s := r.current
+	var good *serverconfig.Config // began before; nil: none did
+	for {
+		running, stop := context.WithCancel(ctx)
+		r.begin(s, stop)
+		began, err := r.serve(running, l, s)
+		stop()
+		next := r.take()
+		switch {
+		case ctx.Err() != nil:
+			return err
+		case next != nil:
+			if began {
+				good = s
+			}
+			s = next
+			r.log.InfoContext(ctx, "configuration read again; restarting the parts of the server")
+		case !began && good != nil:
+			r.log.ErrorContext(ctx, "the server does not start with the new configuration; it continues with the old one", "error", err)
+			s, good = good, nil
+		default:
+			return err
+		}
+	}
+}
+
+// begin records the configuration of the next server, and how to stop it.
+func (r *reloader) begin(s *serverconfig.Config, stop func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.current, r.stop = s, stop
+	if r.next != nil {
+		stop()
+	}
+}
+
+// take returns the requested configuration; nil: none is requested.
+func (r *reloader) take() *serverconfig.Config {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := r.next
+	r.next = nil
+	return next
+}
+
+// serve runs one server until ctx ends. began reports whether it could be opened.
+func (r *reloader) serve(ctx context.Context, l harness.KeptListener, s *serverconfig.Config) (began bool, err error) {
+	h, err := harness.Open(ctx, harness.Options{
+		Settings: s, Databases: r.at, Version: r.o.Env.Version, Log: r.log, Listener: l, Reload: r.reload,
+	})
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		if err := h.Close(); err != nil {
+			r.log.Error("closing the stores failed", "error", err)
+		}
+	}()
+	return true, command.Failed(h.Run(ctx))
+}

@@ -18,7 +18,7 @@ import (
 func (a attempt) outdated() string {
 	now := a.o.Clock.Now()
 	switch {
-	case !a.d.Happened(), !a.d.Fetched.IsZero(), a.given != nil, a.first, a.o.Host.Issues == nil:
+	case !a.d.Fetched.IsZero(), a.given != nil, a.o.Host.Issues == nil:
 		return ""
 	case a.reads.resumed:
 		return "an earlier attempt may have changed the issue"

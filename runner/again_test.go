@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
@@ -160,17 +161,24 @@ func TestReadAgainForAgent(t *testing.T) {
 	}
 }
 
+// pullOpened returns the event of pull request 7, opened at a time.
+func pullOpened(t *testing.T, at time.Time) triage.Delivery {
+	t.Helper()
+	e, err := triage.ParseEvent(triage.EventSource{Payload: fmt.Appendf(nil, `{"action": "opened", "number": 7, "sender": {"login": "mona"},
+		"repository": {"full_name": %q}, "pull_request": {"number": 7, "title": "T", "user": {"login": "mona"}, "labels": [], "state": "open",
+		"head": {"ref": "x"}, "base": {"ref": "main"}, "created_at": %[2]q, "updated_at": %[2]q}}`, repoName, at.Format(time.RFC3339))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 // TestReadAgainPull checks that a late run on a pull request reads the pull request, with one call.
 func TestReadAgainPull(t *testing.T) {
 	t.Parallel()
 	gh, _, o := world(t, "rules:\n  - {id: r, on: pull_request.opened, when: 'not pr.draft and not any_label(\"keep\")', then: [{add_label: docs}]}\n")
 	gh.Repo(repoName).AddIssue(githubtest.Issue{Number: 7, PullRequest: true, Labels: []string{"keep"}})
-	e, err := triage.ParseEvent(triage.EventSource{Payload: fmt.Appendf(nil, `{"action": "opened", "number": 7, "sender": {"login": "mona"},
-		"repository": {"full_name": %q}, "pull_request": {"number": 7, "title": "T", "user": {"login": "mona"}, "labels": [], "state": "open",
-		"head": {"ref": "x"}, "base": {"ref": "main"}, "created_at": %[2]q, "updated_at": %[2]q}}`, repoName, o.Clock.Now().Add(-time.Hour).Format(time.RFC3339))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := pullOpened(t, o.Clock.Now().Add(-time.Hour))
 	rep, err := run(t, o, e)
 	if got := callsOf(gh); err != nil || rep.ReadAgain == "" || rep.Executed != 0 || !slices.Equal(got, []string{"GET labels/docs", "GET pulls/7"}) {
 		t.Errorf("got %v, %q, calls %q, %+v", err, rep.ReadAgain, got, rep.Actions)
@@ -206,6 +214,83 @@ func TestReadAgainHalfDone(t *testing.T) {
 			rep, err := run(t, o, e)
 			if i := gh.Issue(repoName, 1); err != nil || len(i.Comments) != 1 || !slices.Contains(i.Labels, "docs") {
 				t.Errorf("got %v, %q, %d comments: %s, %+v", err, i.Labels, len(i.Comments), rep.Rationale, rep.Actions)
+			}
+		})
+	}
+}
+
+// TestReadAgainUntimed checks that an event without a time is not read again because its issue has a
+// timeline.
+func TestReadAgainUntimed(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.edited, when: 'label_age(\"bug\") >= duration(\"0s\")', then: [{add_label: docs}]}\n")
+	o.Clock.Now = func() time.Time { return time.Now().Add(time.Minute) }
+	e.Action, e.At, e.Issue.UpdatedAt = "edited", time.Time{}, time.Time{}
+	gh.Repo(repoName).AddLabel("keep").LabelAs("mona", 1, "keep")
+	gh.ResetCalls()
+	rep, err := run(t, o, e)
+	if err != nil || rep.ReadAgain != "" || rep.Executed != 1 {
+		t.Errorf("got %v, read again because %q: %+v", err, rep.ReadAgain, rep.Actions)
+	}
+}
+
+// TestReadAgainOthers checks that a later attempt does not mistake the changes of people for those of
+// the first attempt, which failed before it made any.
+func TestReadAgainOthers(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, when string }{
+		{"the review reads the timeline", `not any_label("docs")`},
+		{"a condition reads the timeline", `label_age("bug") >= duration("0s") and not any_label("docs")`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, when: '"+tt.when+"', then: [{add_label: docs}, {comment: {body: Thanks.}}]}\n")
+			o.Clock.Now = time.Now
+			e.Issue.CreatedAt, e.Issue.UpdatedAt = time.Now().Add(-2*time.Second), time.Now().Add(-2*time.Second)
+			gh.Repo(repoName).LabelAs("mona", 1, "docs")
+			o.Task.Resumed = true
+			rep, err := run(t, o, e)
+			if i := gh.Issue(repoName, 1); err != nil || rep.ReadAgain == "" || len(i.Comments) != 0 {
+				t.Errorf("got %v, read again because %q, %d comments: %+v", err, rep.ReadAgain, len(i.Comments), rep.Actions)
+			}
+		})
+	}
+}
+
+// TestReadAgainAgent checks whether a later attempt asks the agent again, although the changes of the
+// first attempt make agent.when false: only a memory has the agent read the timeline, which shows who
+// made the changes.
+func TestReadAgainAgent(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, when string
+		memory     bool
+		asked      int
+	}{
+		{"label", `not any_label("docs")`, true, 2},
+		{"state", `issue.state == "open"`, true, 2},
+		{"label, without a memory", `not any_label("docs")`, false, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := world(t, "policy: {allow_close: true}\nagent: {when: '"+tt.when+"'}\n")
+			o.Clock.Now = time.Now
+			e.Issue.CreatedAt, e.Issue.UpdatedAt = time.Now().Add(-2*time.Second), time.Now().Add(-2*time.Second)
+			if tt.memory {
+				keepIn(&o, &memorytest.Store{})
+			}
+			asked := 0
+			o.Agent.Agent = answers(&asked, protocol.Close, labelDocs, `{"type":"close_issue"}`, hello)
+			gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/" + repoName + "/issues/1/comments", Status: http.StatusUnprocessableEntity, Times: 1})
+			if _, err := run(t, o, e); err == nil {
+				t.Fatal("the first attempt did not fail")
+			}
+			o.Task.Resumed = true
+			rep, err := run(t, o, e)
+			if err != nil || asked != tt.asked {
+				t.Errorf("got %v, asked %d times, want %d: %s, %+v", err, asked, tt.asked, rep.Rationale, rep.Actions)
 			}
 		})
 	}

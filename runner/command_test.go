@@ -78,6 +78,36 @@ func TestCommandOfAnother(t *testing.T) {
 	}
 }
 
+// TestCommandIgnored checks that no command is read from an edited comment, or from a bot that the
+// event calls a user.
+func TestCommandIgnored(t *testing.T) {
+	t.Parallel()
+	for who, action := range map[string]string{"mona": "edited", "helper[bot]": "created"} {
+		gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: triage}]}\n")
+		gh.Repo(repoName).SetPermission(who, "admin")
+		e = commented(gh, e, who, "User", "/foreman triage")
+		e.Action = action
+		if rep, err := run(t, o, e); err != nil || rep.Executed != 0 || len(gh.Calls()) != 0 {
+			t.Errorf("%s %s: got %+v, %v, calls %v", who, action, rep, err, gh.Log())
+		}
+	}
+}
+
+// TestCommandBy checks who made the decision in the report on a command.
+func TestCommandBy(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string]string{
+		"": "command",
+		"rules:\n  - {id: r, on: issue_comment.created, then: [{add_label: triage}]}\n": "rules, command",
+	} {
+		gh, e, o := world(t, src)
+		gh.Repo(repoName).SetPermission("mona", "admin")
+		if rep, err := run(t, o, commented(gh, e, "mona", "User", "/foreman why")); err != nil || rep.By != want {
+			t.Errorf("%s: got %q, %v, want %q", src, rep.By, err, want)
+		}
+	}
+}
+
 // TestCommandWithoutToken checks the warning that the author's permission is unknown.
 func TestCommandWithoutToken(t *testing.T) {
 	t.Parallel()

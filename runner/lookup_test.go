@@ -12,7 +12,9 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
+	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -61,6 +63,54 @@ func TestLookups(t *testing.T) {
 				t.Errorf("got the calls %s, want %s", calls.String(), tt.calls)
 			}
 		})
+	}
+}
+
+// TestExplainReadsNothing checks that the explanation of rules uses the data that the rules have read,
+// and reads no more.
+func TestExplainReadsNothing(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, on, when, calls string }{
+		{"permission", "issues.opened", `actor.permission == "write"`, "GET permission, "},
+		{"timeline", "issues.opened", `label_age("bug") < duration("1h")`, "GET timeline, "},
+		{"memory", "issues.opened", `memory.tasks == 0`, "GET timeline, "},
+		{"author", "issues.opened", `author.issues == 0`, "GET issues, "},
+		{"contribution", "issues.opened", `contrib.score >= 0`, "GET issues, "},
+		{"pull request", "issue_comment.created", `pr.commits == 1`, "GET 7, "},
+		{"files", "issue_comment.created", `not any_file("x")`, "GET files, "},
+		{"messages", "issue_comment.created", `len(pr.commit_messages) == 1`, "GET commits, "},
+		{"reviews", "issue_comment.created", `len(pr.approved_by) == 0`, "GET reviews, "},
+	}
+	for _, tt := range tests {
+		for idle, when := range map[bool]string{false: tt.when, true: "issue.number == 0 and " + tt.when} {
+			t.Run(fmt.Sprintf("%s, idle %t", tt.name, idle), func(t *testing.T) {
+				t.Parallel()
+				gh, e, o := world(t, "rules:\n  - id: r\n    on: "+tt.on+"\n    when: |\n      "+when+"\n    then: [escalate]\n")
+				o.Live, o.Explain = false, true
+				keepIn(&o, &memorytest.Store{})
+				gh.Repo(repoName).SetPermission("Codertocat", "write").LabelAs("mona", 1, "docs")
+				gh.Repo("o/r").AddIssue(githubtest.Issue{Number: 7, PullRequest: true, Commits: []string{"fix: a"}})
+				if tt.on != "issues.opened" {
+					e = commentOn(t, `, "pull_request": {}`)
+				}
+				gh.ResetCalls()
+				rep, err := run(t, o, e)
+				if err != nil || len(rep.Why) != 1 || rep.Why[0].Why == nil {
+					t.Fatalf("got %v, %+v", err, rep.Why)
+				}
+				var calls strings.Builder
+				for _, c := range gh.Calls() {
+					calls.WriteString(c.Method + " " + c.Path[strings.LastIndexByte(c.Path, '/')+1:] + ", ")
+				}
+				want, why := tt.calls, *rep.Why[0].Why
+				if idle {
+					want, why = "", why.Parts[1]
+				}
+				if calls.String() != want || (why.Value == "true") == idle || idle && !strings.Contains(fmt.Sprint(why), facts.ErrUnasked.Error()) {
+					t.Errorf("got the calls %s, want %s; the explanation is %+v", calls.String(), want, why)
+				}
+			})
+		}
 	}
 }
 

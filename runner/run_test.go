@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
+	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -143,6 +145,37 @@ func TestWhoDecides(t *testing.T) {
 					asked, rep.Decision, rep.By, labels, tt.asked, tt.decision, tt.by, tt.labels)
 			}
 		})
+	}
+}
+
+// TestAgentAndPulls checks that an agent is asked about pull requests only if agent.when decides it.
+func TestAgentAndPulls(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string]int{"": 0, "agent: {when: true}\n": 1} {
+		_, _, o := world(t, src)
+		asked := 0
+		o.Agent.Agent = answers(&asked, protocol.Skip)
+		if rep, err := run(t, o, pullOpened(t, o.Clock.Now())); err != nil || asked != want {
+			t.Errorf("%q: got %v, asked %d times, want %d: %+v", src, err, asked, want, rep)
+		}
+	}
+}
+
+// TestDispatchOfPull checks that a pull request with the number of a dispatch is skipped, and that a
+// scheduled run without an issue is an error.
+func TestDispatchOfPull(t *testing.T) {
+	t.Parallel()
+	gh, _, o := world(t, "rules:\n  - {id: r, on: workflow_dispatch, then: [{add_label: docs}]}\n")
+	gh.Repo(repoName).AddIssue(githubtest.Issue{Number: 7, PullRequest: true})
+	for name, want := range map[string]string{triage.EventWorkflowDispatch: "#7 is a pull request", triage.EventSchedule: "use Sweep"} {
+		e, err := triage.ParseEvent(triage.EventSource{Name: name, Repo: repoName, Issue: 7, Payload: []byte("{}")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, err := run(t, o, e)
+		if got := fmt.Sprint(err, rep.Reason); !strings.Contains(got, want) || (err == nil) != (rep.Status == runner.StatusSkipped) || rep.Executed != 0 {
+			t.Errorf("%s: got %s, %+v", name, got, rep)
+		}
 	}
 }
 
@@ -278,6 +311,12 @@ func TestNeedsHost(t *testing.T) {
 	if err != nil || rep.Status != runner.StatusDryRun || rep.Actions[0].State != triage.Planned {
 		t.Errorf("got %+v, %v", rep, err)
 	}
+	late, issue := e, *e.Issue
+	issue.UpdatedAt = o.Clock.Now().Add(-time.Hour)
+	late.Issue = &issue
+	if rep, err := run(t, o, late); err != nil || rep.Status != runner.StatusDryRun || rep.ReadAgain != "" {
+		t.Errorf("a late event: got %+v, %v", rep, err)
+	}
 	bare, err := triage.ParseEvent(triage.EventSource{Name: triage.EventWorkflowDispatch, Repo: "o/r", Issue: 1, Payload: []byte("{}")})
 	if err != nil {
 		t.Fatal(err)
@@ -340,6 +379,62 @@ func TestMemory(t *testing.T) {
 	}
 	if len(rec.Tasks) != 2 || rec.Tasks[0].ID != runTask || rec.Tasks[0].By != "http://agent/task" {
 		t.Errorf("got %+v", rec)
+	}
+}
+
+// TestSummarize checks that the agent gets the summary of Options.Memory.Summarize.
+func TestSummarize(t *testing.T) {
+	t.Parallel()
+	_, e, o := world(t, "")
+	keepIn(&o, &memorytest.Store{})
+	o.Memory.Summarize = func(_ context.Context, r memory.Record) (string, bool) { return "a summary of " + r.Repo, true }
+	got := "none"
+	o.Agent.Agent = agentFunc(func(_ context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+		if task.Context.MemorySummary != nil {
+			got = *task.Context.MemorySummary
+		}
+		return protocol.DecisionMessage{TaskID: task.TaskID, Decision: protocol.Skip}, nil
+	})
+	if _, err := run(t, o, e); err != nil || got != "a summary of "+repoName {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// TestNoDeferral checks why actions that a later run carries out are refused. A dry run refuses none,
+// because the memory of the real run may be another.
+func TestNoDeferral(t *testing.T) {
+	t.Parallel()
+	const noMemory, noSchedule = "no memory is configured", "no scheduled run would carry it out"
+	tests := []struct {
+		name           string
+		change         func(*runner.Options)
+		never, closing string // reasons for the refusals of never_again and of a scheduled close
+	}{
+		{"memory", func(*runner.Options) {}, "", "to be closed after 72h"},
+		{"no memory", func(o *runner.Options) { o.Memory = runner.Memory{} }, noMemory, noMemory},
+		{"discards", func(o *runner.Options) { o.Memory.Discards = true }, noMemory, noMemory},
+		{"read-only", func(o *runner.Options) { o.Memory.ReadOnly = true }, "the memory is read-only", "the memory is read-only"},
+		{"unscheduled", func(o *runner.Options) { o.Memory.Unscheduled = true }, "", noSchedule},
+		{"no agenda", func(o *runner.Options) { o.Memory.Agenda = nil }, "", "later runs cannot read this memory"},
+		{"dry run", func(o *runner.Options) { o.Memory, o.DryRun = runner.Memory{}, true }, "", "to be closed after 72h"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, e, o := world(t, "policy: {allow_close: true}\nrules:\n  - {id: r, on: issues.opened, then: [{never_again: docs}]}\n"+
+				"  - {id: s, on: issues.opened, then: [{close_issue: {after: 72h}}]}\n")
+			keepIn(&o, &memorytest.Store{})
+			tt.change(&o)
+			rep, err := run(t, o, e)
+			if err != nil || len(rep.Actions) != 2 {
+				t.Fatalf("got %v, %+v", err, rep.Actions)
+			}
+			for i, want := range []string{tt.never, tt.closing} {
+				if a := rep.Actions[i]; !strings.HasPrefix(a.Reason, want) || (want == "") != (a.Reason == "") {
+					t.Errorf("%s: got %s because %q, want %q", a.Action.Type, a.State, a.Reason, want)
+				}
+			}
+		})
 	}
 }
 
@@ -414,9 +509,17 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// TestNewWants checks that the error for unusable options names the option.
 func TestNewWants(t *testing.T) {
 	t.Parallel()
-	if _, err := runner.New(runner.Options{}); err == nil || !strings.Contains(err.Error(), "Task.ID") {
-		t.Errorf("got %v, want an error that names TaskID", err)
+	tests := map[string]runner.TaskIdentity{
+		"Task.ID":    {},
+		"Task.Scope": {ID: runTask, Scope: "a b"},
+		"Task.Nonce": {ID: runTask, Nonce: "a b"},
+	}
+	for name, task := range tests {
+		if _, err := runner.New(runner.Options{Task: task}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("got %v, want an error that names %s", err, name)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
@@ -108,6 +109,49 @@ func TestSettle(t *testing.T) {
 				t.Errorf("got calls %q, want %q", calls, tt.calls)
 			}
 		})
+	}
+}
+
+// TestSettlePull checks that a decision on a pull request is carried out, although the event is old.
+func TestSettlePull(t *testing.T) {
+	t.Parallel()
+	gh, _, o := world(t, "")
+	gh.Repo(repoName).AddIssue(githubtest.Issue{Number: 7, PullRequest: true})
+	rep, err := apply(t, o, pullOpened(t, o.Clock.Now().Add(-time.Hour)), decided(t, protocol.LabelAndRespond, labelDocs))
+	if err != nil || rep.ReadAgain != "" || rep.Executed != 1 || !slices.Contains(gh.Issue(repoName, 7).Labels, "docs") || callsOf(gh)[0] != "GET labels/docs" {
+		t.Errorf("got %v, %q, %+v, calls %q", err, rep.ReadAgain, rep.Actions, callsOf(gh))
+	}
+}
+
+// TestSettleRuleFails checks that a decision is ignored if a rule fails, because the agent must not
+// decide in place of that rule.
+func TestSettleRuleFails(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, when: 'int(issue.title) > 3', then: [{comment: Hello.}]}\n")
+	rep, err := apply(t, o, e, decided(t, protocol.LabelAndRespond, labelDocs))
+	if _, failed := errors.AsType[*rules.EvalError](err); !failed || len(written(gh)) > 0 || !slices.Contains(rep.Warnings, "the agent's decision is ignored: a rule failed") {
+		t.Errorf("got %v, warnings %q, calls %q", err, rep.Warnings, written(gh))
+	}
+}
+
+// TestSettleReads checks when a decision needs no read of the issue.
+func TestSettleReads(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "")
+	ours := e
+	ours.Sender.Login = runner.DefaultBot
+	tests := map[string]struct {
+		e        triage.Delivery
+		decision protocol.DecisionType
+	}{"it writes nothing": {e, protocol.Skip}, "our own event": {ours, protocol.LabelAndRespond}}
+	for name, tt := range tests {
+		if rep, err := apply(t, o, tt.e, decided(t, tt.decision, labelDocs)); err != nil || rep.Status != runner.StatusSkipped || len(gh.Log()) > 0 {
+			t.Errorf("%s: got %v, %s, calls %q", name, err, rep.Status, gh.Log())
+		}
+	}
+	o.Host, o.DryRun = runner.Host{}, true
+	if rep, err := apply(t, o, e, decided(t, protocol.LabelAndRespond, labelDocs)); err != nil || rep.Status != runner.StatusDryRun {
+		t.Errorf("without a token: got %v, %s", err, rep.Status)
 	}
 }
 

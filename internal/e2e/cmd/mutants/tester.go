@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -133,9 +134,14 @@ func (t tester) prepare(ctx context.Context, dir string, parallel int) error {
 		reached[i] = strings.Fields(string(data))
 		return err
 	})
-	for i, ids := range reached {
+	order := make([]int, len(names)) // tests that reach few mutants first: they notice these most likely
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(len(reached[i]), len(reached[j])) })
+	for _, i := range order {
 		s.took[names[i]] = took[i]
-		for _, id := range ids {
+		for _, id := range reached[i] {
 			s.reaching[id] = append(s.reaching[id], names[i])
 		}
 	}
@@ -208,19 +214,19 @@ func each(ctx context.Context, parallel, n int, f func(context.Context, int) err
 	return context.Cause(ctx)
 }
 
+// together is the number of tests that run in one process.
+const together = 8
+
 // try runs the tests that reach a mutant, package by package, until one fails.
 func (t tester) try(ctx context.Context, m mutant) (result, error) {
 	for _, dir := range suitesOf(m) {
 		s := t.suites[dir]
 		tests := s.reaching[m.id]
-		tries := [][]string{tests}
+		tries := slices.Collect(slices.Chunk(tests, together))
 		if hint := t.hints[m.key()]; slices.Contains(tests, hint) {
-			tries = [][]string{{hint}, tests}
+			tries = slices.Insert(tries, 0, []string{hint})
 		}
 		for _, names := range tries {
-			if len(names) == 0 {
-				continue
-			}
 			code, out, err := s.run(ctx, names, variable+"="+m.id)
 			if err != nil {
 				return result{}, err

@@ -157,7 +157,7 @@ rules:
 			r.LabelAs("mona", 1, "docs").UnlabelAs("mona", 1, "docs")
 		}},
 		{"people took it off under its earlier name", strings.ReplaceAll(rest, "docs", "manual"), false, func(r *githubtest.Repo) {
-			r.LabelAs("github-actions[bot]", 1, "guide").UnlabelAs("mona", 1, "guide").RenameLabel("guide", "manual")
+			r.AddLabel("manual").LabelAs("github-actions[bot]", 1, "guide").UnlabelAs("mona", 1, "guide") // guide is deleted below
 		}},
 		{"people took another label off", rest, true, func(r *githubtest.Repo) {
 			r.AddLabel("manual").LabelAs("github-actions[bot]", 1, "manual").UnlabelAs("mona", 1, "manual")
@@ -183,6 +183,7 @@ rules:
 			e.Action = "edited"
 			if tt.before != nil {
 				tt.before(gh.Repo("Codertocat/Hello-World"))
+				gh.DeleteLabel("Codertocat/Hello-World", "guide")
 			}
 			rep, err := run(t, o, e)
 			i := gh.Issue("Codertocat/Hello-World", 1)

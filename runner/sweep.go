@@ -295,7 +295,9 @@ func (s *sweep) search(ctx context.Context) (list []schedule.Candidate, windows 
 	most, all := s.c.Policy.Scanned(), true
 	searches := schedule.Searches(s.c.Rules.Scans())
 	for i := range searches {
-		if s.mayDecideFirst() { // an agent may be asked about issues on which no rule acts
+		// An agent may be asked about issues on which no rule acts. An earlier attempt may have added
+		// the label, and not more.
+		if s.mayDecideFirst() && !s.o.Task.Resumed {
 			searches[i].Without(s.c.Rules.Exempt)
 		}
 	}

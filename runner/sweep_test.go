@@ -491,6 +491,8 @@ func TestSweepContinues(t *testing.T) {
 		{name: "enough calls left", config: strings.Replace(most, "3", "50", 1) + strings.Replace(bugs, "then:", "when: author.issues > 99, then:", 1), budget: 200,
 			setup: func(o *runner.Options) { keepIn(o, noCursors{&memorytest.Store{}}) }, want: "1 2 3 4 5 6 7 8, 1 2 3 4 5 6 7 8"},
 		{name: "exempt", config: most + "  - {id: b, on: schedule, scan: 'is:open no:assignee', when: 'not any_label(\"bug\", \"x*\")', then: [{add_label: triage}]}\n", want: "11 12 13, 11 12 13"},
+		{name: "exempt in a later attempt", config: most + "  - {id: b, on: schedule, scan: 'is:open no:assignee', when: 'not any_label(\"bug\", \"x*\")', then: [{add_label: triage}]}\n",
+			setup: func(o *runner.Options) { o.Task.Resumed = true }, want: "1 2 3, 4 5 6", report: "; the next run continues there"},
 		{name: "exempt, and undone", config: most + "  - {id: b, on: schedule, scan: 'is:open no:assignee', else_undo: true, when: 'not any_label(\"bug\", \"x*\")', then: [{add_label: triage}]}\n",
 			want: "1 2 3, 4 5 6", report: "; the next run continues there"},
 		{name: "its own sort", config: most + strings.Replace(bugs, "no:assignee", "sort:created-asc", 1), want: "8 7 6, 8 7 6", report: "; it has its own sort, so every run begins with the same issues: narrow the search"},

@@ -40,11 +40,6 @@ func (r *Repo) AddLabel(names ...string) *Repo {
 	})
 }
 
-// RenameLabel renames a label, also on the issues. Their timelines keep the old name.
-func (r *Repo) RenameLabel(old, name string) *Repo {
-	return r.change(func() { r.state.RenameLabel(old, name) })
-}
-
 // AddIssue adds an issue with its labels, comments and milestone. It replaces an existing issue
 // with the same number. The timeline contains a "labeled" event of the author for each label, then
 // the comments, and no other events.

@@ -140,16 +140,6 @@ func (r *Repository) EnsureLabel(name string) *Label {
 	return l
 }
 
-// RenameLabel renames a label of the repository and of its issues. The timelines keep the old name.
-func (r *Repository) RenameLabel(old, name string) {
-	r.EnsureLabel(old).Name = name
-	for _, i := range r.Issues {
-		if k := slices.IndexFunc(i.Labels, Same(old)); k >= 0 {
-			i.Labels[k] = name
-		}
-	}
-}
-
 // DeleteLabel removes a label from the repository and from its issues. The timelines get no events.
 func (r *Repository) DeleteLabel(name string) {
 	r.Labels = slices.DeleteFunc(r.Labels, func(l *Label) bool { return Same(name)(l.Name) })

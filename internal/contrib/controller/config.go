@@ -37,6 +37,7 @@ type Config struct {
 	ForkOwner      *string  `json:"forkOwner"`      // nil: the login of gh
 	ForkName       string   `json:"forkName"`       // empty: that of the existing fork, else of the repository
 	BranchPrefix   string   `json:"branchPrefix"`
+	SignOff        bool     `json:"signOff"`    // the author signs the commit off (DCO)
 	ScoreRules     string   `json:"scoreRules"` // a file beside config.json; empty: the built-in rules
 	Sandbox        Sandbox  `json:"sandbox"`
 	// Pipeline is set when a Builder edits the workspace and an Inspector judges the patch. Their
@@ -172,6 +173,7 @@ func (c *Config) fields() []field {
 		{"branchPrefix", &c.BranchPrefix, func() string {
 			return unless(branchPrefix(c.BranchPrefix), "want the beginning of a branch name: letters, digits, \"-\", \"_\" and \"/\", got %q", text.Quote(c.BranchPrefix))
 		}},
+		{"signOff", &c.SignOff, nil},
 		{"scoreRules", &c.ScoreRules, nil},
 		{"pipeline", &c.Pipeline, nil},
 		{"sandbox.network", &c.Sandbox.Network, func() string {

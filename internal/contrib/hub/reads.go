@@ -85,6 +85,9 @@ func (h *Hub) Issue(ctx context.Context, scope string, ref triage.Ref) (triage.I
 type Repo struct {
 	scoring.Repo
 	URL string
+	// NoPulls is the reason why the contributor cannot open a pull request, as a sentence; empty: the
+	// contributor can. Such a repository counts as disabled.
+	NoPulls string
 }
 
 // Repo returns the repository of an issue.
@@ -97,8 +100,13 @@ func (h *Hub) Repo(ctx context.Context, scope string, ref triage.Ref) (Repo, err
 		PushedAt      time.Time `json:"pushed_at"`
 		Archived      bool      `json:"archived"`
 		Disabled      bool      `json:"disabled"`
+		HasPulls      *bool     `json:"has_pull_requests"`
+		PullPolicy    string    `json:"pull_request_creation_policy"`
 		DefaultBranch string    `json:"default_branch"`
-		License       *struct {
+		Permissions   struct {
+			Push bool `json:"push"`
+		} `json:"permissions"`
+		License *struct {
 			Key string `json:"key"`
 		} `json:"license"`
 	}
@@ -110,6 +118,13 @@ func (h *Hub) Repo(ctx context.Context, scope string, ref triage.Ref) (Repo, err
 		Known: true, Topics: w.Topics, Stars: w.Stars, PushedAt: w.PushedAt, Archived: w.Archived, Disabled: w.Disabled,
 		License: w.License != nil, DefaultBranch: w.DefaultBranch,
 	}}
+	switch {
+	case w.HasPulls != nil && !*w.HasPulls:
+		out.NoPulls = "The repository accepts no pull requests."
+	case w.PullPolicy == "collaborators_only" && !w.Permissions.Push:
+		out.NoPulls = "The repository accepts pull requests only from its collaborators."
+	}
+	out.Disabled = out.Disabled || out.NoPulls != ""
 	if w.Language != nil {
 		const limit = 60
 		out.Language = text.Plain(*w.Language, limit)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/contrib/contract"
+	"github.com/org/foreman-action/internal/contrib/controller"
 	"github.com/org/foreman-action/internal/contrib/ecosystem"
 	"github.com/org/foreman-action/internal/contrib/evidence"
 	"github.com/org/foreman-action/internal/contrib/hub"
@@ -116,7 +117,11 @@ func document(a score.Appraisal, found ecosystem.Detection, rules policy) contra
 		d.Assumptions = append(d.Assumptions, fmt.Sprintf("The change is based on the default branch %s.", text.Plain(a.Repo.DefaultBranch, limit)))
 	}
 	if rules.SignOff {
-		d.Assumptions = append(d.Assumptions, "The repository asks for a sign-off (DCO); a person must add it.")
+		d.Assumptions = append(d.Assumptions, `The repository asks for a sign-off (DCO). A person who gives it sets "signOff" to true in `+controller.ConfigPath+".")
+	}
+	if a.Repo.NoPulls != "" {
+		d.RequiresHumanApproval = true
+		d.StopConditions = append(d.StopConditions, "Stop: "+a.Repo.NoPulls)
 	}
 	if rules.Disclosure != "" {
 		d.PRBodyGuidance = append(d.PRBodyGuidance, "The repository asks to disclose AI assistance: "+rules.Disclosure)

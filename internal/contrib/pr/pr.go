@@ -247,7 +247,7 @@ type request struct {
 func (c *contribution) request(ctx context.Context, o Options) (request, error) {
 	r := request{Request: publish.Request{
 		Issue: c.issue, Server: c.session.Server(), Branch: c.workspace.Record.Branch, Base: c.workspace.Record.BaseBranch,
-		Title: "Address " + c.issue.String(), BodyFile: c.files.Body,
+		Title: "Address " + c.issue.String(), BodyFile: c.files.Body, SignOff: c.session.Config.SignOff,
 	}}
 	if o.Title != "" {
 		r.Title = secret.RedactForms(o.Title)

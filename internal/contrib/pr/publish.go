@@ -91,7 +91,7 @@ func (c *contribution) recorded() (r request, stale string, err error) {
 	if err := c.storedInspector(d.Inspector); err != nil {
 		return r, "", err
 	}
-	r.Fork = publish.Planned(d.WouldRun)
+	r.Fork, r.SignOff = publish.Planned(d.WouldRun), publish.SignedOff(d.WouldRun)
 	if r.Fork.Owner != "" && !strings.EqualFold(r.Fork.Owner, c.issue.Owner) {
 		c.review.commands = r.Commands()
 	}

@@ -6,6 +6,7 @@ package publish
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/contrib/controller"
@@ -15,8 +16,10 @@ import (
 // remote is the name of the fork among the remotes.
 const remote = "contribflow-fork"
 
-// forkName is the flag of "gh repo fork" for the name of a new fork.
-const forkName = "--fork-name"
+const (
+	forkName = "--fork-name" // flag of "gh repo fork": the name of a new fork
+	signOff  = "--signoff"   // flag of "git commit"
+)
 
 // A Command is one planned command: the program and its arguments.
 type Command struct {
@@ -48,11 +51,16 @@ type Request struct {
 	Branch, Base string
 	Title        string
 	BodyFile     string // path relative to the controller's folder
+	SignOff      bool   // the commit has the line Signed-off-by
 }
 
 // Commands returns the commands that publish a request, in their order.
 func (r Request) Commands() []Command {
 	repo := r.Issue.Owner + "/" + r.Issue.Repo
+	commit := []string{"git", "commit", "-m", r.Title}
+	if r.SignOff {
+		commit = append(commit, signOff)
+	}
 	fork := []string{"gh", "repo", "fork", repo, "--clone=false"}
 	if r.Fork.New && !strings.EqualFold(r.Fork.Name, r.Issue.Repo) {
 		fork = append(fork, forkName, r.Fork.Name)
@@ -63,7 +71,7 @@ func (r Request) Commands() []Command {
 		{fork, stepFork},
 		{[]string{"git", "switch", r.Branch}, stepSwitch},
 		{[]string{"git", "add", "-A"}, stepAdd},
-		{[]string{"git", "commit", "-m", r.Title}, stepCommit},
+		{commit, stepCommit},
 		{[]string{"git", "remote", "add", remote, r.address()}, stepRemote},
 		{[]string{"git", "push", remote, "HEAD:" + r.Branch}, stepPush},
 		{[]string{"gh", "pr", "create", "--repo", repo, "--draft", "--base", r.Base, "--head", r.Fork.Owner + ":" + r.Branch, "--title", r.Title, "--body-file", r.BodyFile}, stepCreate},
@@ -94,6 +102,11 @@ func Lines(commands []Command) []string {
 		out = append(out, c.String())
 	}
 	return out
+}
+
+// SignedOff reports whether planned commands sign the commit off.
+func SignedOff(commands []string) bool {
+	return slices.ContainsFunc(commands, func(c string) bool { return strings.HasPrefix(c, "git commit ") && strings.HasSuffix(c, " "+signOff) })
 }
 
 // Planned returns the fork that planned commands push to. It is empty if there is none.

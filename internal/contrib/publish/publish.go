@@ -93,7 +93,7 @@ func prepare(ctx context.Context, s session.Session, job Job) (*publisher, error
 	}
 	p.repository = &repository{
 		git: git.Repo{Dir: p.files, Environ: s.Environ, Vars: by.vars()}, remote: remote, dir: job.Repository, branch: job.Branch, fork: job.address(),
-		author: by, title: job.Title,
+		author: by, title: job.Title, signed: job.SignOff,
 	}
 	if p.snapshot, err = snapshot.Take(ctx, job.Clone, job.BaseSHA); err != nil {
 		p.close()

@@ -27,6 +27,7 @@ type repository struct {
 	fork   string // URL of the fork
 	author author
 	title  string // of the commit
+	signed bool   // the commit is signed off
 }
 
 // open prepares the repository. It keeps the objects and perhaps the branch of an earlier attempt.
@@ -68,8 +69,12 @@ func (p *repository) keep(ctx context.Context, taken *snapshot.Snapshot) bool {
 	}
 	tree, err := p.line(ctx, "rev-parse", "--verify", "--quiet", at+"^{tree}")
 	if err == nil && parent == taken.Base && tree == taken.Tree {
-		const by = "%an%n%ae%n%s"
-		if made, err := p.line(ctx, "log", "-1", "--format="+by, at); err == nil && made == p.author.name+"\n"+p.author.email+"\n"+p.title {
+		want := p.author.name + "\n" + p.author.email + "\n" + p.title
+		if p.signed {
+			want += "\n" + p.author.name + " <" + p.author.email + ">"
+		}
+		const by = "%an%n%ae%n%s%n%(trailers:key=Signed-off-by,valueonly)"
+		if made, err := p.line(ctx, "log", "-1", "--format="+by, at); err == nil && made == want {
 			return true
 		}
 	}

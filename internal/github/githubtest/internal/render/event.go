@@ -113,6 +113,9 @@ func Repository(r *state.Repository) Object {
 	if !r.About.PushedAt.IsZero() {
 		o["pushed_at"] = Stamp(r.About.PushedAt)
 	}
+	if r.About.PullPolicy != "" {
+		o["pull_request_creation_policy"] = r.About.PullPolicy
+	}
 	if key := r.About.License; key != "" {
 		o["license"] = Object{"key": key, "name": key, "spdx_id": key, "url": nil, "node_id": NodeID("License", 1)}
 	}

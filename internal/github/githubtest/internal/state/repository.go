@@ -34,6 +34,8 @@ type About struct {
 	NoIssues bool      // the issues are disabled: calls about one get 410
 	Blocked  []string  // logins that the owner blocked: their writes get 403
 	License  string    // key of the license, such as "mit"; empty: none
+	// PullPolicy is "all" or "collaborators_only": who can open pull requests. Empty: not reported.
+	PullPolicy string
 }
 
 // A Repository is a repository of the server.

@@ -284,7 +284,8 @@ func (s *sweep) scan(ctx context.Context) {
 			delete(waiting, list[i].Issue.Number)
 		}
 	}
-	if len(waiting) > 0 || !whole {
+	closed := slices.ContainsFunc(s.Reports, func(r Report) bool { return r.Closed }) // no run can go on
+	if !closed && len(waiting) > 0 || !whole {
 		s.scans(0).Advance(ctx, windows, waiting)
 	}
 }

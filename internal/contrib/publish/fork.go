@@ -2,6 +2,7 @@ package publish
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -95,13 +96,64 @@ func get(ctx context.Context, c gh.CLI, of triage.Ref, f Fork) (found Fork, take
 // list returns the names of all forks of a repository that an account owns, the oldest first. It
 // reads the account's list of forks, because that of a popular repository has thousands of pages.
 func list(ctx context.Context, c gh.CLI, of triage.Ref, owner string) ([]string, error) {
-	const query = "query($login: String!, $endCursor: String) { repositoryOwner(login: $login) { " +
-		"repositories(first: 100, after: $endCursor, isFork: true, ownerAffiliations: OWNER, orderBy: {field: CREATED_AT, direction: ASC}) { " +
-		"nodes { name parent { nameWithOwner } } pageInfo { hasNextPage endCursor } } } }"
-	filter := fmt.Sprintf(".data.repositoryOwner.repositories.nodes[]? | select((.parent.nameWithOwner // \"\" | ascii_downcase) == %q) | .name", strings.ToLower(of.Owner+"/"+of.Repo))
-	out, err := c.Run(ctx, "api", "graphql", "--paginate", "-f", "query="+query, "-f", "login="+owner, "--jq", filter)
-	if err != nil {
-		return nil, err
+	const most = 100 // pages
+	target := of.Owner + "/" + of.Repo
+	var names []string
+	cursor := ""
+	for range most {
+		p, err := page(ctx, c, owner, cursor)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range p.Nodes {
+			if n != nil && n.Parent != nil && strings.EqualFold(n.Parent.NameWithOwner, target) && controller.IsRepo(n.Name) {
+				names = append(names, n.Name)
+			}
+		}
+		if cursor = p.PageInfo.EndCursor; !p.PageInfo.HasNextPage || cursor == "" {
+			break
+		}
 	}
-	return slices.DeleteFunc(strings.Fields(out), func(name string) bool { return !controller.IsRepo(name) }), nil
+	return names, nil
+}
+
+// forks is a page of an account's list of forks.
+type forks struct {
+	Nodes []*struct {
+		Name   string
+		Parent *struct{ NameWithOwner string }
+	}
+	PageInfo struct {
+		HasNextPage bool
+		EndCursor   string
+	}
+}
+
+// page returns the page after a cursor. gh fails if GitHub left something out, such as the name of a
+// repository whose organization requires SAML single sign-on, and prints the page nevertheless.
+func page(ctx context.Context, c gh.CLI, owner, cursor string) (forks, error) {
+	const query = "query($login: String!, $cursor: String) { repositoryOwner(login: $login) { " +
+		"repositories(first: 100, after: $cursor, isFork: true, ownerAffiliations: OWNER, orderBy: {field: CREATED_AT, direction: ASC}) { " +
+		"nodes { name parent { nameWithOwner } } pageInfo { hasNextPage endCursor } } } }"
+	args := []string{"api", "graphql", "-f", "query=" + query, "-f", "login=" + owner}
+	if cursor != "" {
+		args = append(args, "-f", "cursor="+cursor)
+	}
+	out, err := c.Run(ctx, args...)
+	var answer struct {
+		Data struct {
+			RepositoryOwner *struct{ Repositories *forks }
+		}
+	}
+	if broken := json.Unmarshal([]byte(out), &answer); broken != nil && err == nil {
+		return forks{}, fmt.Errorf("gh api graphql: decode the response: %w", broken)
+	}
+	of := answer.Data.RepositoryOwner
+	switch {
+	case of != nil && of.Repositories != nil:
+		return *of.Repositories, nil
+	case err != nil:
+		return forks{}, err
+	}
+	return forks{}, nil // there is no such account
 }

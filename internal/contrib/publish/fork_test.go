@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ func TestFind(t *testing.T) {
 	for i := range many {
 		many[i] = listed{fmt.Sprintf("x%d", i), "z/x"}
 	}
-	last := append(many[:len(many):len(many)], listed{"r-fork", "O/R"})
+	last := append(slices.Clone(many), listed{"r-fork", "O/R"})
 	tests := []struct {
 		name     string
 		server   hub
@@ -42,6 +43,7 @@ func TestFind(t *testing.T) {
 		{name: "another name", server: hub{forks: []listed{{"x", "z/x"}, {"deleted", ""}, {"r-1", "o/r"}}}, want: Fork{"me", "r-1", false}},
 		{name: "the last of 1,000", server: hub{forks: last}, want: Fork{"me", "r-fork", false}},
 		{name: "none of 1,000", server: hub{forks: many}, want: Fork{"me", "r", true}},
+		{name: "the last of 1,000, of which some are hidden", server: hub{forks: last, partial: true}, want: Fork{"me", "r-fork", false}},
 		{name: "no such account", server: hub{nobody: true}, want: Fork{"me", "r", true}},
 		{name: "hostile name", server: hub{forks: []listed{{"../../x", "o/r"}}}, want: Fork{"me", "r", true}},
 		{name: "taken", server: hub{named: `{"full_name": "me/r"}`}, refused: `me/r is not a fork of o/r: set "forkName"`},
@@ -74,7 +76,9 @@ type hub struct {
 	target string // the repository o/r; empty: it is missing
 	forks  []listed
 	nobody bool // no account has the name
-	status int  // of all answers; 0: 200
+	// partial lets pages of forks report that something was left out.
+	partial bool
+	status  int // of all answers; 0: 200
 }
 
 // ServeHTTP answers requests for a repository, and for pages of forks.
@@ -99,7 +103,7 @@ func (h hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // page answers a query with 100 forks.
 func (h hub) page(w http.ResponseWriter, r *http.Request) {
 	var query struct {
-		Variables struct{ Login, EndCursor string }
+		Variables struct{ Login, Cursor string }
 	}
 	if err := json.NewDecoder(r.Body).Decode(&query); err != nil || query.Variables.Login != "me" {
 		http.Error(w, fmt.Sprintf("%v: %+v", err, query), http.StatusBadRequest)
@@ -110,7 +114,7 @@ func (h hub) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	const size = 100
-	from, _ := strconv.Atoi(query.Variables.EndCursor)
+	from, _ := strconv.Atoi(query.Variables.Cursor)
 	to := min(len(h.forks), from+size)
 	nodes := []any{}
 	for _, f := range h.forks[from:to] {
@@ -120,7 +124,11 @@ func (h hub) page(w http.ResponseWriter, r *http.Request) {
 		}
 		nodes = append(nodes, node)
 	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"data": map[string]any{"repositoryOwner": map[string]any{"repositories": map[string]any{
+	answer := map[string]any{"data": map[string]any{"repositoryOwner": map[string]any{"repositories": map[string]any{
 		"nodes": nodes, "pageInfo": map[string]any{"hasNextPage": to < len(h.forks), "endCursor": strconv.Itoa(to)},
-	}}}})
+	}}}}
+	if h.partial {
+		answer["errors"] = []any{map[string]any{"type": "FORBIDDEN", "message": "Resource protected by organization SAML enforcement."}}
+	}
+	_ = json.NewEncoder(w).Encode(answer)
 }

@@ -2,6 +2,8 @@ package process
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"strconv"
 	"syscall"
@@ -18,99 +20,96 @@ func adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) 
 // from root. See PR_SET_DUMPABLE in prctl(2).
 func hide() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
-// killDescendants kills all descendants of this process. The command itself, with the process ID
-// group, has ended or is killed, too. killDescendants returns the number of other processes, and
-// how many it could not end.
-func killDescendants(group int) (left, survived int) {
-	killed := map[int]bool{group: true}
-	for range 200 {
-		alive := descendants(os.Getpid())
-		if len(alive) == 0 {
-			return len(killed) - 1, 0
-		}
-		// A stopped process cannot start new processes while the others are killed.
+// patience is how long killDescendants tries.
+const patience = 10 * time.Second
+
+// killDescendants kills all descendants of this process, and waits until there are none. The command
+// itself is one of them; ended is closed when its own Wait has collected it. killDescendants returns
+// the number of other processes, and how many it could not end.
+//
+// A process whose parent ends becomes a child of this process. So there is no descendant exactly when
+// there is no child. A look at the list of processes would miss one that starts meanwhile.
+func killDescendants(command int, ended <-chan struct{}) (left, survived int) {
+	killed := map[int]bool{}
+	for start := time.Now(); ; {
+		alive := stop(os.Getpid(), nil)
 		for _, pid := range alive {
-			signal(pid, syscall.SIGSTOP)
-		}
-		for _, pid := range alive {
-			if signal(pid, syscall.SIGKILL) {
+			if signal(pid, syscall.SIGKILL) && pid != command {
 				killed[pid] = true
 			}
 		}
-		reap(group)
-		<-time.After(5 * time.Millisecond) // the kernel needs a moment to end them
-	}
-	return len(killed) - 1, len(descendants(os.Getpid()))
-}
-
-// reap collects adopted processes that have ended. It leaves the command to cmd.Wait.
-func reap(command int) {
-	for _, pid := range children(os.Getpid()) {
-		if pid != command {
-			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
-		}
-	}
-}
-
-// descendants returns the processes below one that have not ended.
-func descendants(root int) []int {
-	below := parents()
-	var alive []int
-	queue := []int{root}
-	for len(queue) > 0 {
-		parent := queue[0]
-		queue = queue[1:]
-		for _, p := range below[parent] {
-			if p.state != 'Z' && p.state != 'X' {
-				alive = append(alive, p.pid)
+		signal(-command, syscall.SIGKILL) // in a kernel without lists of children
+		select {
+		case <-ended:
+			if reap(-1) {
+				return len(killed), 0
 			}
-			queue = append(queue, p.pid)
+		default:
+			for _, pid := range children(os.Getpid()) {
+				if pid != command {
+					reap(pid)
+				}
+			}
 		}
+		if time.Since(start) > patience {
+			return len(killed), max(1, len(alive))
+		}
+		<-time.After(200 * time.Microsecond) // shorter than the life of a process that only starts another one
 	}
-	return alive
 }
 
+// stop stops all processes below one that run, and appends them to list. A process that is stopped
+// starts no others.
+func stop(parent int, list []int) []int {
+	for _, pid := range children(parent) {
+		if running(pid) && signal(pid, syscall.SIGSTOP) {
+			list = append(list, pid)
+		}
+		list = stop(pid, list)
+	}
+	return list
+}
+
+// reap collects a child that has ended, or all of them if pid is -1. It reports whether there is no
+// such child any more.
+func reap(pid int) (none bool) {
+	for {
+		switch got, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil); {
+		case errors.Is(err, syscall.EINTR), got > 0:
+		default:
+			return err != nil
+		}
+	}
+}
+
+// children returns the children of a process, from /proc/PID/task/TID/children (proc(5)).
 func children(of int) []int {
+	threads := fmt.Sprintf("/proc/%d/task/", of)
+	dir, err := os.Open(threads)
+	if err != nil {
+		return nil // it has ended
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
 	var pids []int
-	for _, p := range parents()[of] {
-		pids = append(pids, p.pid)
+	for _, name := range names {
+		list, _ := os.ReadFile(threads + name + "/children")
+		for field := range bytes.FieldsSeq(list) {
+			if pid, err := strconv.Atoi(string(field)); err == nil {
+				pids = append(pids, pid)
+			}
+		}
 	}
 	return pids
 }
 
-type process struct {
-	pid   int
-	state byte
-}
-
-// parents returns all processes, grouped by the process ID of their parent. It reads
-// /proc/PID/stat (proc(5)).
-func parents() map[int][]process {
-	below := map[int][]process{}
-	dir, err := os.Open("/proc")
+// running reports whether a process has not ended.
+func running(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return below
+		return false
 	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		stat, err := os.ReadFile("/proc/" + name + "/stat")
-		if err != nil {
-			continue // the process has ended
-		}
-		// The program name is in parentheses and may contain any character, even parentheses.
-		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-		if len(fields) < 2 {
-			continue
-		}
-		parent, err := strconv.Atoi(string(fields[1]))
-		if err == nil {
-			below[parent] = append(below[parent], process{pid: pid, state: fields[0][0]})
-		}
-	}
-	return below
+	// The program name is in parentheses and may contain any character, even parentheses.
+	state := bytes.TrimLeft(stat[bytes.LastIndexByte(stat, ')')+1:], " ")
+	return len(state) > 0 && state[0] != 'Z' && state[0] != 'X'
 }

@@ -88,7 +88,7 @@ func supervise(cmd *exec.Cmd, control io.Reader, grace time.Duration) (report, e
 		}
 	}
 	end := report{}
-	end.Left, end.Survived = killDescendants(group)
+	end.Left, end.Survived = killDescendants(group, ended)
 	<-ended
 	end.ExitCode = exitCode(cmd.ProcessState)
 	return end, nil

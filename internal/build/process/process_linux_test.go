@@ -53,3 +53,34 @@ func copyProgram(t *testing.T, name string) {
 		t.Fatal(err, closeErr)
 	}
 }
+
+// TestChain checks that a chain of processes, each of which starts the next one and ends, does not
+// outlive its command.
+func TestChain(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		c, _ := shell(t, `eval "$CHAIN"; eval "$CHAIN"; eval "$CHAIN"; sleep 0.05`)
+		mark := "CHAIN_MARK=" + filepath.Base(filepath.Dir(c.Dir)) + filepath.Base(c.Dir)
+		c.Env = append(c.Env, `CHAIN=sh -c "$CHAIN" &`, mark)
+		run(t, c)
+		if left := withVariable(t, mark); len(left) > 0 {
+			t.Fatalf("the processes %v are still there", left)
+		}
+	}
+}
+
+// withVariable returns the processes that have a variable in their environment.
+func withVariable(t *testing.T, variable string) (pids []string) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range all {
+		data, err := os.ReadFile(filepath.Join(dir, "environ"))
+		if err == nil && strings.Contains("\x00"+string(data), "\x00"+variable+"\x00") {
+			pids = append(pids, filepath.Base(dir))
+		}
+	}
+	return pids
+}

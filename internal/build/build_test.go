@@ -142,6 +142,27 @@ be careful
 	}
 }
 
+// TestBadState checks that a changed record does not lead git to another branch or an option.
+func TestBadState(t *testing.T) {
+	t.Parallel()
+	c := newConsumer(t, work+"exit 3", "exit 1", "limits: {attempts: 1}\n")
+	c.run()
+	good := c.sh("cat .foreman/runs/t-1/state.json")
+	for script, want := range map[string]string{
+		`s,"branch": "foreman/t-1","branch": "main",`:     `on the branch "main"`,
+		`s,"task_id": "t-1","task_id": "t-2",`:            `the task "t-2"`,
+		`s,"head_sha": "[^"]*","head_sha": "--output=x",`: "want two commit hashes",
+		`s,"base_sha": "[^"]*","base_sha": "HEAD",`:       "want two commit hashes",
+		`s,"version": 1,"version": 2,`:                    "unsupported version 2",
+	} {
+		c.write(".foreman/runs/t-1/state.json", good)
+		c.sh("sed -i.old '" + script + "' .foreman/runs/t-1/state.json")
+		if _, err := build.Resume(t.Context(), options(c.root, c.worktrees)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", script, err, want)
+		}
+	}
+}
+
 // TestHangs checks agents that do not end. A result counts if it had not changed for the idle
 // timeout.
 func TestHangs(t *testing.T) {

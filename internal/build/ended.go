@@ -7,10 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/org/foreman-action/internal/build/machine"
-	"github.com/org/foreman-action/internal/build/workspace"
 	"github.com/org/foreman-action/internal/workdir"
 )
 
@@ -20,8 +18,6 @@ type Ended struct {
 	Report  Report
 	journal *journal
 }
-
-var objectName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // OpenEnded opens a run of a checkout. Another machine may have written the run, so OpenEnded
 // checks its report as far as possible. The error is a [UsageError] if there is no such run or it
@@ -70,12 +66,10 @@ func (e *Ended) read(id string) error {
 	switch {
 	case r.Version != 1:
 		err = fmt.Errorf("unsupported version %d (want 1)", r.Version)
-	case r.TaskID != id, rec.TaskID != id, r.Branch != workspace.BranchPrefix+id:
+	case r.TaskID != id, r.Branch != rec.Branch:
 		err = fmt.Errorf("the report is of the task %q on the branch %q", r.TaskID, r.Branch)
 	case r.Status != status, r.HeadSHA != rec.Head, r.BaseSHA != rec.Base, r.BaseBranch != rec.BaseBranch:
 		err = errors.New("the report and state.json are of different runs")
-	case !objectName.MatchString(r.BaseSHA), !objectName.MatchString(r.HeadSHA):
-		err = fmt.Errorf("want two commit hashes, got %q and %q", r.BaseSHA, r.HeadSHA)
 	}
 	if err != nil {
 		return fmt.Errorf("read the report of the run %s: %w", id, err)

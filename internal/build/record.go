@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"time"
 
 	"github.com/org/foreman-action/handoff"
 	"github.com/org/foreman-action/internal/build/machine"
+	"github.com/org/foreman-action/internal/build/workspace"
 	"github.com/org/foreman-action/internal/filelock"
 	"github.com/org/foreman-action/internal/workdir"
 )
@@ -38,6 +40,23 @@ type record struct {
 	State      machine.State  `json:"state"`
 	Started    time.Time      `json:"started"`
 	Ended      *time.Time     `json:"ended,omitempty"`
+}
+
+var objectName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// check returns an error for a record that is not of a run, or from which git would use another
+// branch or something that is not a commit. Agents can reach the file, and another machine may have
+// written it.
+func (rec record) check(id string) error {
+	switch {
+	case rec.Version != 1:
+		return fmt.Errorf("unsupported version %d (want 1)", rec.Version)
+	case rec.TaskID != id, rec.Branch != workspace.BranchPrefix+id:
+		return fmt.Errorf("it is of the task %q on the branch %q", rec.TaskID, rec.Branch)
+	case !objectName.MatchString(rec.Base), !objectName.MatchString(rec.Head):
+		return fmt.Errorf("want two commit hashes, got %q and %q", rec.Base, rec.Head)
+	}
+	return nil
 }
 
 // A journal is the folder of one run, locked.
@@ -93,8 +112,8 @@ func readRecord(dir string) (record, error) {
 	if err := json.Unmarshal(data, &rec); err != nil {
 		return rec, fmt.Errorf("read %s: %w", filepath.Join(dir, "state.json"), err)
 	}
-	if rec.Version != 1 {
-		return rec, fmt.Errorf("read %s: unsupported version %d (want 1)", filepath.Join(dir, "state.json"), rec.Version)
+	if err := rec.check(filepath.Base(dir)); err != nil {
+		return rec, fmt.Errorf("read %s: %w; remove the run with foreman build clean", filepath.Join(dir, "state.json"), err)
 	}
 	return rec, nil
 }

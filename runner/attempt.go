@@ -70,7 +70,7 @@ func newAttempt(s setup, d triage.Delivery, g *given, warn func(format string, a
 func (a attempt) identity() history.Identity {
 	return history.Identity{
 		Ref: a.d.Ref(), Task: a.o.Task.ID, Scope: a.o.Task.Scope, Nonce: a.o.Task.Nonce, Login: a.login(),
-		Earlier: a.o.Task.Earlier,
+		Earlier: a.o.Task.Earlier, LoginSetting: a.o.Host.LoginSetting,
 	}
 }
 

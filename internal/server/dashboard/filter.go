@@ -26,6 +26,9 @@ func parseFilter(q url.Values) (queue.Filter, error) {
 		if err != nil || n < 1 {
 			return queue.Filter{}, errors.New("the issue must be a number from 1")
 		}
+		if f.Repo == "" {
+			return queue.Filter{}, errors.New("an issue needs a repository, because its number alone would search through all tasks")
+		}
 		f.Issue = n
 	}
 	if s := q.Get("before"); s != "" {

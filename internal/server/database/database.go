@@ -66,7 +66,8 @@ func (s sqliteStore) Guard(ctx context.Context, log *slog.Logger) error {
 }
 
 // Open opens the database at a location. log receives problems of the connection; nil discards
-// them. An invalid URL is returned as a plain error, any other failure as a [command.FailedError].
+// them. An invalid URL, and a database of a newer program, are returned as a plain error, any other failure
+// as a [command.FailedError].
 func Open(ctx context.Context, location string, log *slog.Logger) (Store, error) {
 	s, err := open(ctx, location, log)
 	switch {
@@ -74,8 +75,8 @@ func Open(ctx context.Context, location string, log *slog.Logger) (Store, error)
 		return s, nil
 	case errors.Is(err, postgres.ErrURL):
 		return nil, err
-	case errors.Is(err, queue.ErrNewer):
-		err = fmt.Errorf("%w: it was upgraded by a newer foremand; run that version, or restore a backup", err)
+	case errors.Is(err, queue.ErrNewer): // a restart would not help, as after a mistake
+		return nil, fmt.Errorf("%w: it was upgraded by a newer foremand; run that version, or restore a backup", err)
 	}
 	return nil, command.Failed(err)
 }

@@ -173,7 +173,7 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 			return rep, &rateError{wait}
 		}
 	}
-	set.Host.Login, set.Host.Guard = set.Bot, g.check
+	set.Host.Login, set.Host.LoginSetting, set.Host.Guard = set.Bot, "identity.github_user", g.check
 	r, err := runner.New(runner.Options{
 		Config: set.Config, Host: set.Host, Task: id,
 		// The agent only receives events that its route accepts, so it may answer all of them.

@@ -214,6 +214,12 @@ func TestForeignAuthor(t *testing.T) {
 		{"mona", "", true},
 	}
 	for _, tt := range tests {
+		if tt.warns {
+			server := Identity{Login: tt.login, LoginSetting: "identity.github_user"}.ForeignAuthor(triage.Comment{Author: tt.author})
+			if strings.Contains(server, "bot-login") || !strings.Contains(server, "set identity.github_user to") {
+				t.Errorf("the server's message names the action's input: %s", server)
+			}
+		}
 		got := Identity{Login: tt.login}.ForeignAuthor(triage.Comment{Author: tt.author})
 		if (got != "") != tt.warns || tt.warns && !strings.Contains(got, "posted as "+tt.author) {
 			t.Errorf("%q posted for %q: got %q", tt.author, tt.login, got)

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -31,6 +32,8 @@ type Identity struct {
 	// Login is the account that posts our comments; empty: unknown, and no comment is recognized by
 	// its author.
 	Login string
+	// LoginSetting names the setting of Login for people; empty: the action's input bot-login.
+	LoginSetting string
 }
 
 // Marker returns the marker of a comment. If the comment answers a command, command is its name,
@@ -130,13 +133,16 @@ func (id Identity) ForeignAuthor(c triage.Comment) string {
 	if c.Author == "" || triage.SameLogin(c.Author, id.Login) {
 		return ""
 	}
-	return fmt.Sprintf("comments are posted as %[1]s, but bot-login is %[2]s: set the input bot-login to %[1]q, or later runs may not recognise our work",
-		text.Quote(c.Author), text.Quote(id.Login))
+	return fmt.Sprintf("comments are posted as %[1]s, but %[3]s is %[2]s: set %[4]s to %[1]q, or later runs may not recognise our work",
+		text.Quote(c.Author), text.Quote(id.Login), id.setting("bot-login"), id.setting("the input bot-login"))
 }
 
 // Doubled returns the error for several comments of apps with one key, of which one account should
 // have posted a single one.
 func (id Identity) Doubled(author, what, key string, n int) error {
-	return fmt.Errorf("%d comments of apps have `%s: %s`, and bot-login is %s: set the input bot-login to %q, and delete all but one of the comments",
-		n, what, key, text.Quote(id.Login), text.Quote(author))
+	return fmt.Errorf("%d comments of apps have `%s: %s`, and %s is %s: set %s to %q, and delete all but one of the comments",
+		n, what, key, id.setting("bot-login"), text.Quote(id.Login), id.setting("the input bot-login"), text.Quote(author))
 }
+
+// setting returns the name of the setting with the login; input is its name in the action.
+func (id Identity) setting(input string) string { return cmp.Or(id.LoginSetting, input) }

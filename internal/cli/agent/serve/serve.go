@@ -151,14 +151,15 @@ func (o Options) names() []string {
 }
 
 // guarded answers only requests for a loopback name or one of names. A malicious site can point its
-// host name at this machine. Its visitors' browsers would then send the site's requests here.
+// host name at this machine. Its visitors' browsers would then send the site's requests here. The
+// health reveals nothing, and probes ask for it under an address that is not known before.
 func guarded(next http.Handler, names []string) http.Handler {
 	allowed := func(host string) bool {
 		bare := strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 		return address.Loopback(host) || slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, bare) })
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !access.Addressed(r, allowed) {
+		if r.URL.Path != "/health" && !access.Addressed(r, allowed) {
 			http.Error(w, fmt.Sprintf("the agent does not answer under the host %.100q or for a page of another host; start it with --host NAME", r.Host), http.StatusForbidden)
 			return
 		}

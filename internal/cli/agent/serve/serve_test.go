@@ -141,8 +141,18 @@ func TestAgentServeGuarded(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, log) }()
-	for host, want := range map[string]int{"rebound.example": http.StatusForbidden, at.String(): http.StatusOK} {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at.String()+"/health", nil)
+	for _, tt := range []struct {
+		host, path string
+		want       int
+	}{
+		{"rebound.example", "/task", http.StatusForbidden},
+		{"10.1.2.3:8000", "/task", http.StatusForbidden},
+		{"10.1.2.3:8000", "/health", http.StatusOK}, // the probe of an orchestrator
+		{at.String(), "/task", http.StatusMethodNotAllowed},
+		{at.String(), "/health", http.StatusOK},
+	} {
+		host, want := tt.host, tt.want
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at.String()+tt.path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

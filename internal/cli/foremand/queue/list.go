@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -36,7 +37,7 @@ func listCommand(shared *sharedOptions) *cobra.Command {
 	fl.StringVar(&o.State, "state", "", "only tasks in this `state`: pending, claimed, completed, done or failed")
 	fl.StringVar(&o.Filter.Agent, "agent", "", "only tasks of the agent with this `address`")
 	fl.StringVar(&o.Filter.Repo, "repo", "", "only tasks of this repository, `owner/name`")
-	fl.IntVar(&o.Filter.Issue, "issue", 0, "only tasks of the issue with this `number`")
+	fl.IntVar(&o.Filter.Issue, "issue", 0, "only tasks of the issue with this `number`; needs --repo")
 	fl.IntVar(&o.Filter.Limit, "limit", 100, "maximum `number` of tasks")
 	return c
 }
@@ -52,6 +53,9 @@ func runList(ctx context.Context, o listOptions) error {
 		if filter.Agent, err = address.Canonical(filter.Agent); err != nil {
 			return fmt.Errorf("--agent: %w", err)
 		}
+	}
+	if filter.Issue != 0 && filter.Repo == "" {
+		return errors.New("--issue needs --repo, because the number alone would search through all tasks")
 	}
 	if filter.Limit < 1 {
 		return fmt.Errorf("--limit: want 1 or more, got %d", filter.Limit)

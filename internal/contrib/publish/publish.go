@@ -206,6 +206,10 @@ func (p *publisher) remedy(err error) contract.Next {
 	switch {
 	case gh.Refused(err):
 		return p.session.SignIn(p.gh.Host)
+	case strings.Contains(err.Error(), "Draft pull requests are not supported"): // in private repositories of some plans
+		r := p.request
+		return contract.Next{Action: contract.ActionInspectFailure, Kind: contract.KindURL,
+			Command: fmt.Sprintf("%s/%s/%s/compare/%s...%s:%s?expand=1", r.Server, r.Issue.Owner, r.Issue.Repo, r.Base, r.Fork.Owner, r.Branch)}
 	case strings.Contains(err.Error(), "GH007"):
 		return contract.Instruct(contract.ActionFixError, "Set user.email of git to your noreply address, which https://github.com/settings/emails shows. Then run: "+state.CommandDryRun)
 	case strings.Contains(err.Error(), "to create or update workflow"): // a push to an outdated fork may contain such a file, too

@@ -10,8 +10,8 @@ import (
 )
 
 // IssueForms are the issue forms of a repository. Rules that know them read the answers more exactly:
-// "None" is no answer to a dropdown, a comma in an option separates nothing, and headings in the
-// text of a field are told from those that GitHub wrote. The zero value has no forms.
+// "None" is no answer to a dropdown, a comma in an option separates nothing, and a heading in the
+// text of a field begins no other field. The zero value has no forms.
 type IssueForms struct{ list []forms.Template }
 
 // Add adds an issue form, a file of .github/ISSUE_TEMPLATE. It ignores a file that is none.

@@ -143,6 +143,9 @@ func (a decider) askRules(ctx context.Context, f facts.Facts, dec *decided) (*ru
 	return &res, nil
 }
 
+// incomplete reports whether rules failed, so that the decision is only that of the others.
+func (dec *decided) incomplete() bool { return dec.Failed != nil }
+
 // fail adds the error of rules that failed, once; nil: none failed.
 func (dec *decided) fail(err error) {
 	if dec.Failed == nil || err != nil && err.Error() != dec.Failed.Error() {
@@ -202,9 +205,9 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 		case stopped:
 			a.warn("the agent's decision is ignored: a rule with stop fired, or a rule escalated")
 			return d, nil
-		case dec.Failed != nil:
+		case dec.incomplete():
 			a.warn("the agent's decision is ignored: a rule failed")
-			return d, nil //nolint:nilerr // the error is in the decision
+			return d, nil
 		default:
 			if err := a.usable(*m); err != nil {
 				return plan.Decision{}, &AgentError{err}
@@ -212,8 +215,8 @@ func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts
 			return join(d, plan.Decision{Message: *m, By: a.o.Agent.Name}, res), nil
 		}
 	}
-	if a.o.Agent.Agent == nil || stopped || dec.Failed != nil {
-		return d, nil //nolint:nilerr // the error is in the decision
+	if a.o.Agent.Agent == nil || stopped || dec.incomplete() {
+		return d, nil
 	}
 	if res != nil {
 		f.Issue.Labels = res.Labels // includes the labels that the rules add

@@ -77,8 +77,8 @@ var errBegun = errors.New("another run has begun this task and carries it out; "
 // because the next attempt may reach the agent or judge these rules. After an error nothing may be
 // written.
 func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *memory.Ledger) (*execute.Journal, error) {
-	if a.o.Memory.Journal == nil || a.dry || quiet(dec.Decision, len(p.Steps)) || dec.Fallback || dec.Failed != nil {
-		return nil, nil //nolint:nilerr // the error is in the decision
+	if a.o.Memory.Journal == nil || a.dry || quiet(dec.Decision, len(p.Steps)) || dec.Fallback || dec.incomplete() {
+		return nil, nil
 	}
 	j := &execute.Journal{Journal: a.o.Memory.Journal, Key: a.ledgerKey(), Now: a.o.Clock.Now, Warn: a.warn}
 	if kept != nil {

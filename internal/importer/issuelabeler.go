@@ -89,7 +89,7 @@ func (l issueLabeler) label(p pair) part {
 		return part{found: append(found, wrong(p.value, "want a regular expression or a list of them, got %s", yamlfile.Kind(p.value)))}
 	}
 	var when term
-	for _, item := range items(p.value) {
+	for _, item := range yamlfile.Items(p.value) {
 		text, mistakes := scalar(item, "a regular expression")
 		if len(mistakes) > 0 {
 			found, ok = append(found, mistakes...), false

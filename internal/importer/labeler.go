@@ -140,7 +140,7 @@ func oneForm(pairs []pair, v workflow.Version) findings {
 
 // plainGlobs reports whether a value is a glob, or a list with a glob.
 func plainGlobs(value *yaml.Node) bool {
-	return slices.ContainsFunc(items(value), func(item *yaml.Node) bool { return item.Kind == yaml.ScalarNode && !isNull(item) })
+	return slices.ContainsFunc(yamlfile.Items(value), func(item *yaml.Node) bool { return item.Kind == yaml.ScalarNode && !yamlfile.IsNull(item) })
 }
 
 // mended returns a label in the form since version 5, for a message.
@@ -157,24 +157,24 @@ func mended(p pair) string {
 			options = append(options, option+": ["+strings.Join(texts, ", ")+"]")
 		}
 	}
-	for _, item := range items(p.value) {
+	for _, item := range yamlfile.Items(p.value) {
 		if item.Kind == yaml.ScalarNode {
 			plain.Content = append(plain.Content, item)
 			continue
 		}
 		one, every := yamlfile.Child(item, "any"), yamlfile.Child(item, "all")
 		if one != nil {
-			add("all-globs-to-any-file", items(one))
+			add("all-globs-to-any-file", yamlfile.Items(one))
 		}
 		if every != nil {
-			add("all-globs-to-all-files", items(every))
+			add("all-globs-to-all-files", yamlfile.Items(every))
 		}
 		if one != nil && every != nil {
 			kind = "all"
 		}
 	}
 	add("any-glob-to-any-file", plain.Content)
-	if kind == "all" && len(items(p.value)) > 1 {
+	if kind == "all" && len(yamlfile.Items(p.value)) > 1 {
 		return "its globs below changed-files"
 	}
 	return text.Shorten(layout.Scalar(p.key.Value)+": [{"+kind+": [{changed-files: [{"+strings.Join(options, "}, {")+"}]}]}]", 300)
@@ -292,7 +292,7 @@ func (l labeler) matches(value *yaml.Node) match {
 	var terms, options []term
 	place := -1 // index in terms of the first group "any"
 	for _, item := range value.Content {
-		if isNull(item) {
+		if yamlfile.IsNull(item) {
 			continue
 		}
 		if item.Kind != yaml.MappingNode {
@@ -348,7 +348,7 @@ func (l labeler) group(key, value *yaml.Node) match {
 	out := match{ok: true}
 	var terms []term
 	for _, item := range value.Content {
-		if item.Kind == yaml.ScalarNode && !isNull(item) {
+		if item.Kind == yaml.ScalarNode && !yamlfile.IsNull(item) {
 			continue // oneForm reports it
 		}
 		if item.Kind != yaml.MappingNode {
@@ -394,7 +394,7 @@ func (l labeler) option(p pair, every bool) match {
 func (l labeler) branch(name string, value *yaml.Node, every bool) match {
 	out := match{ok: true}
 	terms := []term{is(neutral(operator(every)))}
-	for _, item := range items(value) {
+	for _, item := range yamlfile.Items(value) {
 		src, bad := scalar(item, "a regular expression")
 		if len(bad) > 0 {
 			out = out.and(match{found: bad})

@@ -13,15 +13,15 @@ import (
 // old reports whether a label's value has the form before version 5: globs, or "any" and "all" with
 // globs.
 func old(value *yaml.Node) bool {
-	if value.Kind == yaml.ScalarNode && !isNull(value) {
+	if value.Kind == yaml.ScalarNode && !yamlfile.IsNull(value) {
 		return true
 	}
 	return value.Kind == yaml.SequenceNode && slices.ContainsFunc(value.Content, func(item *yaml.Node) bool {
 		if item.Kind == yaml.ScalarNode {
-			return !isNull(item)
+			return !yamlfile.IsNull(item)
 		}
 		for _, key := range []string{"any", "all"} {
-			if globs := yamlfile.Child(item, key); globs != nil && slices.ContainsFunc(items(globs), func(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && !isNull(n) }) {
+			if globs := yamlfile.Child(item, key); globs != nil && slices.ContainsFunc(yamlfile.Items(globs), func(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && !yamlfile.IsNull(n) }) {
 				return true
 			}
 		}
@@ -39,7 +39,7 @@ func (r globReader) globs(value *yaml.Node) match {
 	out := match{ok: true}
 	var terms []term
 	var simple []*yaml.Node
-	for _, item := range items(value) {
+	for _, item := range yamlfile.Items(value) {
 		switch item.Kind {
 		case yaml.ScalarNode:
 			simple = append(simple, item)
@@ -65,9 +65,9 @@ func (r globReader) oldMatch(item *yaml.Node) match {
 		var m match
 		switch p.key.Value {
 		case "any":
-			m = r.allToAny(items(p.value))
+			m = r.allToAny(yamlfile.Items(p.value))
 		case "all":
-			m = r.eachGlob("and", items(p.value))
+			m = r.eachGlob("and", yamlfile.Items(p.value))
 		default:
 			m = match{ok: true, found: findings{lost(p.key, "unknown option %s; actions/labeler ignores it", quoted(p.key.Value))}}
 		}
@@ -82,7 +82,7 @@ func (r globReader) oldMatch(item *yaml.Node) match {
 func (r globReader) changed(value *yaml.Node, every bool) match {
 	out := match{ok: true}
 	var terms []term
-	for _, item := range items(value) {
+	for _, item := range yamlfile.Items(value) {
 		if item.Kind != yaml.MappingNode {
 			return match{found: append(out.found, wrong(item, "changed-files: want an option such as {any-glob-to-any-file: …}, got %s", yamlfile.Kind(item)))}
 		}
@@ -91,7 +91,7 @@ func (r globReader) changed(value *yaml.Node, every bool) match {
 		}
 		for _, p := range pairsOf(item) {
 			var m match
-			switch list := items(p.value); p.key.Value {
+			switch list := yamlfile.Items(p.value); p.key.Value {
 			case "any-glob-to-any-file":
 				m = r.anyToAny(list)
 			case "any-glob-to-all-files":

@@ -94,7 +94,7 @@ func (s settings) check() findings {
 // check returns findings about a value that must be a text or a list of texts.
 func (v setting) check(key string) findings {
 	many := key == "comment" || key == "label" || key == "unlabel"
-	list := items(v.value)
+	list := yamlfile.Items(v.value)
 	if len(list) > maxValues {
 		return findings{wrong(v.value, "%s: %d items; at most %d are allowed", key, len(list), maxValues)}
 	}
@@ -141,7 +141,7 @@ func (v setting) texts() (texts []string, at []*yaml.Node) {
 	if v.value == nil {
 		return nil, nil
 	}
-	list := items(v.value)
+	list := yamlfile.Items(v.value)
 	for _, item := range list[:min(len(list), maxValues)] {
 		if s, _ := textOrFalse(item); s != "" {
 			texts, at = append(texts, s), append(at, item)

@@ -49,19 +49,6 @@ func pairsOf(n *yaml.Node) []pair {
 	return out
 }
 
-// items returns the items of a list. A value that is not a list counts as a list of one.
-func items(n *yaml.Node) []*yaml.Node {
-	if n.Kind == yaml.SequenceNode {
-		return n.Content
-	}
-	return []*yaml.Node{n}
-}
-
-// isNull reports whether a value is missing or null.
-func isNull(n *yaml.Node) bool {
-	return n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
-}
-
 // scalar reads a scalar that must be a text; any other value is a mistake.
 func scalar(n *yaml.Node, want string) (string, findings) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {

@@ -58,7 +58,7 @@ func readStale(doc document, _ step) reading {
 	}
 	for _, u := range steps {
 		s := step{use: u, with: yamlfile.Child(u.Step, "with"), names: []string{"schedule"}}
-		if !isNull(s.with) && s.with.Kind != yaml.MappingNode {
+		if !yamlfile.IsNull(s.with) && s.with.Kind != yaml.MappingNode {
 			found = append(found, wrong(s.with, "with: want a mapping of inputs, got %s", yamlfile.Kind(s.with)))
 			continue
 		}

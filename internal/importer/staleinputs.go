@@ -169,7 +169,7 @@ var repository = regexp.MustCompile(`\$\{\{ "\{\{" \}\}\s*github\.repository\s*\
 func (in *inputs) message(name string) string {
 	n := in.at(name)
 	switch {
-	case isNull(n):
+	case yamlfile.IsNull(n):
 		return ""
 	case n.Kind != yaml.ScalarNode:
 		in.mistake(n, "%s: want a text, got %s", name, yamlfile.Kind(n))

@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/staleversions"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // span returns a number of days as a duration.
@@ -62,7 +63,7 @@ func (in *inputs) closes(kind string) float64 {
 // nearest returns the first of the inputs that is given, or else the node of the step.
 func (in *inputs) nearest(names ...string) *yaml.Node {
 	for _, name := range names {
-		if n := in.at(name); !isNull(n) {
+		if n := in.at(name); !yamlfile.IsNull(n) {
 			return n
 		}
 	}

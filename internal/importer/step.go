@@ -63,7 +63,7 @@ func readStep(root *yaml.Node, t tool, file string) (step, findings) {
 func newStep(u workflow.Use, t tool) (step, findings) {
 	s := step{given: true, use: u, with: yamlfile.Child(u.Step, "with"), names: t.events}
 	var found findings
-	if isNull(s.with) {
+	if yamlfile.IsNull(s.with) {
 		s.with = nil
 	} else if s.with.Kind != yaml.MappingNode {
 		found = append(found, wrong(s.with, "with: want a mapping of inputs, got %s", yamlfile.Kind(s.with)).inWorkflow())
@@ -115,7 +115,7 @@ func outputs(u workflow.Use, t tool) findings {
 
 // configOf returns the configuration file that a step of the tool reads.
 func (t tool) configOf(s *yaml.Node) string {
-	if n := yamlfile.Child(s, "with", t.config); !isNull(n) {
+	if n := yamlfile.Child(s, "with", t.config); !yamlfile.IsNull(n) {
 		return n.Value
 	}
 	return t.file
@@ -126,7 +126,7 @@ func (t tool) configOf(s *yaml.Node) string {
 func (s step) input(name string) (text string, n *yaml.Node, found findings) {
 	n = yamlfile.Child(s.with, name)
 	switch {
-	case isNull(n):
+	case yamlfile.IsNull(n):
 		return "", nil, nil
 	case n.Kind != yaml.ScalarNode:
 		return "", nil, findings{wrong(n, "%s: want a text, got %s", name, yamlfile.Kind(n)).inWorkflow()}

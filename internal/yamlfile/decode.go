@@ -81,7 +81,7 @@ func (d Decoder) value(n *yaml.Node, v reflect.Value, to target) {
 	case v.Type() == reflect.PointerTo(nodeType):
 		v.Set(reflect.ValueOf(n))
 		return
-	case isNull(n):
+	case IsNull(n):
 		d.File.Problemf(n, "%shas no value; give it one or leave it out", to.subject())
 		return
 	}
@@ -104,8 +104,6 @@ func (d Decoder) value(n *yaml.Node, v reflect.Value, to target) {
 		d.scalar(n, v, to)
 	}
 }
-
-func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
 func (t target) subject() string {
 	if t.name == "" {
@@ -251,7 +249,7 @@ func (d Decoder) structure(n *yaml.Node, v reflect.Value, to target) {
 		key, value := n.Content[i], n.Content[i+1]
 		j := slices.Index(s.names, key.Value)
 		switch {
-		case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" || isNull(key):
+		case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" || IsNull(key):
 			// Parse has already reported it.
 		case j < 0:
 			if k := slices.IndexFunc(s.known, func(fd field) bool { return slices.Contains(fd.mistaken, key.Value) }); k >= 0 {
@@ -260,7 +258,7 @@ func (d Decoder) structure(n *yaml.Node, v reflect.Value, to target) {
 				continue
 			}
 			d.File.UnknownKey(key, s.names)
-		case s.known[j].nullable && isNull(value):
+		case s.known[j].nullable && IsNull(value):
 		case !seen[j]:
 			seen[j] = true
 			d.field(value, v, s.known[j])

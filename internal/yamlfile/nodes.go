@@ -37,6 +37,19 @@ func Pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	}
 }
 
+// Items returns the items of a list. A value that is not a list counts as a list of one.
+func Items(n *yaml.Node) []*yaml.Node {
+	if n.Kind == yaml.SequenceNode {
+		return n.Content
+	}
+	return []*yaml.Node{n}
+}
+
+// IsNull reports whether a value is missing or null.
+func IsNull(n *yaml.Node) bool {
+	return n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
+}
+
 // EachField calls visit for every key of the mapping n that has a field in the struct v, also in
 // nested mappings. v must have been decoded from n.
 //

@@ -24,7 +24,7 @@ type Output struct {
 // names the step by its id; a step without an id has no such places.
 func (u Use) Outputs() []Output {
 	id := yamlfile.Child(u.Step, "id")
-	if isNull(id) || id.Value == "" || len(id.Value) > maxName {
+	if yamlfile.IsNull(id) || id.Value == "" || len(id.Value) > maxName {
 		return nil
 	}
 	step := strings.ReplaceAll(`(?:\.\s*ID|\[\s*'ID'\s*\])`, "ID", regexp.QuoteMeta(id.Value))

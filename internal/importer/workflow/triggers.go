@@ -118,13 +118,13 @@ func (t *Trigger) lose(n *yaml.Node, msg string) { t.Problems = append(t.Problem
 // default.
 func (t *Trigger) activitiesOf(event string, types *yaml.Node) []string {
 	switch {
-	case isNull(types) && isPull(event):
+	case yamlfile.IsNull(types) && isPull(event):
 		return []string{event + ".opened", event + ".synchronize", event + ".reopened"}
-	case isNull(types):
+	case yamlfile.IsNull(types):
 		return []string{event + ".*"}
 	}
 	var out []string
-	for _, item := range items(types) {
+	for _, item := range yamlfile.Items(types) {
 		if !slices.Contains(activities(event), item.Value) {
 			t.lose(item, "no rule can listen to "+strconv.Quote(strings.TrimSuffix(event, "_target")+"."+item.Value))
 			continue
@@ -138,15 +138,15 @@ func (t *Trigger) activitiesOf(event string, types *yaml.Node) []string {
 func (t *Trigger) filters(event string, settings *yaml.Node) {
 	for _, key := range []string{"branches", "branches-ignore", "paths", "paths-ignore"} {
 		n := yamlfile.Child(settings, key)
-		if isNull(n) || !isPull(event) {
+		if yamlfile.IsNull(n) || !isPull(event) {
 			continue
 		}
 		var when string
 		var ok bool
 		if strings.HasPrefix(key, "branches") {
-			when, ok = branches(items(n))
+			when, ok = branches(yamlfile.Items(n))
 		} else {
-			when, ok = paths(items(n), strings.HasSuffix(key, "ignore"))
+			when, ok = paths(yamlfile.Items(n), strings.HasSuffix(key, "ignore"))
 		}
 		// A condition would also apply to the other events of the rule, which have no such filter.
 		others := slices.ContainsFunc(t.Events, func(e string) bool { return !strings.HasPrefix(e, event+".") })
@@ -221,7 +221,7 @@ func paths(list []*yaml.Node, every bool) (when string, ok bool) {
 // when adds the conditions of the step's job and of the step.
 func (t *Trigger) when(u Use) {
 	for _, n := range []*yaml.Node{yamlfile.Child(u.Job, "if"), yamlfile.Child(u.Step, "if")} {
-		if isNull(n) || n.Kind != yaml.ScalarNode {
+		if yamlfile.IsNull(n) || n.Kind != yaml.ScalarNode {
 			continue
 		}
 		c := ghexpr.Translate(n.Value, t.each(n.Value))
@@ -258,19 +258,6 @@ func (t *Trigger) each(condition string) []string {
 		}
 	}
 	return out
-}
-
-// items returns the items of a list. A value that is not a list counts as a list of one.
-func items(n *yaml.Node) []*yaml.Node {
-	if n.Kind == yaml.SequenceNode {
-		return n.Content
-	}
-	return []*yaml.Node{n}
-}
-
-// isNull reports whether a value is missing or null.
-func isNull(n *yaml.Node) bool {
-	return n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }
 
 // Crons returns the times of the event schedule of a workflow, for a message.

@@ -24,6 +24,7 @@ type Guard struct {
 	steering map[string]*entry // git's configuration and hooks, by path in the common folder
 	link     *entry            // the file .git of the worktree
 	refs     map[string]string // all refs except the branches of runs
+	stashes  *entry            // the log of refs/stash, which is the list of stashes
 	checkout tree              // state of the consumer's checkout
 	work     tree              // state of the worktree; only if readOnly is set
 	head     string            // commit of the worktree
@@ -67,6 +68,9 @@ func Watch(ctx context.Context, w *Worktree, readOnly bool, except []string) (*G
 		return nil, err
 	}
 	if g.refs, err = at.refs(ctx); err != nil {
+		return nil, err
+	}
+	if g.stashes, err = at.stashes(); err != nil {
 		return nil, err
 	}
 	if g.head, _, err = w.Head(ctx); err != nil {
@@ -308,7 +312,29 @@ func (g *Guard) restoreRefs(ctx context.Context) ([]string, error) {
 			}
 		}
 	}
-	return changed, nil
+	stashes, err := r.stashes()
+	if err != nil || stashes.equal(g.stashes) {
+		return changed, err
+	}
+	root, err := os.OpenRoot(r.common)
+	if err != nil {
+		return changed, err
+	}
+	defer root.Close()
+	return append(changed, stash), restore(root, "logs/"+stash, g.stashes)
+}
+
+// stash is the ref of the newest stash. Its log lists all of them.
+const stash = "refs/stash"
+
+// stashes returns the list of stashes; nil if there are none.
+func (p place) stashes() (*entry, error) {
+	root, err := os.OpenRoot(p.common)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return read(root, "logs/"+stash)
 }
 
 // setRef sets a ref to a target as refs returns it: to a commit, or as a symbolic ref.

@@ -113,6 +113,29 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// TestStashes checks that the user's stashes stay, whatever an agent does with its own.
+func TestStashes(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"push and pop":  `echo x >>a.txt; git stash -q; git stash pop -q`,
+		"push":          `echo x >>a.txt; git stash -q`,
+		"pop":           `git stash pop -q || git checkout -q --theirs . || true`,
+		"drop an older": `git stash drop -q stash@{1}`,
+		"clear":         `git stash clear`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			sh(t, p.root, `for i in 1 2 3; do echo $i >>a.txt; git stash push -q -m "mine $i" a.txt; done`)
+			before := sh(t, p.root, "git stash list --format='%H %gs'")
+			found, _ := p.during(false, script)
+			if got := sh(t, p.root, "git stash list --format='%H %gs'"); got != before || strings.Count(got, "\n") != 2 {
+				t.Errorf("found %q; the stashes are\n%s\nwant\n%s", found, got, before)
+			}
+		})
+	}
+}
+
 func TestBuilderMayChangeItsWorktree(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -437,7 +460,7 @@ func TestAdd(t *testing.T) {
 		"a branch without a worktree":    `git worktree remove --force "$W"; git branch -f foreman/t1 HEAD`,
 		"an empty folder":                `git worktree remove --force "$W"; mkdir "$W"`,
 		"locked":                         `git worktree lock "$W"`,
-		"another folder had the branch":  `git worktree remove --force "$W"; git worktree add -q "$W-2" foreman/t1; rm -r "$W-2"`,
+		"a worktree on another disk":     `git worktree add -q "$W-2" t1; rm -r "$W-2"`,
 		"a symbolic ref":                 `git symbolic-ref refs/heads/foreman/t1 refs/heads/t1`,
 		"a symbolic ref to no branch":    `git symbolic-ref refs/heads/foreman/t1 refs/heads/none`,
 		"a ref that is a link":           `ln -sf ../../../refs/heads/t1 .git/refs/heads/foreman/t1`,
@@ -464,11 +487,14 @@ func TestAdd(t *testing.T) {
 			if err := w.Remove(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if got := sh(t, p.root, "git worktree list | wc -l; git branch --list foreman/t1"); !strings.HasPrefix(got, "1\n") || !strings.Contains(got, "foreman/t1") {
+			if got := sh(t, p.root, "git worktree list | grep -v -e '-2 ' | wc -l; git branch --list foreman/t1"); !strings.HasPrefix(got, "1\n") || !strings.Contains(got, "foreman/t1") {
 				t.Errorf("after Remove: %s", got)
 			}
 			if _, err := os.Lstat(w.Dir); err == nil {
 				t.Error("the folder is still there")
+			}
+			if name == "a worktree on another disk" && !strings.Contains(sh(t, p.root, "git worktree list"), w.Dir+"-2 ") {
+				t.Error("git has forgotten a worktree of the user")
 			}
 		})
 	}
@@ -491,6 +517,11 @@ func TestAddRefuses(t *testing.T) {
 	}
 	if _, err := p.repo.Add(t.Context(), filepath.Join(t.TempDir(), "w"), "x/a..b", p.base); err == nil {
 		t.Error("a branch that git has not")
+	}
+	missing := filepath.Join(t.TempDir(), "missing")
+	sh(t, p.root, "git worktree add -q -b x/t4 '"+missing+"'; rm -r '"+missing+"'")
+	if _, err := p.repo.Add(t.Context(), filepath.Join(t.TempDir(), "w"), "x/t4", p.base); err == nil || !strings.HasSuffix(err.Error(), missing+", which is missing; put the folder back, or run: git worktree remove --force "+missing) {
+		t.Errorf("a branch that is checked out in a missing folder: %v", err)
 	}
 	theirs := sh(t, p.root, "git checkout -q -b x/t3; git commit -q --allow-empty -m theirs; git rev-parse HEAD")
 	_, err := p.repo.Add(t.Context(), filepath.Join(t.TempDir(), "w"), "x/t3", p.base)

@@ -53,7 +53,11 @@ func (r *Repository) Add(ctx context.Context, dir, branch, commit string) (*Work
 	// another worktree has checked out.
 	if _, err := r.git.Run(ctx, "worktree", "add", "--quiet", "--force", "-B", branch, "--", dir, commit); err != nil {
 		if other, _ := r.find(ctx, func(_, checkedOut string) bool { return checkedOut == "refs/heads/"+branch }); other != "" {
-			return nil, fmt.Errorf("make the worktree %s: the branch %s is checked out in %s; check out another branch there", dir, branch, other)
+			todo := "; check out another branch there"
+			if _, err := os.Lstat(other); errors.Is(err, os.ErrNotExist) {
+				todo = ", which is missing; put the folder back, or run: git worktree remove --force " + other
+			}
+			return nil, fmt.Errorf("make the worktree %s: the branch %s is checked out in %s%s", dir, branch, other, todo)
 		}
 		return nil, fmt.Errorf("make the worktree %s: %w", dir, err)
 	}
@@ -106,15 +110,19 @@ func (w *Worktree) Remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if ours {
-		if _, err := w.repo.git.Run(ctx, "worktree", "remove", "--force", "--force", "--", w.Dir); err != nil {
-			// git fails if the folder has lost its .git, or files their permissions.
-			if err := w.removeFolder(); err != nil {
-				return fmt.Errorf("remove the worktree %s: %w", w.Dir, err)
-			}
+	if !ours {
+		return nil
+	}
+	// Not "worktree prune": it would also remove the user's worktrees on a disk that is not mounted.
+	remove := []string{"worktree", "remove", "--force", "--force", "--", w.Dir}
+	if _, err = w.repo.git.Run(ctx, remove...); err != nil {
+		// git fails if the folder has lost its .git, or files their permissions, but not if the folder is
+		// missing.
+		if err = w.removeFolder(); err == nil {
+			_, err = w.repo.git.Run(ctx, remove...)
 		}
 	}
-	if _, err := w.repo.git.Run(ctx, "worktree", "prune"); err != nil {
+	if err != nil {
 		return fmt.Errorf("remove the worktree %s: %w", w.Dir, err)
 	}
 	return nil

@@ -100,7 +100,7 @@ func (m *mine) read(ctx context.Context, now triage.Issue, made plan.Plan) error
 	seen := plan.Snapshot{Issue: &now, Labels: m.reads.labels.Known}
 	for {
 		need := plan.Needs(made, at, seen)
-		if m.proven = need.Timeline || m.reads.timeline.read; m.proven || !need.Comments {
+		if m.proven = need.Timeline || m.reads.timeline.read; !need.Comments {
 			break
 		}
 		if err := m.reads.need(ctx, need, &seen); err != nil {

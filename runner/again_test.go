@@ -238,20 +238,21 @@ func TestReadAgainUntimed(t *testing.T) {
 // the first attempt, which failed before it made any.
 func TestReadAgainOthers(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ name, when string }{
-		{"the review reads the timeline", `not any_label("docs")`},
-		{"a condition reads the timeline", `label_age("bug") >= duration("0s") and not any_label("docs")`},
+	tests := []struct{ name, when, then string }{
+		{"the effect of a rule reads the timeline", `not any_label("docs")`, "{add_label: docs}, {comment: {body: Thanks.}}"},
+		{"the review reads the timeline", `issue.state == "open"`, "{close_issue: {}}, {comment: {body: Thanks.}}"},
+		{"a condition reads the timeline", `label_age("bug") >= duration("0s") and not any_label("docs")`, "{add_label: docs}"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, when: '"+tt.when+"', then: [{add_label: docs}, {comment: {body: Thanks.}}]}\n")
+			gh, e, o := world(t, "policy: {allow_close: true}\nrules:\n  - {id: r, on: issues.opened, when: '"+tt.when+"', then: ["+tt.then+"]}\n")
 			o.Clock.Now = time.Now
 			e.Issue.CreatedAt, e.Issue.UpdatedAt = time.Now().Add(-2*time.Second), time.Now().Add(-2*time.Second)
-			gh.Repo(repoName).LabelAs("mona", 1, "docs")
+			gh.Repo(repoName).LabelAs("mona", 1, "docs").CloseAs("mona", 1, "completed")
 			o.Task.Resumed = true
 			rep, err := run(t, o, e)
-			if i := gh.Issue(repoName, 1); err != nil || rep.ReadAgain == "" || len(i.Comments) != 0 {
+			if i := gh.Issue(repoName, 1); err != nil || rep.ReadAgain == "" || len(rep.Rules.Fired) != 0 || len(i.Comments) != 0 {
 				t.Errorf("got %v, read again because %q, %d comments: %+v", err, rep.ReadAgain, len(i.Comments), rep.Actions)
 			}
 		})

@@ -406,7 +406,7 @@ func joined(first, second rules.Result) rules.Result {
 // none.
 func (a decider) commands(ctx context.Context) (command.Commands, error) {
 	c := a.d.Comment
-	if a.d.Key() != "issue_comment.created" || !a.d.HasComment() || !triage.SameLogin(c.Author, a.d.Sender.Login) ||
+	if a.d.Key() != "issue_comment.created" || !triage.SameLogin(c.Author, a.d.Sender.Login) ||
 		a.d.Sender.Type == "Bot" || strings.HasSuffix(c.Author, "[bot]") {
 		return command.Commands{}, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -227,6 +228,77 @@ func TestJournalRulesBesideFallback(t *testing.T) {
 	}
 	if got := said(gh); len(got) != 1 {
 		t.Errorf("got comments %q", got)
+	}
+}
+
+// TestJournalRetriageBesideFallback checks that an agent which failed is asked again by the next
+// attempt if rules fired without an action.
+func TestJournalRetriageBesideFallback(t *testing.T) {
+	t.Parallel()
+	_, e, o := world(t, "agent: {when: true, on_failure: {add_label: triage}}\nrules:\n  - {id: r, on: issues.edited, then: [retriage]}\n")
+	o.Memory.Journal, e.Action = &memorytest.Journal{}, "edited"
+	asked := 0
+	o.Agent.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
+		asked++
+		return protocol.DecisionMessage{}, errors.New("the agent is down")
+	})
+	for range 2 {
+		if _, err := run(t, o, e); err != nil {
+			t.Fatal(err)
+		}
+		o.Task.Resumed = true
+	}
+	if asked != 2 {
+		t.Errorf("asked %d times, want 2", asked)
+	}
+}
+
+// TestCommentsSince checks from which time on a later attempt reads the comments: from the last
+// change of the issue that the event contains.
+func TestCommentsSince(t *testing.T) {
+	t.Parallel()
+	for name, do := range map[string]func(*testing.T, runner.Options, triage.Delivery) error{
+		"run": func(t *testing.T, o runner.Options, e triage.Delivery) error {
+			t.Helper()
+			_, err := run(t, o, e)
+			return err
+		},
+		"apply": func(t *testing.T, o runner.Options, e triage.Delivery) error {
+			t.Helper()
+			_, err := apply(t, o, e, decided(t, protocol.LabelAndRespond, hello))
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{comment: Hello.}]}\n")
+			o.Task.Resumed, e.At = true, time.Time{}
+			if err := do(t, o, e); err != nil {
+				t.Fatal(err)
+			}
+			var list []string
+			for _, c := range gh.Server.Calls() {
+				if _, query, ok := strings.Cut(c.URI, "/issues/1/comments?"); ok {
+					list = append(list, query)
+				}
+			}
+			if got := strings.Join(list, " "); !strings.Contains(got, "since=2026-04-10T12%3A00%3A00Z") {
+				t.Errorf("got the queries %s", got)
+			}
+		})
+	}
+}
+
+// TestStickyWithoutMemory checks that a comment which this program updates is found without a read
+// of the memory.
+func TestStickyWithoutMemory(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.edited, then: [{update_comment: {key: k, body: Hello.}}]}\n")
+	keepIn(&o, badStore{})
+	e.Action = "edited"
+	rep, err := run(t, o, e)
+	if err != nil || rep.Executed != 1 || slices.ContainsFunc(rep.Warnings, func(w string) bool { return strings.Contains(w, "timeline") }) {
+		t.Errorf("got %v, warnings %q, calls %q", err, rep.Warnings, gh.Log())
 	}
 }
 

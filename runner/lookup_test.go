@@ -27,7 +27,7 @@ func TestLookups(t *testing.T) {
 		{"nothing", `issue.locked and actor.permission == "admin"`, ""},
 		{"permission", `actor.permission == "write" and actor.permission != "read" and label_age("bug") < duration("1h")`, "GET permission, GET timeline, "},
 		{"timeline", `last_human().login == "mona" and idle() < duration("1h") and removed_by_human("docs") and not added_by_us("bug")`, "GET timeline, "},
-		{"memory", `memory.tasks == 1 and memory.comments == 1 and "docs" in memory.labels`, "GET timeline, "},
+		{"memory", `memory.tasks == 1 and memory.comments == 1 and memory.labels == ["docs", "triage"]`, "GET timeline, "},
 		{"no files of an issue", `not any_file("**")`, ""},
 	}
 	for _, tt := range tests {
@@ -45,7 +45,9 @@ func TestLookups(t *testing.T) {
 			r := memory.Record{Repo: "Codertocat/Hello-World", Issue: 1}
 			r.Put(memory.Task{ID: "an-earlier-one", At: o.Clock.Now().Add(-time.Hour), Actions: []memory.Action{
 				{Type: "comment", Result: triage.Done}, {Index: 1, Type: "add_label", Values: []string{"docs"}, Result: triage.Done},
+				{Index: 2, Type: "add_labels", Values: []string{"triage"}, Result: triage.Done}, {Index: 3, Type: "comment", Result: triage.Failed},
 			}})
+			r.Put(memory.Task{ID: runTask, At: o.Clock.Now().Add(-time.Hour), Actions: []memory.Action{{Type: "comment", Result: triage.Done}}})
 			if err := store.Save(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}

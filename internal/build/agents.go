@@ -20,7 +20,6 @@ import (
 	"github.com/org/foreman-action/internal/build/process"
 	"github.com/org/foreman-action/internal/build/prompt"
 	"github.com/org/foreman-action/internal/build/workspace"
-	"github.com/org/foreman-action/internal/git"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/workdir"
 )
@@ -100,7 +99,7 @@ func HandoffFiles(c config.Config) []string {
 func (r *run) inspect(ctx context.Context) (machine.Event, error) {
 	steering, err := r.steering(ctx)
 	if err == nil {
-		err = r.tree.Restore(ctx, r.rec.Base, steering)
+		err = steering.Undo(ctx, r.tree, r.rec.Base)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("restore the files that steer agents: %w", err)
@@ -121,9 +120,8 @@ func (r *run) inspect(ctx context.Context) (machine.Event, error) {
 }
 
 // steering returns the changed files from which agents take instructions.
-func (r *run) steering(ctx context.Context) ([]git.Raw, error) {
-	changed, err := r.repo.Changed(ctx, r.rec.Base, r.rec.Head)
-	return slices.DeleteFunc(changed, func(c git.Raw) bool { return !config.Steers(c.Path) }), err
+func (r *run) steering(ctx context.Context) (workspace.Changes, error) {
+	return workspace.ChangesBetween(ctx, r.repo, r.rec.Base, r.rec.Head, config.Steers)
 }
 
 // An ended is the outcome of one run of an agent.
@@ -370,9 +368,7 @@ func (r *run) input(ctx context.Context, role handoff.Role) (prompt.Input, error
 	if err != nil {
 		return in, err
 	}
-	for _, c := range steering {
-		in.Steering = append(in.Steering, c.Path)
-	}
+	in.Steering = steering.Paths()
 	_, cut := os.Stat(filepath.Join(r.journal.dir, "change.cut"))
 	in.DiffFile, in.DiffStat, in.DiffCut = diffFile, string(stat), cut == nil
 	return in, nil

@@ -92,15 +92,6 @@ func (r *Repository) File(ctx context.Context, commit, path string) ([]byte, err
 	return r.git.Run(ctx, "cat-file", "blob", commit+":"+path)
 }
 
-// Changed returns the differences between two commits. A renamed file is a removed and a new one.
-func (r *Repository) Changed(ctx context.Context, from, to string) ([]git.Raw, error) {
-	out, err := r.git.Run(ctx, "diff", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", from, to, "--")
-	if err != nil {
-		return nil, err
-	}
-	return git.ParseRaw(out)
-}
-
 // Folder writes all files of a folder in a commit to the folder to. It skips links.
 func (r *Repository) Folder(ctx context.Context, commit, path, to string) error {
 	out, err := r.git.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", commit, "--", strings.TrimSuffix(path, "/")+"/")

@@ -290,30 +290,6 @@ func literal(paths []string) []string {
 	return all
 }
 
-// Restore sets files back to their state in a commit, in the worktree and in the index. HEAD and the
-// branch stay. changed are the differences of the files from this commit.
-func (w *Worktree) Restore(ctx context.Context, commit string, changed []git.Raw) error {
-	var added, others strings.Builder
-	for _, c := range changed {
-		paths := &others
-		if c.Status == "A" {
-			paths = &added
-		}
-		paths.WriteString(c.Path + "\x00")
-	}
-	g := w.git
-	g.Vars = append(slices.Clip(g.Vars), "GIT_LITERAL_PATHSPECS=1")
-	if added.Len() > 0 { // first, because a removed folder may be a file now
-		if err := g.Stream(ctx, git.Streams{In: strings.NewReader(added.String())}, "rm", "--quiet", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
-			return err
-		}
-	}
-	if others.Len() > 0 {
-		return g.Stream(ctx, git.Streams{In: strings.NewReader(others.String())}, "checkout", "--quiet", commit, "--pathspec-from-file=-", "--pathspec-file-nul")
-	}
-	return nil
-}
-
 // Reset sets the branch, the index and the files to a commit. It removes untracked files, but not
 // ignored ones.
 func (w *Worktree) Reset(ctx context.Context, commit string) error {

@@ -17,11 +17,8 @@ type Host struct {
 	Repository Repository
 	// Search finds the issues of scheduled runs. Nil: [Runner.Sweep] fails.
 	Search Search
-	// Login is the account that we act under; empty means [DefaultBot].
-	Login string
-	// LoginSetting names the setting of Login in messages for people; empty: the action's input
-	// bot-login.
-	LoginSetting string
+	// Login is our account; empty: [DefaultBot]. LoginSetting names its setting; empty: the input bot-login.
+	Login, LoginSetting string
 	// Guard is called before each write. It may wait for a rate limit, or check that the task still
 	// belongs to this Runner. Its error stops the run before the write, as [triage.ErrHalted]. Nil:
 	// writes are not guarded.

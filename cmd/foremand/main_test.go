@@ -40,6 +40,7 @@ const (
 //	gh app                      use another GitHub that accepts only App 77, whose key is in app.pem
 //	gh show N                   print an issue as it is now
 //	gh wait N labels|comments COUNT   wait until the issue has COUNT labels or comments
+//	gh missed FILE              GitHub's delivery of the event failed; when asked, GitHub repeats it
 //	gh calls PATTERN COUNT      check that COUNT calls have a "METHOD PATH" that matches
 //	gh asked PATTERN COUNT      wait until at least COUNT calls match
 //	serve [ARG…]                start foremand serve --config config.yaml ARG…, wait until it

@@ -165,7 +165,9 @@ func stormCommand(ts *testscript.TestScript, neg bool, args []string) {
 	sent.Wait()
 	close(failed)
 	for err := range failed {
-		ts.Check(err)
+		if err != nil {
+			ts.Fatalf("%v\n%s", err, ts.ReadFile("log"))
+		}
 	}
 }
 
@@ -376,6 +378,16 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 		gh.SetToken("another-token")
 	case "accept":
 		gh.SetToken(scriptToken)
+	case "missed":
+		body, at := eventFile(ts, args[0]), rigOf(ts)
+		gh.Deliver(rand.Text(), http.StatusBadGateway, func(string) {
+			for range 100 { // the script may not know the new address yet
+				if deliver(at.url.Load().(string), body) == nil {
+					return
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+		})
 	case "clear":
 		gh.ClearFaults()
 	case "show":

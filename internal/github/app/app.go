@@ -97,6 +97,9 @@ func (a *App) Login(ctx context.Context) (string, error) {
 	return a.login, nil
 }
 
+// Deliveries returns the deliveries of the App's webhook. It does no I/O.
+func (a *App) Deliveries() github.Deliveries { return a.client.Deliveries() }
+
 // Client returns a client whose tokens give access to one repository, "owner/name", and to no
 // other. It does no I/O.
 func (a *App) Client(repo string) (*github.Client, error) {

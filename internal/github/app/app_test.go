@@ -339,3 +339,23 @@ func put(ctx context.Context, c *github.Client, ref triage.Ref, e effect.Effect)
 	_, err := c.Write(ctx, ref, e)
 	return err
 }
+
+// TestDeliveries checks that the App reads and repeats the deliveries of its webhook with its own
+// token.
+func TestDeliveries(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repeated := make(chan string, 1)
+	w.Deliver("lost", http.StatusBadGateway, func(guid string) { repeated <- guid })
+	a, err := app.New(w.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, err := a.Deliveries().Failed(t.Context(), w.time().Add(-time.Hour))
+	if err != nil || len(ids) != 1 {
+		t.Fatalf("got %v, %v; want 1 delivery", ids, err)
+	}
+	if err := a.Deliveries().Redeliver(t.Context(), ids[0]); err != nil || <-repeated != "lost" {
+		t.Error(err)
+	}
+}

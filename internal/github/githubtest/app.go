@@ -204,3 +204,87 @@ func createToken(in *input) answer {
 	}
 	return reply(http.StatusCreated, out)
 }
+
+// hookID is the id of the only webhook of each repository.
+const hookID = 1
+
+// hooks are the webhooks of the App and of all repositories, with common deliveries. Without a
+// delivery the token may not read them.
+type hooks struct {
+	list      []delivery // the oldest first
+	redeliver func(guid string)
+}
+
+// A delivery is an attempt to deliver an event.
+type delivery struct {
+	id     int64
+	guid   string
+	at     time.Time
+	status int
+}
+
+// Deliver records an attempt to deliver an event, with the status of the answer. redeliver is called
+// in a goroutine of its own when a client asks for another attempt, which is recorded as accepted.
+func (s *Server) Deliver(guid string, status int, redeliver func(guid string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hooks.redeliver = redeliver
+	s.hooks.add(s.clock, guid, status)
+}
+
+func (h *hooks) add(c *state.Clock, guid string, status int) {
+	h.list = append(h.list, delivery{c.ID(), guid, c.Now(), status})
+}
+
+func listHooks(in *input) answer {
+	if len(in.hooks.list) == 0 {
+		return failure(http.StatusForbidden, "Resource not accessible by personal access token")
+	}
+	at := render.Stamp(in.clock.Now())
+	url := fmt.Sprintf("%s/repos/%s/%s/hooks/%d", render.APIURL, in.repo.Owner, in.repo.Name, hookID)
+	return reply(http.StatusOK, []object{{
+		"type": "Repository", "id": hookID, "name": "web", "active": true, "events": []string{"issues"}, "created_at": at, "updated_at": at,
+		"config": object{"url": "https://foreman.example.com/github/webhook", "content_type": "json", "insecure_ssl": "0"},
+		"url":    url, "test_url": url + "/test", "ping_url": url + "/pings", "deliveries_url": url + "/deliveries",
+		"last_response": object{"code": nil, "status": "unused", "message": nil},
+	}})
+}
+
+// listDeliveries lists the newest first, a page from the delivery whose id is the cursor.
+func listDeliveries(in *input) answer {
+	size := min(max(number(in.r, "per_page", 30), 1), 100)
+	from, _ := strconv.ParseInt(in.r.URL.Query().Get("cursor"), 10, 64) // 0: the newest
+	list := []object{}
+	for i := len(in.hooks.list) - 1; i >= 0; i-- {
+		d := in.hooks.list[i]
+		if from != 0 && d.id > from {
+			continue
+		}
+		if len(list) == size {
+			a := reply(http.StatusOK, list)
+			next := *in.r.URL
+			q := next.Query()
+			q.Set("cursor", strconv.FormatInt(d.id, 10))
+			next.RawQuery = q.Encode()
+			a.header.Set("Link", fmt.Sprintf(`<%s%s>; rel="next"`, render.APIURL, next.RequestURI()))
+			return a
+		}
+		list = append(list, object{
+			"id": d.id, "guid": d.guid, "delivered_at": render.Stamp(d.at), "redelivery": false, "duration": 0.1, "status": http.StatusText(d.status),
+			"status_code": d.status, "event": "issues", "action": "opened", "installation_id": nil, "repository_id": nil,
+		})
+	}
+	return reply(http.StatusOK, list)
+}
+
+func redeliver(in *input) answer {
+	id, err := strconv.ParseInt(in.vars["delivery"], 10, 64)
+	for _, d := range in.hooks.list {
+		if err == nil && d.id == id {
+			in.hooks.add(in.clock, d.guid, http.StatusAccepted)
+			go in.hooks.redeliver(d.guid)
+			return reply(http.StatusAccepted, object{})
+		}
+	}
+	return notFound()
+}

@@ -12,6 +12,7 @@ type input struct {
 	clock       *state.Clock
 	repos       map[string]*state.Repository // by "owner/name" in lower case
 	credentials *credentials
+	hooks       *hooks
 	actor       string // login of the caller
 	r           *http.Request
 	body        []byte

@@ -56,7 +56,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fill := strings.NewReplacer("{number}", "7", "{id}", "1", "{path...}", "a/b.yml", "{owner}", "o", "{repo}", "r", "{login}", "l", "{name}", "n")
+	fill := strings.NewReplacer("{number}", "7", "{id}", "1", "{delivery}", "1", "{path...}", "a/b.yml", "{owner}", "o", "{repo}", "r", "{login}", "l", "{name}", "n")
 	for _, route := range routes() {
 		path := "/" + strings.Join(route.parts, "/")
 		if path == graphQLPath {

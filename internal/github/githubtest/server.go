@@ -57,6 +57,7 @@ type Server struct {
 	limit       limit
 	budget      budget
 	lag         lag
+	hooks       hooks
 }
 
 // New starts a server that is closed at the end of the test. The test fails for each of the
@@ -149,7 +150,7 @@ func (s *Server) answer(r *http.Request, body []byte) (a answer, checked bool) {
 	if a, refused := s.limit.refuse(s.clock); counts && refused {
 		return a, true
 	}
-	in := &input{clock: s.clock, repos: s.repos, credentials: &s.credentials, actor: s.login, r: r, body: body, vars: vars}
+	in := &input{clock: s.clock, repos: s.repos, credentials: &s.credentials, hooks: &s.hooks, actor: s.login, r: r, body: body, vars: vars}
 	if r.Method == http.MethodGet {
 		in.repos = s.lag.shown(s.repos, s.clock.Now())
 	} else {

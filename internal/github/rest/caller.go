@@ -15,6 +15,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -90,8 +91,10 @@ type Reply struct {
 	Date  time.Time // GitHub's time of the response; zero when unknown
 	More  bool      // there is a page after this one
 	Named bool      // the next page has a token instead of a number
-	Next  int       // number of the next page; 0 if it has none
-	Last  int       // number of the last page; 0 if this page is the last, or if GitHub does not report it
+	// Cursor is where the next page of a list with cursors begins; empty: it has none.
+	Cursor string
+	Next   int // number of the next page; 0 if it has none
+	Last   int // number of the last page; 0 if this page is the last, or if GitHub does not report it
 }
 
 // Do makes one call. Errors name the operation and keep the contract of runner.Issues. With an
@@ -121,6 +124,7 @@ func (c *Caller) Do(ctx context.Context, o Op, call Call) (Reply, error) {
 	}
 	r.ETag = resp.Header.Get("ETag")
 	r.Next, r.Last, r.Named = resp.NextPage, resp.LastPage, resp.NextPageToken != ""
+	r.Cursor = resp.Cursor
 	r.More = r.Next != 0 || resp.After != "" || resp.Cursor != ""
 	return r, nil
 }
@@ -133,7 +137,11 @@ func (c *Caller) exchange(ctx context.Context, call Call) (*gh.Response, error) 
 	if call.ETag != "" {
 		req.Header.Set("If-None-Match", call.ETag)
 	}
-	return c.send(ctx, req, call.Out)
+	resp, err := c.send(ctx, req, call.Out)
+	if _, accepted := errors.AsType[*gh.AcceptedError](err); accepted {
+		return resp, nil // go-github returns the status 202 as an error
+	}
+	return resp, err
 }
 
 // Left returns how many calls the token may still make in this hour, from GitHub's last report; ok

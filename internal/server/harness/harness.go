@@ -18,6 +18,7 @@ type Harness struct {
 	account *account
 	url     string // of the server's own listener
 	parts   []part
+	missed  *backfill // nil: none
 	closers closers
 }
 
@@ -50,6 +51,9 @@ func Open(ctx context.Context, o Options) (h *Harness, err error) {
 	}
 	api, err := newAPI(o, c, l, in)
 	if err != nil {
+		return h, err
+	}
+	if h.missed, err = newBackfill(ctx, o, c); err != nil {
 		return h, err
 	}
 	h.account, h.url = c.account, in.url
@@ -86,6 +90,7 @@ func (h *Harness) Run(ctx context.Context) error {
 	defer stop()
 	if !s.Offline() {
 		go h.account.checkLogin(check, log)
+		go h.missed.run(check)
 	}
 	err := runAll(ctx, log, h.parts)
 	if err == nil {

@@ -19,6 +19,19 @@ type Cursors interface {
 // that name.
 const presenceKey = "presence"
 
+// LastPresence returns when a server last ran, by the clock of that server; zero: it is not known.
+func LastPresence(ctx context.Context, c Cursors) (time.Time, error) {
+	data, err := c.Cursor(ctx, presenceKey)
+	if err != nil {
+		return time.Time{}, err
+	}
+	at, err := time.Parse(time.RFC3339Nano, string(data))
+	if err != nil {
+		return time.Time{}, nil //nolint:nilerr // an unreadable time is not known
+	}
+	return at, nil
+}
+
 // A presence records when a server last ran, and so could receive the heartbeats of agents.
 type presence struct {
 	queue        Queue

@@ -223,15 +223,6 @@ type delivery struct {
 	status int
 }
 
-// Deliver records an attempt to deliver an event, with the status of the answer. redeliver is called
-// in a goroutine of its own when a client asks for another attempt, which is recorded as accepted.
-func (s *Server) Deliver(guid string, status int, redeliver func(guid string)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.hooks.redeliver = redeliver
-	s.hooks.add(s.clock, guid, status)
-}
-
 func (h *hooks) add(c *state.Clock, guid string, status int) {
 	h.list = append(h.list, delivery{c.ID(), guid, c.Now(), status})
 }

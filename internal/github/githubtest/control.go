@@ -187,3 +187,12 @@ func (l *lag) shown(repos map[string]*state.Repository, now time.Time) map[strin
 	}
 	return repos
 }
+
+// Deliver records an attempt to deliver an event, with the status of the answer. redeliver is called
+// in a goroutine of its own when a client asks for another attempt, which is recorded as accepted.
+func (s *Server) Deliver(guid string, status int, redeliver func(guid string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hooks.redeliver = redeliver
+	s.hooks.add(s.clock, guid, status)
+}

@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"time"
@@ -9,7 +11,7 @@ import (
 // A Cursor is the issue at which a scan of the repository ended before it had examined all issues.
 // The next run of the scan continues after that issue.
 type Cursor struct {
-	Scan    string    `json:"scan"`    // the query
+	Scan    string    `json:"scan"`    // the query; the record stores the beginning and a checksum of a long one
 	Issue   int       `json:"issue"`   // the last issue that was examined
 	Created time.Time `json:"created"` // when that issue was created; UTC
 }
@@ -19,7 +21,7 @@ const maxCursors = 20
 
 // Cursor returns the cursor of a scan. ok is false if there is none.
 func (r *Record) Cursor(scan string) (c Cursor, ok bool) {
-	i := slices.IndexFunc(r.Cursors, Cursor{Scan: clip(scan, maxShort)}.same)
+	i := slices.IndexFunc(r.Cursors, Cursor{Scan: scanKey(scan)}.same)
 	if i < 0 {
 		return Cursor{}, false
 	}
@@ -29,9 +31,19 @@ func (r *Record) Cursor(scan string) (c Cursor, ok bool) {
 // Move replaces the cursor of c.Scan. If there are more than 20, the ones that were not moved for
 // the longest time are dropped.
 func (r *Record) Move(c Cursor) {
-	c.Scan, c.Created = clip(c.Scan, maxShort), clipTime(c.Created)
+	c.Scan, c.Created = scanKey(c.Scan), clipTime(c.Created)
 	r.Cursors = append(slices.DeleteFunc(slices.Clone(r.Cursors), c.same), c)
 	r.Cursors = r.Cursors[max(0, len(r.Cursors)-maxCursors):]
+}
+
+// scanKey returns the text that stands for a query in a record.
+func scanKey(query string) string {
+	if len(query) <= maxShort {
+		return clip(query, maxShort)
+	}
+	sum := sha256.Sum256([]byte(query))
+	const digits = 16
+	return clip(query, maxShort-digits) + hex.EncodeToString(sum[:digits/2])
 }
 
 func (c Cursor) same(other Cursor) bool { return c.Scan == other.Scan }

@@ -28,6 +28,10 @@ func TestMove(t *testing.T) {
 	if first || !last || !found || c.Issue != 7 || l.Issue != 8 || len(r.Cursors) != 20 {
 		t.Errorf("got %v, %v, %v, %+v, %d cursors", first, last, found, c, len(r.Cursors))
 	}
+	r.Move(memory.Cursor{Scan: long + " is:open", Issue: 9, Created: day})
+	if l, found = r.Cursor(long); !found || l.Issue != 8 {
+		t.Errorf("got %+v for a query with the same beginning", l)
+	}
 	data, err := memory.Encode(r)
 	if err != nil {
 		t.Fatal(err)

@@ -483,6 +483,7 @@ func TestSweepContinues(t *testing.T) {
 		report string // the end of the last run's warning
 	}{
 		{name: "days apart", config: most + bugs, pause: 24 * time.Hour, want: "1 2 3, 4 5, 6 7, 8 1 2, 3 4", report: "finds 8 issues, and this run examined 2 of them (policy.max_scanned_issues), up to #4 of "},
+		{name: "its own dates", config: most + strings.Replace(bugs, "no:assignee", "created:>=2020-01-01", 1), pause: 24 * time.Hour, want: "1 2 3, 4 5 6, 7 8 1", report: "; the next run continues there"},
 		{name: "one day", config: most + bugs, want: "1 2 3, 4 5 6, 7 8 1, 2 3", report: "; the next run continues there"},
 		{name: "listed", config: most + "  - {id: b, on: schedule, scan: ['is:open label:bug', 'is:pr is:open label:bug'], then: [{add_label: triage}]}\n", want: "1 2 3, 4 5 6, 7 8 1", report: "; the next run continues there"},
 		{name: "two scans", config: most + bugs + docs, want: "1 2 11, 3 4 12, 5 6 13, 7 8 11", report: "; the next run continues there"},

@@ -119,6 +119,21 @@ func TestSearches(t *testing.T) {
 	}
 }
 
+// TestAfter checks how a search continues after a cursor.
+func TestAfter(t *testing.T) {
+	t.Parallel()
+	c := memory.Cursor{Issue: 7, Created: time.Date(2026, 4, 10, 23, 30, 0, 0, time.UTC)}
+	for query, want := range map[string]string{
+		"is:open":                        "is:open created:>=2026-04-10",
+		"is:open created:<2026-01-01":    "is:open created:<2026-01-01",
+		"is:open -Created:>2026-01-01 x": "is:open -Created:>2026-01-01 x",
+	} {
+		if got := (schedule.Search{Query: query}).After(c); got != want {
+			t.Errorf("%s: got %q, want %q", query, got, want)
+		}
+	}
+}
+
 // TestWithout checks which labels are excluded from a search.
 func TestWithout(t *testing.T) {
 	t.Parallel()

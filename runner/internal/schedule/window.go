@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/org/foreman-action/memory"
@@ -19,8 +20,12 @@ type Window struct {
 // Sorted reports whether the query has its own sort. Such a search has no cursor.
 func (s Search) Sorted() bool { return triage.Sorts(s.Query) }
 
-// After returns the query for the issues that were created on the day of a cursor or later.
+// After returns the query for the issues that were created on the day of a cursor or later. A query
+// that has its own "created:" stays as it is, because GitHub documents no search with two.
 func (s Search) After(c memory.Cursor) string {
+	if strings.Contains(strings.ToLower(s.Query), "created:") {
+		return s.Query
+	}
 	return s.Query + " created:>=" + c.Created.UTC().Format(time.DateOnly)
 }
 

@@ -61,6 +61,7 @@ func (r ruleRuns) check() {
 		}
 	}
 	r.together()
+	r.scan()
 	if len(r.runs) == 0 {
 		return
 	}
@@ -161,6 +162,17 @@ func (r ruleRuns) together() {
 	}
 	if comment != nil && change != nil {
 		r.warnAt(comment, "the comment is posted even if %s is skipped; with together: true the rule does both or neither (together: false hides this warning)", change.Value)
+	}
+}
+
+// scan warns of a search that the other events of the rule do not have, if they have no condition.
+func (r ruleRuns) scan() {
+	scan := yamlfile.Child(r.node, "scan")
+	if scan == nil || yamlfile.Child(r.node, "when") != nil {
+		return
+	}
+	if others := slices.DeleteFunc(slices.Clone(r.info.On), func(on string) bool { return on == "schedule" }); len(others) > 0 {
+		r.warnAt(scan, "scan limits scheduled runs alone, so on %s the rule acts on every issue; add a condition with when, or a rule of its own for schedule", strings.Join(others, ", "))
 	}
 }
 

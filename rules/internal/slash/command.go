@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/text"
@@ -23,19 +24,22 @@ const (
 	// MaxCommands is how many commands of a comment are returned; later ones are ignored.
 	MaxCommands = 10
 	maxRest     = 256 // characters of Command.Rest
+
+	byteOrderMark = "\ufeff" // Markdown ignores it at the beginning of a text
 )
 
 var commandName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 
 // Commands returns the commands of a comment, in order and at most [MaxCommands]. A command is a
-// line that begins with "/foreman" and a name, in any case. Lines in quotes, lists, tables, code,
+// line that begins with "/foreman" and a name, in any case. Invisible characters and spaces other than
+// those that make code may be before it. Lines in quotes, lists, tables, code,
 // math and HTML are ignored; code that is never closed extends to the end.
 func Commands(comment string) []Command {
 	var list []Command
 	if !strings.Contains(strings.ToLower(comment), commandPrefix) {
 		return nil
 	}
-	for _, line := range markdown.PlainLines(comment) {
+	for _, line := range markdown.PlainLines(strings.TrimPrefix(comment, byteOrderMark)) {
 		if len(list) == MaxCommands {
 			break
 		}
@@ -48,15 +52,17 @@ func Commands(comment string) []Command {
 
 func commandOf(line string) (Command, bool) {
 	line, ok := markdown.Outdent(line)
+	line = strings.TrimLeftFunc(line, func(r rune) bool { return r > unicode.MaxASCII && unicode.In(r, unicode.Zs, unicode.Cf) })
 	if !ok || len(line) < len(commandPrefix) || !strings.EqualFold(line[:len(commandPrefix)], commandPrefix) {
 		return Command{}, false
 	}
 	line = line[len(commandPrefix):]
-	if line == "" || line[0] != ' ' && line[0] != '\t' {
+	words := strings.TrimSpace(line)
+	if r, _ := utf8.DecodeRuneInString(line); !unicode.IsSpace(r) {
 		return Command{}, false
 	}
-	name, rest, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(line), "\t", " "), " ")
-	name = strings.ToLower(name)
+	end := strings.IndexFunc(words+" ", unicode.IsSpace)
+	name, rest := strings.ToLower(words[:end]), strings.ReplaceAll(words[end:], "\t", " ")
 	if !commandName.MatchString(name) {
 		return Command{}, false
 	}

@@ -90,6 +90,10 @@ type Queue interface {
 	// Task.Check returns an error.
 	Enqueue(ctx context.Context, t Task) (Enqueued, error)
 
+	// Duplicate returns the task whose Task.Dedup is the key, with the outcome Duplicate, so that a
+	// caller need not prepare a task that Enqueue would refuse. Errors: ErrNotFound.
+	Duplicate(ctx context.Context, dedup string) (Enqueued, error)
+
 	// ClaimNext hands out the pending task of an agent with the highest priority; among equal ones,
 	// the oldest. ErrEmpty: there is none; a task added during concurrent claims may be missed
 	// until the next call. A task whose message is not Decodable fails, and the next one is handed

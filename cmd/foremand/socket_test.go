@@ -4,7 +4,9 @@ package main
 
 import (
 	"errors"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,6 +63,46 @@ func TestSocketOfSystemd(t *testing.T) {
 	end(t, server)
 }
 
+// TestDescriptors opens more idle connections than the server may have, and then checks that it
+// answers another client, and warns.
+func TestDescriptors(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "config.yaml"), "mode: shadow\nidentity: {github_user: bot}\npolling: {enabled: false}\n"+
+		"server: {webhook_secret: "+hookSecret+", port: 1}\nqueue: {db_path: q.db}\nmemory: {db_path: m.db}\n")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	socket, err := l.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	server := serveOn(t, dir, socket)
+	url := "http://" + l.Addr().String() + "/healthcheck"
+	idle := make([]http.Client, 200)
+	for i := range idle {
+		via := &http.Transport{}
+		defer via.CloseIdleConnections()
+		idle[i] = http.Client{Transport: via, Timeout: 20 * time.Second}
+	}
+	for i := range idle {
+		res, err := idle[i].Get(url)
+		if err != nil {
+			t.Fatalf("connection %d: %v", i+1, err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body) // the connection is idle afterwards
+		_ = res.Body.Close()
+	}
+	end(t, server)
+	log := server.Stderr.(*strings.Builder).String()
+	if !strings.Contains(log, `"msg":"out of file descriptors`) || !strings.Contains(log, `"limit":100,`) {
+		t.Errorf("the log has no warning:\n%s", log)
+	}
+}
+
 // serveOn starts the server as systemd would: with the socket as file 3.
 func serveOn(t *testing.T, dir string, socket *os.File) *exec.Cmd {
 	t.Helper()
@@ -68,7 +110,7 @@ func serveOn(t *testing.T, dir string, socket *os.File) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("/bin/sh", "-c", `LISTEN_PID=$$ exec "$0" serve --config config.yaml`, filepath.Join(dir, "foremand"))
+	cmd := exec.Command("/bin/sh", "-c", `ulimit -n 100; LISTEN_PID=$$ exec "$0" serve --config config.yaml`, filepath.Join(dir, "foremand"))
 	if err := os.Symlink(self, filepath.Join(dir, "foremand")); err != nil && !errors.Is(err, os.ErrExist) {
 		t.Fatal(err)
 	}

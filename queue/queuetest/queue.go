@@ -137,6 +137,16 @@ func (q *Queue) Enqueue(ctx context.Context, in queue.Task) (queue.Enqueued, err
 	})
 }
 
+// Duplicate implements queue.Queue.
+func (q *Queue) Duplicate(ctx context.Context, dedup string) (queue.Enqueued, error) {
+	return locked(ctx, q, func(now time.Time) (queue.Enqueued, error) {
+		if old := q.tasks.duplicate(queue.Task{Dedup: dedup}); old != nil && dedup != "" {
+			return old.enqueued(queue.Duplicate, now), nil
+		}
+		return queue.Enqueued{}, queue.ErrNotFound
+	})
+}
+
 // ClaimNext implements queue.Queue.
 func (q *Queue) ClaimNext(ctx context.Context, agent string, o queue.ClaimOptions) (queue.Claim, error) {
 	if err := o.Check(); err != nil {

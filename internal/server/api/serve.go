@@ -2,11 +2,13 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/org/foreman-action/internal/server/request"
@@ -31,7 +33,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	if s.middleware != nil {
 		handler = s.middleware(s)
 	}
-	a := &arrivals{conns: map[net.Conn]bool{}}
+	a := &arrivals{conns: map[net.Conn]bool{}, idle: map[net.Conn]bool{}}
 	h := &http.Server{
 		Handler:           a.observe(handler),
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
@@ -45,7 +47,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	}
 	ended := make(chan error, len(listeners))
 	for _, l := range listeners {
-		go func() { ended <- h.Serve(l) }()
+		go func() { ended <- h.Serve(&scarce{l, func(err error) { s.exhausted(err, a.closeIdle()) }}) }()
 	}
 	var failed error
 	running := len(listeners)
@@ -75,11 +77,36 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	return nil
 }
 
+// A scarce listener reports that the process or the machine has no file descriptor left for the next
+// connection. http.Server accepts again after a pause, and logs that at debug level only.
+type scarce struct {
+	net.Listener
+
+	exhausted func(error)
+}
+
+// Accept implements net.Listener.
+func (s *scarce) Accept() (net.Conn, error) {
+	c, err := s.Listener.Accept()
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		s.exhausted(err)
+	}
+	return c, err
+}
+
+// exhausted warns that the file descriptors are used up, after idle connections were closed.
+func (s *Server) exhausted(err error, closed int) {
+	if s.errors.warnings.Allow("file descriptors") {
+		s.log.Warn("out of file descriptors: new connections wait; raise the limit (LimitNOFILE of systemd, ulimit -n), or find the client with many connections; further ones in this minute are not logged",
+			"limit", maxFiles(), "closed_idle_connections", closed, "error", err)
+	}
+}
+
 // arrivals are the connections of which no request has reached the handler yet. http.Server.Shutdown
-// would close them without an answer.
+// would close them without an answer. It also lists the connections without a current request.
 type arrivals struct {
-	mu    sync.Mutex
-	conns map[net.Conn]bool
+	mu          sync.Mutex
+	conns, idle map[net.Conn]bool
 }
 
 type connKey struct{}
@@ -91,13 +118,28 @@ const arrivalTimeout = time.Second
 func (a *arrivals) changed(c net.Conn, state http.ConnState) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	delete(a.idle, c)
 	switch state {
 	case http.StateNew:
 		a.conns[c] = true
 	case http.StateClosed, http.StateHijacked:
 		delete(a.conns, c)
-	case http.StateActive, http.StateIdle: // the handler removes it
+	case http.StateIdle:
+		a.idle[c] = true
+	case http.StateActive: // the handler removes it from conns
 	}
+}
+
+// closeIdle closes the connections without a current request, and returns their number.
+func (a *arrivals) closeIdle() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := len(a.idle)
+	for c := range a.idle {
+		_ = c.Close() // the client opens another one
+	}
+	clear(a.idle)
+	return n
 }
 
 // observe returns a handler that removes the connections of its requests.

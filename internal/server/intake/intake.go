@@ -65,6 +65,7 @@ type Outcome struct {
 // A Queue is the part of queue.Queue that Take uses.
 type Queue interface {
 	Enqueue(ctx context.Context, t queue.Task) (queue.Enqueued, error)
+	Duplicate(ctx context.Context, dedup string) (queue.Enqueued, error)
 }
 
 // A Memory is the part of memory.Store that Take uses.
@@ -176,6 +177,11 @@ func (t *Intake) current(ctx context.Context, a Arrival, route Route) (triage.De
 	now, e := t.o.Now(), a.Event
 	if t.o.Issue == nil || route.URL == "" || a.Origin.Source != SourceWebhook || !e.Late(now) {
 		return e, nil
+	}
+	if a.Dedup != "" { // a repeated delivery needs no issue, because Enqueue refuses it
+		if _, err := t.o.Queue.Duplicate(ctx, a.Dedup); err == nil {
+			return e, nil
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, issueTimeout)
 	defer cancel()

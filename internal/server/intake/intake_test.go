@@ -399,12 +399,20 @@ func TestTakeLate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := in.Take(t.Context(), intake.Arrival{Event: e, Origin: intake.Origin{Source: tt.source}})
+			arrival := intake.Arrival{Event: e, Origin: intake.Origin{Source: tt.source}, Dedup: "webhook:1"}
+			out, err := in.Take(t.Context(), arrival)
 			if err != nil || reads != tt.reads || (tt.title == "") != (out.Reason == triage.ErrGone.Error()) {
 				t.Errorf("got %v, %+v, read %d times", err, out, reads)
 			}
 			if tt.title != "" && !strings.Contains(string(q.last.Message), `"title":"`+tt.title+`"`) {
 				t.Errorf("got the task %s", q.last.Message)
+			}
+			if tt.title == "" {
+				return
+			}
+			again, err := in.Take(t.Context(), arrival)
+			if err != nil || again.Result != queue.Duplicate || again.Task != out.Task || reads != tt.reads {
+				t.Errorf("repeated: got %v, %+v, read %d times", err, again, reads)
 			}
 		})
 	}

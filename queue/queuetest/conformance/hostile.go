@@ -139,7 +139,8 @@ func cancelled(s *store) {
 	cancel()
 	q, ref, lease := s.A, queue.Ref{ID: script.ID(1)}, s.LeaseOf(2)
 	calls := map[string]func() error{
-		"Enqueue": func() error { _, err := q.Enqueue(ctx, script.Task(3, "")); return err },
+		"Enqueue":   func() error { _, err := q.Enqueue(ctx, script.Task(3, "")); return err },
+		"Duplicate": func() error { _, err := q.Duplicate(ctx, "key"); return err },
 		"ClaimNext": func() error {
 			_, err := q.ClaimNext(ctx, script.Agent, queue.ClaimOptions{Lease: script.Lease})
 			return err

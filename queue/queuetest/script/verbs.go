@@ -119,6 +119,10 @@ func calls() map[string]func(c *call) (outcome, error) {
 			list, err := c.B.Backlog(c.Context(), c.args.int("ids", 0))
 			return outcome{words: []string{strconv.Itoa(len(list))}, value: struct{ Agents []queue.Backlog }{list}}, err
 		},
+		"known": func(c *call) (outcome, error) {
+			got, err := c.q.Duplicate(c.Context(), c.words[0])
+			return outcome{words: []string{string(got.Outcome), got.ID}, value: got}, err
+		},
 		"list":  list,
 		"watch": watch,
 		"hint":  hint,

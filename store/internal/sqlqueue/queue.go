@@ -80,6 +80,20 @@ func (q *Queue) Enqueue(ctx context.Context, t queue.Task) (queue.Enqueued, erro
 	return out, nil
 }
 
+// Duplicate implements queue.Queue.
+func (q *Queue) Duplicate(ctx context.Context, dedup string) (queue.Enqueued, error) {
+	if !queue.IsText(dedup) {
+		return queue.Enqueued{}, sqlstore.Wrap("look up a key", queue.ErrNotFound)
+	}
+	out, err := sqlstore.Value(ctx, q.engine.Read, func(tx sqlstore.Tx) (queue.Enqueued, error) {
+		return q.verbs.enqueue.coalescing.duplicates.find(tx, queue.Duplicate, queue.Task{Dedup: dedup})
+	})
+	if err == nil && out.Outcome == "" {
+		err = queue.ErrNotFound
+	}
+	return out, sqlstore.Wrap("look up a key", err)
+}
+
 // ClaimNext implements queue.Queue.
 func (q *Queue) ClaimNext(ctx context.Context, agent string, o queue.ClaimOptions) (queue.Claim, error) {
 	if err := o.Check(); err != nil {

@@ -218,15 +218,16 @@ func (q *Queue) Renew(ctx context.Context, l queue.Lease, d time.Duration) (time
 
 // MarkDone implements queue.Queue.
 func (q *Queue) MarkDone(ctx context.Context, l queue.Lease, report []byte) error {
-	return sqlstore.Wrap("finish task "+l.ID, q.end(ctx, l, ending{stateDone, "", report}))
+	return sqlstore.Wrap("finish task "+l.ID, endLease(ctx, q, l, ending{stateDone, "", report}))
 }
 
 // Fail implements queue.Queue.
 func (q *Queue) Fail(ctx context.Context, l queue.Lease, reason string, report []byte) error {
-	return sqlstore.Wrap("fail task "+l.ID, q.end(ctx, l, ending{stateFailed, reason, report}))
+	return sqlstore.Wrap("fail task "+l.ID, endLease(ctx, q, l, ending{stateFailed, reason, report}))
 }
 
-func (q *Queue) end(ctx context.Context, l queue.Lease, how ending) error {
+// endLease ends a lease and its task.
+func endLease(ctx context.Context, q *Queue, l queue.Lease, how ending) error {
 	o, err := q.verbs.lease.end(ctx, q.engine, l, how)
 	if err == nil {
 		q.after(ctx, o)

@@ -50,8 +50,9 @@ type CLI struct {
 	Offline bool
 }
 
-// Run runs gh and returns its output, without the log of GH_DEBUG that would hide an error. An error is an [*Error]; it matches [ErrMissing] if gh is
-// not installed. gh never waits for input: a prompt is an error.
+// Run runs gh and returns its output, without the log of GH_DEBUG that would hide an error. An error
+// is an [*Error]; it matches [ErrMissing] if gh is not installed. gh never waits for input: a prompt
+// is an error.
 func (c CLI) Run(ctx context.Context, args ...string) (string, error) {
 	const pause = 5 * time.Second
 	name := strings.Join(args[:min(len(args), 2)], " ")
@@ -81,17 +82,19 @@ func (c CLI) Run(ctx context.Context, args ...string) (string, error) {
 // limit is the time that gh gets to look at its accounts.
 const limit = 15 * time.Second
 
-// SignedIn reports whether GitHub accepts the account that gh uses at the host. It does not ask
-// "gh auth status", which fails if any other account of gh has an expired token.
+// SignedIn reports whether gh has an account at the host that GitHub does not refuse. It does not ask
+// "gh auth status", which fails if any other account of gh has an expired token. If GitHub answers
+// nothing about the account, such as in an outage or beyond a rate limit, a configured account counts.
 func (c CLI) SignedIn(ctx context.Context) bool {
-	if c.Offline {
-		_, err := c.Token(ctx)
-		return err == nil
+	if !c.Offline {
+		limited, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		if _, err := c.Login(limited); err == nil || Refused(err) {
+			return err == nil
+		}
 	}
-	limited, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	_, err := c.Login(limited)
-	return err == nil || known(err)
+	_, err := c.Token(ctx)
+	return err == nil
 }
 
 // Login returns the name of the account that gh uses.
@@ -104,13 +107,6 @@ func (c CLI) Login(ctx context.Context) (string, error) {
 func Refused(err error) bool {
 	failed, ok := errors.AsType[*Error](err)
 	return ok && strings.Contains(failed.Stderr, "HTTP 401")
-}
-
-// known reports whether GitHub refused a request although it accepts the token: because of a rate
-// limit, or because the token of an app has no user.
-func known(err error) bool {
-	failed, ok := errors.AsType[*Error](err)
-	return ok && (strings.Contains(failed.Stderr, "HTTP 403") || strings.Contains(failed.Stderr, "HTTP 429"))
 }
 
 // Token returns the token of gh's account at the host.

@@ -14,13 +14,19 @@ type LimitError struct {
 	Wait  time.Duration // time that GitHub asks to wait, from now
 	Until time.Time     // end of that time, if the whole account waits for it; zero: only this call
 	Left  time.Duration // time that the call was still allowed to wait
-	Err   error         // GitHub's answer
+	// Probing means that another request still checks whether the limit has ended. Wait is then the
+	// time that a request may take.
+	Probing bool
+	Err     error // GitHub's answer
 }
 
 // Error states how long GitHub asks to wait.
 func (e *LimitError) Error() string {
 	if !e.Until.IsZero() {
 		return fmt.Sprintf("GitHub limits the account until %s; its requests wait until then: %v", e.Until.UTC().Format("2006-01-02 15:04:05 MST"), e.Err)
+	}
+	if e.Probing {
+		return fmt.Sprintf("rate limited: another request still checks whether the limit has ended: %v", e.Err)
 	}
 	return fmt.Sprintf("rate limited: GitHub asks to wait %s, this call may wait %s more: %v",
 		e.Wait.Round(time.Second), max(e.Left, 0).Round(time.Second), e.Err)

@@ -48,41 +48,42 @@ type entry struct {
 	wait  time.Duration   // until the limit ends; 0: now
 	cause error           // of the wait
 	probe <-chan struct{} // not nil: another request is the probe
-	leave func(answered bool)
+	leave func(now time.Time, answered bool)
 }
 
 // enter returns the entry of a request. The caller must call leave if there is no reason to wait.
 func (h *Hold) enter(now time.Time, write bool) entry {
 	if h == nil {
-		return entry{leave: func(bool) {}}
+		return entry{leave: func(time.Time, bool) {}}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case h.until.IsZero() && (!write || !h.writes):
-		return entry{leave: func(bool) {}}
+		return entry{leave: func(time.Time, bool) {}}
 	case now.Before(h.until):
 		return entry{wait: h.until.Sub(now), cause: h.cause}
 	case h.probe != nil:
-		return entry{probe: h.probe}
+		return entry{probe: h.probe, cause: h.cause}
 	}
 	h.probe = make(chan struct{})
-	return entry{leave: func(answered bool) { h.end(answered, write) }}
+	return entry{leave: func(now time.Time, answered bool) { h.end(now, answered, write) }}
 }
 
 // end ends the probe. If GitHub answered it without a limit, the hold ends too, at least for reads.
-// Otherwise limit has extended the hold, or another request becomes the probe.
-func (h *Hold) end(answered, write bool) {
+// Otherwise limit has extended the hold, or another request becomes the probe. A limit that began
+// while the probe was on its way stays.
+func (h *Hold) end(now time.Time, answered, write bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	close(h.probe)
 	h.probe = nil
-	if !answered {
+	if !answered || now.Before(h.until) {
 		return
 	}
-	h.until, h.cause = time.Time{}, nil
+	h.until = time.Time{}
 	if write || !h.writes {
-		h.writes, h.refusals = false, 0
+		h.writes, h.refusals, h.cause = false, 0, nil
 		h.log.Info("GitHub no longer limits the account", "account", h.account)
 	}
 }

@@ -178,7 +178,7 @@ func (t *transport) try(req *http.Request, ex *exchange, refused string, limits 
 	if err != nil {
 		return nil, 0, false, err
 	}
-	defer func() { leave(r != nil && !limited && r.StatusCode != http.StatusUnauthorized) }()
+	defer func() { leave(t.now(), r != nil && !limited && r.StatusCode != http.StatusUnauthorized) }()
 	r, err = t.once(req, refused)
 	if r != nil && ex.graphQL {
 		r.graphQL = true
@@ -193,7 +193,7 @@ func (t *transport) try(req *http.Request, ex *exchange, refused string, limits 
 
 // enter waits until the account's hold permits a request. The caller calls leave with the outcome:
 // whether GitHub answered without a limit.
-func (t *transport) enter(req *http.Request, ex *exchange) (leave func(answered bool), err error) {
+func (t *transport) enter(req *http.Request, ex *exchange) (leave func(now time.Time, answered bool), err error) {
 	ctx := req.Context()
 	for {
 		e := t.hold.enter(t.now(), ex.write)
@@ -201,7 +201,7 @@ func (t *transport) enter(req *http.Request, ex *exchange) (leave func(answered 
 		switch {
 		case e.leave != nil:
 			return e.leave, nil
-		case e.wait > left:
+		case e.probe == nil && e.wait > left:
 			return nil, t.limitError(e.wait, left, e.cause)
 		case e.probe != nil:
 			start := t.now()
@@ -209,6 +209,9 @@ func (t *transport) enter(req *http.Request, ex *exchange) (leave func(answered 
 			case <-e.probe:
 			case <-ctx.Done():
 				err = ctx.Err()
+			case <-time.After(left):
+				*ex.spent = max(*ex.spent, t.maxWait)
+				return nil, &unsentError{&LimitError{Wait: t.timeout, Probing: true, Err: e.cause}}
 			}
 			*ex.spent += t.now().Sub(start)
 		default:

@@ -135,21 +135,23 @@ func (n *notifier) payloads() []string {
 // The first and the longest wait before a reconnection.
 const (
 	firstPause = 100 * time.Millisecond
-	lastPause  = 15 * time.Second
+	lastPause  = time.Second
 )
 
 // receive listens for changes, and reconnects whenever the connection is lost.
 func (n *notifier) receive(ctx context.Context, heard func(...queue.Change)) {
-	pause := firstPause
+	pause, failures := firstPause, 0
 	for ctx.Err() == nil {
 		err := n.listen(ctx, func(changes ...queue.Change) {
-			pause = firstPause
+			pause, failures = firstPause, 0
 			heard(changes...)
 		})
 		if ctx.Err() != nil {
 			return
 		}
-		n.log.WarnContext(ctx, "connection that receives changes by other processes lost; reconnecting", "error", err, "again_in", pause)
+		if failures++; failures&(failures-1) == 0 { // the 1st, 2nd, 4th, 8th …
+			n.log.WarnContext(ctx, "connection that receives changes by other processes lost; reconnecting", "error", err, "again_in", pause, "failures", failures)
+		}
 		_ = wait.For(ctx, pause)
 		pause = min(2*pause, lastPause)
 	}

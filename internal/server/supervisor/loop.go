@@ -4,6 +4,7 @@ package supervisor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -14,14 +15,18 @@ import (
 	"github.com/org/foreman-action/internal/server/observe"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/wait"
+	"github.com/org/foreman-action/queue"
 )
 
 const (
-	maxLate        = time.Minute // how late a healthy loop may be
-	maxErrorPause  = time.Minute // maximum pause after a failed pass
-	maxGap         = time.Second // maximum pause after a long pass
-	unhealthyAfter = 2           // consecutive failures
-	maxReason      = 4000        // characters of an error in Health.Reason
+	maxLate       = time.Minute // how late a healthy loop may be
+	maxErrorPause = time.Minute // maximum pause after a failed pass
+	// unavailablePause is the pause while the database does not answer. A try costs little then, and
+	// its return is noticed within that time.
+	unavailablePause = 500 * time.Millisecond
+	maxGap           = time.Second // maximum pause after a long pass
+	unhealthyAfter   = 2           // consecutive failures
+	maxReason        = 4000        // characters of an error in Health.Reason
 )
 
 // Health is the state of a loop.
@@ -74,9 +79,14 @@ func (l *Loop) Run(ctx context.Context, pass func(context.Context) error) {
 		}
 		failures := l.record(err)
 		if err != nil {
-			l.o.Observe.Report(observe.Observation{Event: observe.LoopFailed, Status: l.o.Name, N: 1})
 			pause := wait.Backoff(failures-1, time.Second, maxErrorPause)
-			l.o.Log.ErrorContext(ctx, "loop failed; restarting", "loop", l.o.Name, "error", err, "in", pause)
+			if errors.Is(err, queue.ErrUnavailable) {
+				pause = unavailablePause
+			}
+			if failures&(failures-1) == 0 || pause > unavailablePause { // with short pauses, log the 1st, 2nd, 4th, 8th …
+				l.o.Observe.Report(observe.Observation{Event: observe.LoopFailed, Status: l.o.Name, N: 1})
+				l.o.Log.ErrorContext(ctx, "loop failed; restarting", "loop", l.o.Name, "error", err, "in", pause, "failures", failures)
+			}
 			_ = wait.For(ctx, pause) // the loop's condition checks ctx, also for the waits below
 			continue
 		}

@@ -115,9 +115,6 @@ func setUp(e *testscript.Env, root string) error {
 		return err
 	}
 	e.Vars = append(e.Vars, programtest.RaceDetector(os.Getenv))
-	for _, name := range []string{"FOREMAN_MUTANT", "FOREMAN_MUTANTS_REACHED"} { // of internal/e2e/cmd/mutants
-		e.Setenv(name, os.Getenv(name))
-	}
 	e.Setenv("CACHE", cache) // the build cache, for scripts that run the go command
 	e.Setenv("REPO", root)
 	e.Setenv("EVENTS", filepath.Join(root, "testdata/events"))

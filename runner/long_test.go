@@ -68,6 +68,15 @@ func TestLongTimeline(t *testing.T) {
 			labels: "bug", said: "the label `triage` is removed", calls: 1 + 12,
 		},
 		{
+			name: "undo of a new label", rules: "{id: a, on: issues.edited, then: [{add_label: triage}]}",
+			act: func(t *testing.T, w *undoWorld) {
+				w.chatter(1000)
+				w.run(t, "a", w.now("edited"))
+				w.run(t, "undo", w.comment("/foreman undo"))
+			},
+			labels: "bug", said: "the label `triage` is removed", calls: 17,
+		},
+		{
 			name: "undone by a person", rules: "{id: a, on: issues.edited, then: [{add_label: triage}]}, {id: b, on: issues.edited, when: label(\"triage\"), then: [{add_label: docs}]}",
 			act: func(t *testing.T, w *undoWorld) {
 				w.gh.Repo(repoName).LabelAs("mona", 1, "triage")

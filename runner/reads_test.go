@@ -302,3 +302,111 @@ func TestMemoryTroubles(t *testing.T) {
 		})
 	}
 }
+
+// TestStatus checks the status and the reason of runs that carry out nothing.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	const adds = "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n"
+	tests := []struct {
+		name, config string
+		change       func(*githubtest.Repo, *runner.Options)
+		reason       string
+	}{
+		{"a dry run that decides nothing", "", func(_ *githubtest.Repo, o *runner.Options) { o.DryRun = true }, ""},
+		{"deleted meanwhile", adds, func(r *githubtest.Repo, _ *runner.Options) { r.DeleteIssue(1) }, triage.ErrGone.Error()},
+		{"nothing is left", strings.Replace(adds, "docs", "bug", 1), func(*githubtest.Repo, *runner.Options) {}, "no action was left to carry out"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := world(t, tt.config)
+			tt.change(gh.Repo(repoName), &o)
+			rep, err := run(t, o, e)
+			if err != nil || rep.Status != runner.StatusSkipped || rep.Reason != tt.reason || rep.CommentURL != "" {
+				t.Errorf("got %v, %s: %q, want %q: %+v", err, rep.Status, rep.Reason, tt.reason, rep.Actions)
+			}
+			for _, a := range rep.Actions {
+				if a.URL != "" {
+					t.Errorf("%s was not carried out, and has the address %s", a.Action.Type, a.URL)
+				}
+			}
+		})
+	}
+}
+
+// A barePulls host returns no fields that pull requests share with issues.
+type barePulls struct{ runner.Repository }
+
+func (h barePulls) Pull(ctx context.Context, ref triage.Ref) (triage.PullRequest, error) {
+	p, err := h.Repository.Pull(ctx, ref)
+	p.Shared.Number = 0
+	return p, err
+}
+
+// TestReadAgainPullOtherwise checks a late run on a pull request that no longer exists, or on a host
+// without a repository.
+func TestReadAgainPullOtherwise(t *testing.T) {
+	t.Parallel()
+	const rule = "rules:\n  - {id: r, on: pull_request.opened, then: [close_issue]}\npolicy: {allow_close: true}\n"
+	gh, _, o := world(t, rule)
+	rep, err := run(t, o, pullOpened(t, o.Clock.Now().Add(-time.Hour)))
+	if err != nil || rep.Status != runner.StatusSkipped || rep.Reason != triage.ErrGone.Error() {
+		t.Errorf("gone: got %v, %+v", err, rep)
+	}
+	gh.Repo(repoName).AddIssue(githubtest.Issue{Number: 7, PullRequest: true})
+	gh.ResetCalls()
+	repository := o.Host.Repository
+	o.Host.Repository = nil
+	rep, err = run(t, o, pullOpened(t, o.Clock.Now().Add(-time.Hour)))
+	if got := callsOf(gh); err != nil || rep.ReadAgain == "" || !slices.Contains(got, "GET issues/7") {
+		t.Errorf("no repository: got %v, %q, calls %q", err, rep.ReadAgain, got)
+	}
+	gh.ResetCalls()
+	o.Host.Repository = barePulls{repository}
+	rep, err = run(t, o, pullOpened(t, o.Clock.Now().Add(-time.Hour)))
+	if got := callsOf(gh); err != nil || rep.ReadAgain == "" || !slices.Equal(got[:2], []string{"GET pulls/7", "GET issues/7"}) {
+		t.Errorf("fields of pull requests alone: got %v, %q, calls %q", err, rep.ReadAgain, got)
+	}
+}
+
+// TestUntimedClose checks that a veto against a scheduled close counts from the decision on if the
+// event has no time.
+func TestUntimedClose(t *testing.T) {
+	t.Parallel()
+	_, e, o := world(t, "policy: {allow_close: true}\nrules:\n  - {id: r, on: issues.opened, then: [{close_issue: {after: 72h}}]}\n")
+	store := &memorytest.Store{}
+	keepIn(&o, store)
+	e.At, e.Issue.UpdatedAt = time.Time{}, time.Time{}
+	if _, err := run(t, o, e); err != nil {
+		t.Fatal(err)
+	}
+	r, err := store.Load(t.Context(), repoName, 1)
+	if err != nil || len(r.Closings) != 1 || !r.Closings[0].At.Equal(o.Clock.Now()) {
+		t.Errorf("got %v, %+v", err, r.Closings)
+	}
+}
+
+// TestUnkeptMemory checks that a command does not read a memory that runs like this one never fill.
+func TestUnkeptMemory(t *testing.T) {
+	t.Parallel()
+	w := newUndoWorld(t, "")
+	keepIn(&w.o, badStore{})
+	w.o.Memory.ReadOnly, w.o.Memory.Implicit = true, true
+	if rep := w.run(t, "undo", w.comment("/foreman undo")); len(rep.Warnings) > 0 {
+		t.Errorf("got warnings %q", rep.Warnings)
+	}
+}
+
+// TestReversalOfAssignment checks that an assignment which another rule reverts is reverted once.
+func TestReversalOfAssignment(t *testing.T) {
+	t.Parallel()
+	w := newUndoWorld(t, "rules:\n  - {id: a, on: [issues.edited, issues.closed], when: 'event.action == \"edited\"', else_undo: true, then: [{assign: [mona]}]}\n"+
+		"  - {id: b, on: issues.closed, then: [{unassign: [mona]}]}\n")
+	w.run(t, "first", w.now("edited"))
+	w.clock = w.clock.Add(time.Minute)
+	e := w.now("closed")
+	e.Issue.Assignees = []string{"mona"}
+	if rep := w.run(t, "second", e); len(rep.Actions) != 1 || len(w.gh.Issue(repoName, 1).Assignees) != 0 {
+		t.Errorf("got %+v", rep.Actions)
+	}
+}

@@ -89,11 +89,8 @@ func (s *sweep) run(ctx context.Context) error {
 	s.scan(ctx)
 	s.settleSaves(ctx)
 	s.warnRefusals()
-	switch n := s.Failed; {
-	case n > 0:
-		s.errs = append([]error{fmt.Errorf("%d of %d issues failed", n, s.Decided)}, s.errs...)
-	case len(s.errs) == 0:
-		return nil
+	if s.Failed > 0 {
+		s.errs = append([]error{fmt.Errorf("%d of %d issues failed", s.Failed, s.Decided)}, s.errs...)
 	}
 	const most = 20
 	if more := len(s.errs) - most; more > 0 {
@@ -441,9 +438,6 @@ func (s *sweep) firstLook(ctx context.Context, task *setup, c schedule.Candidate
 	d.Number = c.Issue.Number
 	d = d.WithIssue(triage.Snapshot{Issue: c.Issue})
 	d.Scans = c.Scans
-	if d.SkipReason(s.login()) != "" {
-		return rep, false, nil
-	}
 	a := newAttempt(*task, d, nil, rep.warnf)
 	a.first = true
 	task.read = a.reads

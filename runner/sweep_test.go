@@ -685,8 +685,125 @@ func TestSweepWarnsOnce(t *testing.T) {
 	_, e, o := scheduled(t, "rules:\n  - {id: r, on: schedule, scan: 'is:open', when: 'memory.tasks == 0', then: [{add_label: triage}]}\n")
 	keepIn(&o, unreadable{o.Memory.Store.(memory.Agenda)})
 	s, err := sweep(t, o, e)
-	if err != nil || s.Executed != 1 || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "the disk is gone") {
+	if err != nil || s.Executed != 1 || len(s.Warnings) != 1 || !strings.HasPrefix(s.Warnings[0], "#1: ") || !strings.Contains(s.Warnings[0], "the disk is gone") {
 		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
+// TestSweepStatus checks the result of a scheduled run on two issues.
+func TestSweepStatus(t *testing.T) {
+	t.Parallel()
+	locked := func(n ...int) func(*githubtest.Server) {
+		return func(gh *githubtest.Server) {
+			for _, i := range n {
+				gh.Repo(sweepRepo).LockAs("mona", i, "")
+			}
+		}
+	}
+	fault := func(f githubtest.Fault) func(*githubtest.Server) {
+		return func(gh *githubtest.Server) { gh.Fault(f) }
+	}
+	const refused = "comment was refused by GitHub: 403 Forbidden: Unable to create comment because issue is locked."
+	comments := "/repos/" + sweepRepo + "/issues/*/comments"
+	tests := []struct {
+		name     string
+		change   func(*githubtest.Server)
+		status   runner.Status
+		executed int
+		left     int
+		refused  int // issues in the warning, which lists each
+	}{
+		{"done", locked(), runner.StatusApplied, 2, 0, 0},
+		{"one refused", locked(2), runner.StatusPartial, 1, 0, 1},
+		{"all refused", locked(1, 2), runner.StatusDone, 0, 0, 2},
+		{"one failed", fault(githubtest.Fault{Method: "POST", Path: comments, Status: 422, Nth: 1, Times: 1}), runner.StatusPartial, 1, 0, 0},
+		{"one disappeared", func(gh *githubtest.Server) { gh.Repo(sweepRepo).LagSearch(2).DeleteIssue(2) }, runner.StatusApplied, 1, 0, 0},
+		{
+			"limited", fault(githubtest.Fault{Method: "GET", Path: "/repos/" + sweepRepo + "/issues/*", Status: 403, Times: -1, Header: map[string]string{"Retry-After": "3600"}, Body: `{"message":"You have exceeded a secondary rate limit"}`}),
+			runner.StatusSkipped, 0, 2, 0,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := scheduled(t, "rules:\n  - {id: r, on: schedule, scan: 'is:open', then: [{comment: hello}]}\n")
+			gh.Repo(sweepRepo).AddIssue(githubtest.Issue{Number: 2})
+			tt.change(gh)
+			s, err := sweep(t, o, e)
+			if s.Status != tt.status || s.Executed != tt.executed || s.Left != tt.left || strings.Count(strings.Join(s.Warnings, "\n"), refused) != tt.refused {
+				t.Errorf("got %v, %s, executed %d, left %d, warnings %q, reports %+v", err, s.Status, s.Executed, s.Left, s.Warnings, s.Reports)
+			}
+			if tt.left > 0 && len(s.Reports) > 0 {
+				t.Errorf("got reports on issues that are left: %+v", s.Reports)
+			}
+		})
+	}
+}
+
+// TestSweepCancelled checks that a run which was asked to stop searches nothing.
+func TestSweepCancelled(t *testing.T) {
+	t.Parallel()
+	gh, e, o := scheduled(t, "rules:\n  - {id: r, on: schedule, scan: 'is:open label:bug', then: [{add_label: triage}]}\n"+
+		"  - {id: s, on: schedule, scan: 'is:open label:docs', then: [{add_label: triage}]}\n")
+	o.Memory.Agenda = hasty{}
+	var log []string
+	o.Log = func(format string, args ...any) { log = append(log, fmt.Sprintf(format, args...)) }
+	r, err := runner.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s, err := r.Sweep(ctx, e)
+	if err == nil || s.Left != 2 || len(s.Warnings) != 1 || strings.Contains(err.Error(), "scan ") || !strings.Contains(err.Error(), "the run was stopped") || s.Status != runner.StatusFailed || len(gh.Log())+len(log) > 0 {
+		t.Errorf("got %v, %+v, calls %q, log %q", err, s, gh.Log(), log)
+	}
+}
+
+// TestCloseOfClosed checks the record after a run on an issue with a scheduled close that a person
+// closed: the close is dropped, and no task of ours is invented. A dry run changes nothing.
+func TestCloseOfClosed(t *testing.T) {
+	t.Parallel()
+	for _, dry := range []bool{false, true} {
+		gh, e, o := scheduled(t, closesLater)
+		due(t, o.Memory.Store, longAgo)
+		gh.Repo(sweepRepo).CloseAs("mona", 1, "completed")
+		o.DryRun = dry
+		if s, err := sweep(t, o, e); err != nil || s.Dropped != 1 {
+			t.Errorf("dry %t: got %+v, %v", dry, s, err)
+		}
+		r, err := o.Memory.Store.Load(t.Context(), sweepRepo, 1)
+		if err != nil || len(r.Tasks) != 0 || (len(r.Closings) == 1) != dry {
+			t.Errorf("dry %t: got %+v, %v", dry, r, err)
+		}
+	}
+}
+
+// TestCloseDropped checks that a close is dropped if its rule is gone, or if the issue disappears while
+// vetoes are looked for.
+func TestCloseDropped(t *testing.T) {
+	t.Parallel()
+	for config, want := range map[string]string{scansBugs: "there is no rule old any more", closesLater: triage.ErrGone.Error()} {
+		_, e, o := scheduled(t, config)
+		due(t, o.Memory.Store, longAgo, allVetoes...)
+		o.Host.Issues = stubbornHost{Issues: o.Host.Issues, timeline: func() (triage.Timeline, error) { return triage.Timeline{}, triage.ErrGone }}
+		s, _ := sweep(t, o, e)
+		if s.Dropped != 1 || !strings.Contains(s.Reports[0].Reason, want) {
+			t.Errorf("got %+v, want %q", s, want)
+		}
+	}
+}
+
+// TestCloseNotDue checks that an issue is not read for a close that is not due, although the agenda
+// lists it.
+func TestCloseNotDue(t *testing.T) {
+	t.Parallel()
+	gh, e, o := scheduled(t, closesLater)
+	due(t, o.Memory.Store, longAgo)
+	o.Memory.Agenda = hasty{}
+	o.Clock.Now = func() time.Time { return longAgo }
+	if s, err := sweep(t, o, e); err != nil || s.Waiting != 1 || len(gh.Log()) > 0 {
+		t.Errorf("got %+v, %v, calls %q", s, err, gh.Log())
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -107,17 +106,11 @@ func (t tester) prepare(ctx context.Context, dir string, parallel int) error {
 	if err != nil {
 		return fmt.Errorf("list the tests of %s: %w", dir, err)
 	}
-	names, err := scripts(s.dir)
-	if err != nil {
-		return err
-	}
-	if names == nil {
-		// TestWebAssembly compiles the package again without the mutants.
-		names = slices.DeleteFunc(strings.Fields(string(out)), func(name string) bool { return name == "TestWebAssembly" })
-	}
+	// TestWebAssembly compiles the package again without the mutants.
+	names := slices.DeleteFunc(strings.Fields(string(out)), func(name string) bool { return name == "TestWebAssembly" })
 	reached, took := make([][]string, len(names)), make([]time.Duration, len(names))
 	err = each(ctx, parallel, len(names), func(ctx context.Context, i int) error {
-		file := s.program + "." + strconv.Itoa(i)
+		file := s.program + "." + names[i]
 		start := time.Now()
 		code, out, err := s.run(ctx, names[i:i+1], reachedVariable+"="+file)
 		took[i] = time.Since(start)
@@ -147,28 +140,6 @@ func (t tester) prepare(ctx context.Context, dir string, parallel int) error {
 	}
 	t.suites[dir] = s
 	return err
-}
-
-// scriptTest is the test that runs the scripts of a package. Each script counts as a test.
-const scriptTest = "TestScripts/"
-
-// scripts returns the tests of a package with scripts; its other tests are not run. It returns nil
-// for a package without scripts.
-func scripts(dir string) (tests []string, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, "testdata", "script", "*.txtar"))
-	for _, file := range files {
-		tests = append(tests, scriptTest+strings.TrimSuffix(filepath.Base(file), ".txtar"))
-	}
-	return tests, err
-}
-
-// pattern returns the value of -test.run for tests.
-func pattern(tests []string) string {
-	list := strings.Join(tests, "|")
-	if strings.HasPrefix(list, scriptTest) {
-		return "^" + scriptTest[:len(scriptTest)-1] + "$/^(" + strings.ReplaceAll(list, scriptTest, "") + ")$"
-	}
-	return "^(" + list + ")$"
 }
 
 // tryAll tries all mutants, several at a time.
@@ -250,7 +221,7 @@ func (t tester) try(ctx context.Context, m mutant) (result, error) {
 func (s *suite) run(ctx context.Context, tests []string, variable string) (code int, out string, err error) {
 	// A condition that ends a loop can be the mutant: the memory and the time are limited.
 	c := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 4194304; exec "$0" "$@"`, s.program, //nolint:gosec // just built
-		"-test.failfast", "-test.timeout="+s.limit(tests).String(), "-test.run="+pattern(tests))
+		"-test.failfast", "-test.timeout="+s.limit(tests).String(), "-test.run=^("+strings.Join(tests, "|")+")$")
 	c.Dir = s.dir
 	c.Env = append(os.Environ(), variable)
 	c.WaitDelay = time.Minute
@@ -292,20 +263,14 @@ func noticed(code int, out string, guard bool) (bool, error) {
 }
 
 // failedTest finds a test that failed, or one that was running when the time was over.
-var failedTest = regexp.MustCompile(`(?m)^(?: *--- FAIL: |\s*running tests:\n\s*)(\w+/?\w*)`)
+var failedTest = regexp.MustCompile(`(?m)^(?:--- FAIL: |\s*running tests:\n\s*)(\w+)`)
 
 // firstFailed returns the first test that failed, and "" if the output does not name one.
 func firstFailed(out string) string {
-	first := ""
-	for _, m := range failedTest.FindAllStringSubmatch(out, -1) {
-		if strings.HasPrefix(m[1], scriptTest) {
-			return m[1]
-		}
-		if first == "" {
-			first, _, _ = strings.Cut(m[1], "/")
-		}
+	if m := failedTest.FindStringSubmatch(out); m != nil {
+		return m[1]
 	}
-	return first
+	return ""
 }
 
 // readHints reads which tests noticed the mutants of an earlier run.

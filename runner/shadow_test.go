@@ -139,3 +139,57 @@ func TestNoScores(t *testing.T) {
 		t.Errorf("with a store: got %v, %v", rep.Scores, err)
 	}
 }
+
+// TestScoresReads checks how many issues of due predictions a run reads, and that it does not save an
+// unchanged score. The fourteen predictions are about seven issues.
+func TestScoresReads(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		status int // of the answers about issues; 0: they are read
+		due    bool
+		reads  int
+		left   int
+		saves  int
+	}{
+		{"not due", 0, false, 0, 14, 0},
+		{"due", 0, true, 5, 4, 1},
+		{"unreadable", 500, true, 5, 14, 0},
+		{"gone", 410, true, 5, 4, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := world(t, "mode: shadow\npolicy: {shadow_period: 48h}\nrules:\n  - {id: docs, on: issues.closed, then: [add_label: docs]}\n")
+			store, scores := &countingStore{}, &memory.Scores{}
+			for n := range 7 {
+				gh.Repo(repoName).AddIssue(githubtest.Issue{Number: n + 2})
+				at := o.Clock.Now().Add(-time.Hour)
+				if tt.due {
+					at = at.Add(-49 * time.Hour)
+				}
+				for _, label := range []string{"docs", "triage"} {
+					scores.Open = append(scores.Open, memory.Prediction{At: at, Issue: n + 2, Rule: "docs", Type: "add_label", Value: label})
+				}
+			}
+			if err := store.Store.Save(t.Context(), memory.Record{Repo: repoName, Issue: memory.Repository, Scores: scores}); err != nil {
+				t.Fatal(err)
+			}
+			keepIn(&o, store)
+			if tt.status > 0 {
+				gh.Fault(githubtest.Fault{Method: "GET", Path: "/repos/" + repoName + "/issues/*", Status: tt.status, Times: -1})
+			}
+			rep, err := run(t, o, e)
+			if err != nil || rep.Scores == nil {
+				t.Fatalf("got %v, %+v", err, rep)
+			}
+			issues := map[string]bool{}
+			for _, c := range gh.Calls() {
+				issues[c.Path] = true
+			}
+			if len(issues) != tt.reads || len(rep.Scores.Open) != tt.left || store.saves != tt.saves {
+				t.Errorf("read %d issues, %d predictions left, %d saves; want %d, %d, %d", len(issues), len(rep.Scores.Open), store.saves, tt.reads, tt.left, tt.saves)
+			}
+		})
+	}
+}

@@ -281,6 +281,7 @@ func TestMemoryTroubles(t *testing.T) {
 		{"unsaved", fmt.Sprintf(rule, "opened"), func(o *runner.Options) { keepIn(o, badStore{}) }, 1, false},
 		{"unsaved, and not configured", fmt.Sprintf(rule, "opened"), func(o *runner.Options) { keepIn(o, badStore{}); o.Memory.Implicit = true }, 0, false},
 		{"unsaved, and required", fmt.Sprintf(rule, "opened"), func(o *runner.Options) { keepIn(o, badStore{}); o.Memory.Required = true }, 0, true},
+		{"an unsaved scheduled close", "policy: {allow_close: true}\nrules:\n  - {id: r, on: issues.opened, then: [{close_issue: {after: 72h}}]}\n", func(o *runner.Options) { keepIn(o, readOnly{&memorytest.Store{}}) }, 0, true},
 		{"no journal if nothing is decided", fmt.Sprintf(rule, "closed"), func(o *runner.Options) { o.Memory.Journal = &faultyJournal{begin: broken} }, 0, false},
 		{"no journal in a dry run", fmt.Sprintf(rule, "opened"), func(o *runner.Options) {
 			o.Memory.Journal, o.DryRun = &faultyJournal{read: broken, begin: broken}, true
@@ -408,5 +409,22 @@ func TestReversalOfAssignment(t *testing.T) {
 	e.Issue.Assignees = []string{"mona"}
 	if rep := w.run(t, "second", e); len(rep.Actions) != 1 || len(w.gh.Issue(repoName, 1).Assignees) != 0 {
 		t.Errorf("got %+v", rep.Actions)
+	}
+}
+
+// TestWarnedOnce checks that a warning of the decision on the issue in the event is not repeated after
+// the issue was read again.
+func TestWarnedOnce(t *testing.T) {
+	t.Parallel()
+	_, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, when: 'contrib.score > 0', then: [{add_label: docs}]}\n  - {id: s, on: issues.opened, then: [{add_label: triage}]}\n")
+	e.Issue.UpdatedAt = o.Clock.Now().Add(-time.Hour)
+	keepIn(&o, badStore{})
+	o.Memory.Implicit = false
+	e.Issue.CreatedAt = e.Issue.UpdatedAt.Add(-time.Hour)
+	asked := 0
+	o.Agent.Agent = answers(&asked, protocol.Skip)
+	rep, err := run(t, o, e)
+	if unique := slices.Compact(slices.Sorted(slices.Values(rep.Warnings))); rep.ReadAgain == "" || len(unique) != len(rep.Warnings) {
+		t.Errorf("got %v, read again because %q, warnings %q", err, rep.ReadAgain, rep.Warnings)
 	}
 }

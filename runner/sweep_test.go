@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -737,6 +738,38 @@ func TestSweepStatus(t *testing.T) {
 				t.Errorf("got reports on issues that are left: %+v", s.Reports)
 			}
 		})
+	}
+}
+
+// TestSweepLimitedMidway checks that a rate limit after the first action of an issue stops the run.
+func TestSweepLimitedMidway(t *testing.T) {
+	t.Parallel()
+	gh, e, o := scheduled(t, "rules:\n  - {id: r, on: schedule, scan: 'is:open', then: [{comment: hello}, {add_label: docs}]}\n")
+	gh.Repo(sweepRepo).AddIssue(githubtest.Issue{Number: 2})
+	gh.Fault(githubtest.Fault{
+		Method: "POST", Path: "/repos/" + sweepRepo + "/issues/*/labels", Status: 403, Times: -1,
+		Header: map[string]string{"Retry-After": "3600"}, Body: `{"message":"You have exceeded a secondary rate limit"}`,
+	})
+	if s, err := sweep(t, o, e); err == nil || s.Executed != 1 || s.Left != 1 || len(s.Reports) != 1 {
+		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
+// TestSweepResumes checks that a second attempt completes the decision of the first one, although the
+// rule no longer applies to the issue.
+func TestSweepResumes(t *testing.T) {
+	t.Parallel()
+	gh, e, o := scheduled(t, "rules:\n  - {id: r, on: schedule, scan: 'is:open', when: 'not any_label(\"triage\")', then: [{comment: hello}, {add_label: docs}]}\n")
+	o.Memory.Journal = &memorytest.Journal{}
+	gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/" + sweepRepo + "/issues/*/labels", Status: 400, Nth: 1})
+	if s, err := sweep(t, o, e); err == nil || s.Executed != 1 {
+		t.Fatalf("the first attempt: got %+v, %v", s, err)
+	}
+	gh.Repo(sweepRepo).LabelAs("mona", 1, "triage")
+	o.Task.Resumed = true
+	s, err := sweep(t, o, e)
+	if i := gh.Issue(sweepRepo, 1); err != nil || !slices.Contains(i.Labels, "docs") || len(i.Comments) != 1 {
+		t.Errorf("got %+v, %v, labels %q", s, err, i.Labels)
 	}
 }
 

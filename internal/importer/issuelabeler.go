@@ -121,10 +121,11 @@ func (l issueLabeler) label(p pair) part {
 
 // target returns the field that the regular expressions are matched against.
 func target(s step) (string, findings) {
-	_, n, found := s.input("include-body")
-	body := true
-	if n != nil {
-		var more findings
+	s, found := s.since("include-body", 3, 2)
+	s, old := s.since("include-title", 2, 5)
+	_, n, more := s.input("include-body")
+	found, body := append(append(found, old...), more...), n == nil
+	if !body {
 		body, more = s.one("include-body")
 		found = append(found, more...)
 	}

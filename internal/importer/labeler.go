@@ -101,11 +101,11 @@ func syncLabels(s step) (bool, findings) {
 
 // dotFiles reports whether a * or ** matches names that begin with a dot, such as .github.
 func dotFiles(s step) (bool, findings) {
-	dot, n, found := s.input("dot")
-	if n == nil {
-		return !s.version.Before(5, 0, 0), found
+	s, found := s.since("dot", 4, 1)
+	if _, n, more := s.input("dot"); n == nil {
+		return !s.version.Before(5, 0, 0), append(found, more...)
 	}
-	return dot == "true", found
+	return s.flag("dot")
 }
 
 // oneForm returns findings about labels in a form that the tool's version does not support, and

@@ -148,6 +148,19 @@ func (s step) flag(name string) (bool, findings) {
 	return strings.EqualFold(text, "true") || text == "1", found
 }
 
+// since returns the step without an input, and a finding, if the tool's version is older than the input.
+func (s step) since(name string, major, minor int) (step, findings) {
+	n := yamlfile.Child(s.with, name)
+	if n == nil || !s.version.Before(major, minor, 0) {
+		return s, nil
+	}
+	with := *s.with
+	i := slices.Index(with.Content, n)
+	with.Content = slices.Delete(slices.Clone(with.Content), i-1, i+1)
+	s.with = &with
+	return s, findings{lost(n, "%s: version %s ignores it, because the input exists since version %d.%d", name, s.version, major, minor).inWorkflow()}
+}
+
 // ownToken matches an expression for the token of the workflow itself.
 var ownToken = regexp.MustCompile(`^\$\{\{\s*(github\.token|secrets\.GITHUB_TOKEN)\s*\}\}$`)
 

@@ -28,7 +28,7 @@ type labeler struct {
 	read  patterns
 	files globReader
 	globs bool // globs without changed-files are allowed
-	calm  bool // the version ignores match objects, so it does not fail because of them
+	calm  bool // the version ignores match objects
 }
 
 // labelerOptions are the keys of the configuration that are not labels.
@@ -128,8 +128,6 @@ func oneForm(pairs []pair, v workflow.Version) findings {
 			continue
 		case old(p.value) && v.Known() && !v.Before(5, 0, 0):
 			found = append(found, lost(p.key, "since version 5, actions/labeler ignores globs without changed-files; write %s", mended(p)))
-		case !old(p.value) && v.Before(5, 0, 0):
-			once(p, "before version 5, actions/labeler ignores match objects and adds the label to every pull request; Foreman evaluates them")
 		}
 		if old(p.value) || asksFiles(p.value) {
 			once(p, "Foreman also matches the old name of a renamed file; actions/labeler only the new one")
@@ -239,6 +237,8 @@ func (l labeler) label(p pair) part {
 		m.files = true
 	case plainGlobs(p.value) && !l.globs:
 		return part{} // oneForm reports it
+	case l.calm && !old(p.value):
+		return part{found: findings{lost(p.key, "before version 5, actions/labeler ignores match objects and adds the label to every pull request; with version 5 in the workflow it can be imported")}}
 	default:
 		m = l.matches(p.value)
 	}
@@ -401,11 +401,8 @@ func (l labeler) branch(name string, value *yaml.Node, every bool) match {
 			continue
 		}
 		t, ok, found := l.read.matching(item, name, src, "")
-		if !l.calm {
-			found = found.strict()
-		}
 		terms = append(terms, t)
-		out = out.and(match{ok: ok, found: found})
+		out = out.and(match{ok: ok, found: found.strict()})
 	}
 	out.when = join(operator(every), terms)
 	return out

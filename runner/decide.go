@@ -666,14 +666,14 @@ func (a decider) takesEffect(ctx context.Context, o effect.Outcome, asks bool, f
 		}
 		former, ok := h.RemovedFormerly(o.Name)
 		ok = ok && o.There && !a.c.Policy.CreateLabels && len(a.c.Rules.Adders(former.Label)) == 0
-		if ok && (a.reads.labels.Find(ctx, a.d.Ref(), o.Name, former.Label) != nil || a.reads.labels.Known[text.Fold(former.Label)] == "") {
+		if ok && (a.reads.labels.Try(ctx, a.d.Ref(), o.Name, former.Label) != nil || a.reads.labels.Known[text.Fold(former.Label)] == "") {
 			return false
 		}
 	}
 	if !o.There || a.c.Policy.CreateLabels {
 		return true
 	}
-	if asks && a.reads.labels.Find(ctx, a.d.Ref(), o.Name) != nil {
+	if asks && a.reads.labels.Try(ctx, a.d.Ref(), o.Name) != nil {
 		return false
 	}
 	label := a.reads.labels.Known[text.Fold(o.Name)]

@@ -114,3 +114,23 @@ func TestLongTimeline(t *testing.T) {
 		})
 	}
 }
+
+// TestFailedPageOfTimeline checks that rules with labels do not each ask again for an earlier page of
+// the timeline that GitHub refuses.
+func TestFailedPageOfTimeline(t *testing.T) {
+	t.Parallel()
+	var rules []string
+	for i := range 8 {
+		rules = append(rules, fmt.Sprintf("{id: r%d, on: issues.edited, when: not label(\"x\"), then: [{add_label: l%d}]}", i, i))
+	}
+	w := newLongWorld(t, fmt.Sprintf("rules: [%s]\n", strings.Join(rules, ", ")))
+	w.chatter(900)
+	const newest = 5 // requests of the first reading
+	w.gh.Fault(githubtest.Fault{Method: "GET", Path: "/repos/*/*/issues/1/timeline", Nth: newest + 1, Times: -1, Status: 403, Body: `{"message":"no"}`})
+	if rep, err := run(t, w.o, w.now("edited")); err == nil || len(rep.Rules.Fired) != len(rules) {
+		t.Errorf("got %v, fired %v", err, rep.Rules.Fired)
+	}
+	if got := w.timelineCalls() - newest; got < 1 || got > 2 {
+		t.Errorf("got %d requests for earlier pages, want one for the decision and one for the review: %v", got, w.gh.Log())
+	}
+}

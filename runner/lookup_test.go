@@ -205,6 +205,36 @@ rules:
 	}
 }
 
+// TestFailedLookupsOfLabels checks that a decision makes no call for each rule with a label if GitHub
+// refuses them.
+func TestFailedLookupsOfLabels(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{2, 16} {
+		var config strings.Builder
+		config.WriteString("\nrules:\n")
+		for i := range n {
+			fmt.Fprintf(&config, "  - {id: r%d, on: issues.edited, when: not label(\"x\"), then: [add_label: l%d]}\n", i, i)
+		}
+		gh, e, o := world(t, config.String())
+		e.Action = "edited"
+		for _, path := range []string{"/repos/*/*/labels", "/repos/*/*/labels/*"} {
+			gh.Fault(githubtest.Fault{Method: "GET", Path: path, Status: 403, Times: -1, Body: `{"message":"Resource not accessible by integration"}`})
+		}
+		if rep, err := run(t, o, e); err == nil || len(rep.Rules.Fired) != n {
+			t.Errorf("got %v, fired %v", err, rep.Rules.Fired)
+		}
+		got := 0
+		for _, c := range gh.Calls() {
+			if strings.Contains(c.Path, "/labels") {
+				got++
+			}
+		}
+		if got == 0 || got > 2 {
+			t.Errorf("%d rules made %d calls for labels, want one for the decision and one for the review: %v", n, got, gh.Log())
+		}
+	}
+}
+
 // TestFailedRuleUsesNoLimit checks that other rules decide as if a rule that failed were not there.
 func TestFailedRuleUsesNoLimit(t *testing.T) {
 	t.Parallel()

@@ -49,6 +49,7 @@ type reads struct {
 		read  bool // the timeline was read, perhaps some time ago
 		value triage.Timeline
 		err   error
+		stuck error // of the last call for an earlier page; nil: it succeeded
 	}
 	seen        plan.Snapshot  // data for the review that was read before the decision
 	changed     bool           // the issue was read again, and changed after the event
@@ -82,7 +83,7 @@ func (r *reads) fresh() bool {
 func (r *reads) Timeline(ctx context.Context) (triage.Timeline, error) {
 	t := &r.timeline
 	if !t.asked {
-		t.asked = true
+		t.asked, t.stuck = true, nil
 		if r.host.Issues == nil {
 			t.err = fmt.Errorf("read the timeline of %s: %w", r.d.Ref(), triage.ErrNeedsHost)
 		} else {
@@ -99,7 +100,7 @@ func (r *reads) Timeline(ctx context.Context) (triage.Timeline, error) {
 // earlier reads one more page of a timeline that is not complete.
 func (r *reads) earlier(ctx context.Context) error {
 	t, err := r.host.Issues.Earlier(ctx, r.d.Ref(), r.timeline.value)
-	if err != nil {
+	if r.timeline.stuck = err; err != nil {
 		return err
 	}
 	if t.Before >= r.timeline.value.Before {
@@ -110,7 +111,8 @@ func (r *reads) earlier(ctx context.Context) error {
 }
 
 // reach returns the history of the issue. It reads pages backwards from the newest event until an
-// event matches, or until GitHub returns no earlier ones.
+// event matches, or until GitHub returns no earlier ones. A page that could not be read is not asked
+// for again.
 func (r *reads) reach(ctx context.Context, match func(triage.TimelineEvent) bool) (history.History, error) {
 	for {
 		t, err := r.Timeline(ctx)
@@ -120,6 +122,9 @@ func (r *reads) reach(ctx context.Context, match func(triage.TimelineEvent) bool
 		h := r.history(t)
 		if _, found := h.Last(match); found || t.Before == 0 {
 			return h, nil
+		}
+		if err := r.timeline.stuck; err != nil {
+			return history.History{}, err
 		}
 		if err := r.earlier(ctx); err != nil {
 			return history.History{}, err

@@ -35,6 +35,7 @@ type Index struct {
 	pages    int      // number of pages that were read
 	last     int      // number of the last page; known after the first one
 	unlisted bool     // the repository's list cannot be read
+	failed   error    // of the last call; nil: it succeeded
 }
 
 // New returns an index in which no label is known yet.
@@ -53,10 +54,18 @@ func (l *Index) Find(ctx context.Context, ref triage.Ref, names ...string) error
 		default:
 			err = l.lookUp(ctx, ref, missing[0])
 		}
-		if err != nil {
+		if l.failed = err; err != nil {
 			return err
 		}
 	}
+}
+
+// Try is Find, but it makes no call after a call has failed, until Find succeeds with another one.
+func (l *Index) Try(ctx context.Context, ref triage.Ref, names ...string) error {
+	if l.failed != nil && len(l.missing(names)) > 0 {
+		return l.failed
+	}
+	return l.Find(ctx, ref, names...)
 }
 
 // missing returns the names that need a call, without duplicates.

@@ -94,7 +94,8 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestLabelsFail checks that a failed call leaves the known labels unchanged.
+// TestLabelsFail checks that a failed call leaves the known labels unchanged, and that Try makes none
+// after it, until one has succeeded.
 func TestLabelsFail(t *testing.T) {
 	t.Parallel()
 	host := &labelHost{labels: []string{"a", "b"}, err: errors.New("no")}
@@ -103,5 +104,13 @@ func TestLabelsFail(t *testing.T) {
 		if err := l.Find(t.Context(), triage.Ref{}, names...); !errors.Is(err, host.err) || len(l.Known) > 0 {
 			t.Errorf("%q: got %v, and %v is known", names, err, l.Known)
 		}
+	}
+	calls := len(host.calls)
+	if err := l.Try(t.Context(), triage.Ref{}, "a"); !errors.Is(err, host.err) || len(host.calls) != calls {
+		t.Errorf("got %v after %q", err, host.calls)
+	}
+	host.err = nil
+	if err := errors.Join(l.Find(t.Context(), triage.Ref{}, "a"), l.Try(t.Context(), triage.Ref{}, "b", "x")); err != nil || l.Known["b"] != "b" {
+		t.Errorf("got %v, and %v is known", err, l.Known)
 	}
 }

@@ -23,7 +23,7 @@ const (
 	maxErrorPause = time.Minute // maximum pause after a failed pass
 	// unavailablePause is the pause while the database does not answer. A try costs little then, and
 	// its return is noticed within that time.
-	unavailablePause = 500 * time.Millisecond
+	unavailablePause = 250 * time.Millisecond
 	maxGap           = time.Second // maximum pause after a long pass
 	unhealthyAfter   = 2           // consecutive failures
 	maxReason        = 4000        // characters of an error in Health.Reason

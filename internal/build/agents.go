@@ -99,7 +99,7 @@ func HandoffFiles(c config.Config) []string {
 func (r *run) inspect(ctx context.Context) (machine.Event, error) {
 	steering, err := r.steering(ctx)
 	if err == nil {
-		err = steering.Undo(ctx, r.tree, r.rec.Base)
+		err = steering.Undo(ctx, r.tree)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("restore the files that steer agents: %w", err)
@@ -120,8 +120,8 @@ func (r *run) inspect(ctx context.Context) (machine.Event, error) {
 }
 
 // steering returns the changed files from which agents take instructions.
-func (r *run) steering(ctx context.Context) (workspace.Changes, error) {
-	return workspace.ChangesBetween(ctx, r.repo, r.rec.Base, r.rec.Head, config.Steers)
+func (r *run) steering(ctx context.Context) (workspace.Steering, error) {
+	return workspace.SteeringOf(ctx, r.repo, r.rec.Base, r.rec.Head)
 }
 
 // An ended is the outcome of one run of an agent.
@@ -228,22 +228,34 @@ func (r *run) runAgent(ctx context.Context, role handoff.Role) (ended, error) {
 	return e, errors.Join(keep(dir, e), r.clear(result))
 }
 
-// settled reports whether an agent's result had not changed for the idle timeout when the agent
-// ended.
+// settled reports whether an agent had finished when it was ended: neither its result nor a file of
+// the worktree had changed for the idle timeout.
 func (r *run) settled(c config.Agent, cause process.Cause) bool {
-	name := c.Result
-	if c.From == config.Message {
-		if name = messageFile; !c.Uses("message_file") {
-			return cause == process.Idle // it printed nothing
-		}
+	printed := c.From == config.Message && !c.Uses("message_file")
+	if printed && cause != process.Idle {
+		return false // it may have printed the result just before
 	}
 	root, err := os.OpenRoot(r.tree.Dir)
 	if err != nil {
 		return false
 	}
 	defer root.Close()
-	info, err := root.Lstat(name)
-	return err == nil && r.o.Now().Sub(info.ModTime()) >= c.Idle
+	limit, settled := r.o.Now().Add(-c.Idle), true
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || name == ".git" && d.IsDir() {
+			return fs.SkipDir
+		}
+		if !d.Type().IsRegular() || c.From == config.Message && name == c.Result { // Foreman has just written this result
+			return nil
+		}
+		info, err := d.Info()
+		if err == nil && info.ModTime().After(limit) {
+			settled = false
+			return fs.SkipAll
+		}
+		return nil // a file that has been removed meanwhile
+	})
+	return err == nil && settled
 }
 
 // readResult returns the content of an agent's result file; nil if the file does not exist. A file
@@ -324,7 +336,10 @@ func (r *run) invocation(ctx context.Context, role handoff.Role, dir string) (ag
 		return agent.Invocation{}, err
 	}
 	files := workdir.Dir(r.tree.Dir)
-	err = errors.Join(files.Write(promptFile, []byte(text)), files.Write(schemaFile, schema), workdir.Dir(dir).Write("prompt.md", []byte(text)))
+	err = errors.Join(files.Write(schemaFile, schema), workdir.Dir(dir).Write("prompt.md", []byte(text)))
+	if err == nil && c.Uses("prompt_file") { // otherwise every tool could read the mark of the result there
+		err = files.Write(promptFile, []byte(text))
+	}
 	if err == nil && role == handoff.Inspector {
 		var diff []byte
 		if diff, err = os.ReadFile(filepath.Join(r.journal.dir, "change.diff")); err == nil {

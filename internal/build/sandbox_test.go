@@ -244,6 +244,27 @@ func TestSandboxLost(t *testing.T) {
 	}
 }
 
+// TestSandboxHangs checks that the result of a hanging agent counts in a container, too.
+func TestSandboxHangs(t *testing.T) {
+	t.Parallel()
+	consumer := newConsumer(t, "exit 1", "exit 1", docker)
+	consumer.write(".foreman/build.yml", `version: 1
+sandbox: docker
+image: agents:1
+builder: {command: [sh, -e, -c, "echo w >>a.txt; printf %s '`+strings.ReplaceAll(built, `"`, `\"`)+`' >builder_result.json; exec sleep 300"], idle_timeout: 2s}
+inspector: {command: [sh, -e, -c, "printf %s '`+strings.ReplaceAll(approved, `"`, `\"`)+`' >inspector_result.json"]}
+limits: {attempts: 1}
+`)
+	consumer.sh("git commit -qam second")
+	_, use := contain(t)
+	o := options(consumer.root, consumer.worktrees)
+	use(&o)
+	report, err := build.Run(t.Context(), o)
+	if err != nil || report.ExitCode() != 0 {
+		t.Errorf("%+v %v", report, err)
+	}
+}
+
 // TestSandboxMessage takes the result from the final message. The command receives paths in the
 // container.
 func TestSandboxMessage(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // maxEntries is how many files, folders and links may be copied out.
@@ -71,7 +72,7 @@ func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 	case tar.TypeDir:
 		return u.root.MkdirAll(filepath.FromSlash(name), 0o755)
 	case tar.TypeReg:
-		return u.file(name, mode, content)
+		return u.file(name, mode, header.ModTime, content)
 	case tar.TypeLink:
 		return u.hardLink(name, header.Linkname)
 	case tar.TypeSymlink:
@@ -101,7 +102,7 @@ func local(name string) (string, error) {
 }
 
 // file writes a new file.
-func (u *unpacker) file(name string, mode fs.FileMode, content io.Reader) error {
+func (u *unpacker) file(name string, mode fs.FileMode, modified time.Time, content io.Reader) error {
 	file := filepath.FromSlash(name)
 	if err := u.root.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
@@ -112,7 +113,7 @@ func (u *unpacker) file(name string, mode fs.FileMode, content io.Reader) error 
 	}
 	n, err := io.Copy(target, io.LimitReader(content, u.left+1))
 	// The umask may have removed permissions of the file.
-	if err := errors.Join(err, target.Chmod(mode), target.Close()); err != nil {
+	if err := errors.Join(err, target.Chmod(mode), target.Close(), u.root.Chtimes(file, modified, modified)); err != nil {
 		return err
 	}
 	if u.left -= n; u.left < 0 {
@@ -149,5 +150,5 @@ func (u *unpacker) hardLink(name, to string) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("the archive contains a link to %q, which is not a file", to)
 	}
-	return u.file(name, info.Mode().Perm(), original)
+	return u.file(name, info.Mode().Perm(), info.ModTime(), original)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/org/foreman-action/internal/build/process"
 	"github.com/org/foreman-action/internal/sandbox"
+	"github.com/org/foreman-action/internal/steering"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
@@ -125,28 +126,7 @@ func (p Publish) Protects(name string) (glob string, ok bool) {
 }
 
 // protected returns the globs of paths that a change may not touch by default.
-func protected() []string { return append([]string{".github/**"}, steering()...) }
-
-// steering returns the globs of files from which coding agents and editors take instructions, tools
-// and commands.
-func steering() []string {
-	return []string{
-		".foreman/**", "**/AGENTS.md", "**/CLAUDE.md", "**/CLAUDE.local.md", "**/GEMINI.md", "**/.claude/**", "**/.mcp.json", "**/.opencode/**", "**/opencode.json*",
-		"**/.agents/**", "**/.codex/**", "**/.cursor/**", ".github/copilot-instructions.md", ".github/instructions/**", ".vscode/tasks.json", ".devcontainer/**",
-	}
-}
-
-// Steers reports whether coding agents take instructions, tools or commands from a file. The case of
-// letters is ignored.
-func Steers(name string) bool {
-	for _, glob := range steering() {
-		// A link or a file in place of the folder counts, too.
-		if _, ok := (Publish{Protected: []string{glob, strings.TrimSuffix(glob, "/**")}}).Protects(name); ok {
-			return true
-		}
-	}
-	return false
-}
+func protected() []string { return append([]string{".github/**"}, steering.Globs()...) }
 
 // Bytes is a size in bytes. The file has "10MB", "64KB" or "1GB", in powers of 1,000, or a number
 // of bytes.

@@ -38,13 +38,13 @@ func killDescendants(command int, ended <-chan struct{}) (left, survived int) {
 				killed[pid] = true
 			}
 		}
-		signal(-command, syscall.SIGKILL) // in a kernel without lists of children
 		select {
 		case <-ended:
 			if reap(-1) {
 				return len(killed), 0
 			}
 		default:
+			signal(-command, syscall.SIGKILL) // in a kernel without lists of children
 			for _, pid := range children(os.Getpid()) {
 				if pid != command {
 					reap(pid)

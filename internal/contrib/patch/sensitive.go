@@ -11,6 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/contrib/snapshot"
 	"github.com/org/foreman-action/internal/git"
 	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/steering"
 	"github.com/org/foreman-action/internal/text"
 )
 
@@ -21,16 +22,14 @@ var lockfiles = []string{
 }
 
 // sensitivePaths are globs, in lower case, of files that a person must review before they are
-// published. They contain code that runs on other machines or without being asked, instructions for
-// agents, keys, access rights or licenses.
+// published, besides those that steer coding agents. They contain code that runs on other machines or
+// without being asked, keys, access rights or licenses.
 var sensitivePaths = []string{
 	".github/workflows/**", ".github/actions/**", "action.yml", "action.yaml", ".gitlab-ci.yml", ".gitlab/**", ".circleci/**", "jenkinsfile*",
 	".travis.yml", "appveyor.yml", ".appveyor.yml", "azure-pipelines*", "bitbucket-pipelines.yml", ".buildkite/**", ".drone.yml", ".woodpecker*", ".woodpecker/**", ".cirrus.yml",
 	"setup.py", "conftest.py", "sitecustomize.py", "*.pth", "noxfile.py", "tox.ini", "build.rs", ".cargo/config", ".cargo/config.toml", "binding.gyp", ".pnpmfile.cjs", ".pnpmfile.mjs", ".yarn/**",
 	"makefile", "gnumakefile", "*.mk", "justfile", "rakefile", "extconf.rb", "gradlew", "gradlew.bat", "gradle-wrapper.*", "mvnw", "mvnw.cmd", ".mvn/**", ".envrc",
-	".vscode/**", ".idea/**", ".zed/**", ".devcontainer/**", ".devcontainer.json", "*.code-workspace",
-	".claude/**", "claude.md", "agents.md", "gemini.md", ".mcp.json", ".opencode/**", "opencode.json*", ".agents/**", ".codex/**", ".cursor/**", ".cursorrules", ".foreman/**",
-	".github/copilot-instructions.md", ".github/instructions/**", ".github/prompts/**", ".github/agents/**",
+	".idea/**", ".zed/**",
 	".env*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".npmrc", ".pypirc", ".netrc", ".yarnrc*",
 	"dockerfile*", "*.dockerfile", "docker-compose*", "compose.yml", "compose.yaml", "*.tf", "*.tfvars",
 	"codeowners", "security.md", "license*", "copying*",
@@ -68,7 +67,7 @@ func sensitive(ctx context.Context, s *snapshot.Snapshot, changes []git.Raw, sec
 
 // isSensitive reports whether a person must review a path because of its name.
 func isSensitive(name string, globs []string) bool {
-	return named(name, sensitivePaths) || named(name, globs) || slices.Contains(lockfiles, strings.ToLower(path.Base(name)))
+	return named(name, sensitivePaths) || steering.Matches(name) || named(name, globs) || slices.Contains(lockfiles, strings.ToLower(path.Base(name)))
 }
 
 // named reports whether a path matches one of the globs; case is ignored. A glob without a slash

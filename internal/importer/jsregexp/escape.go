@@ -52,13 +52,17 @@ func escaped(in []rune, pos int, unicodeMode bool, special string) atom {
 	case c == 'c' && a.next < len(in) && in[a.next] < 0x80 && unicode.IsLetter(in[a.next]):
 		a.char = in[a.next] % 32
 		a.next++
-	case c == 'c':
+	case c == 'c' && !unicodeMode:
 		a.next-- // without a letter after it, the backslash of \c means a backslash
 		a.char = '\\'
 	case c == 'u' && unicodeMode && has(in, a.next, "{"):
 		a = braced(in, at)
 	case c == 'x' || c == 'u':
-		a = digits(in, at)
+		if a = digits(in, at); a.next == pos+1 && unicodeMode {
+			a = a.fault(at, `the digits of the escape \`+string(c)+` are missing, which the flag u requires`)
+		}
+	case unicodeMode && !strings.ContainsRune(`^$\.*+?()[]{}|/`, c) && (c != '-' || !strings.ContainsRune(special, '-')):
+		a = a.fault(at, `the flag u forbids the escape \`+string(c))
 	}
 	a.text = literal(a.char, special)
 	return a

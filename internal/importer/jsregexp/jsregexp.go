@@ -189,7 +189,15 @@ func (t *translator) term() {
 		bare = true
 		t.out.WriteRune(c)
 	default:
+		t.lone(c)
 		t.out.WriteString(literal(c, special))
+	}
+}
+
+// lone reports a bracket before t.pos that belongs to no other one, which the flag u forbids.
+func (t *translator) lone(c rune) {
+	if t.unicode && strings.ContainsRune("{}]", c) {
+		t.fault(t.pos-1, `the flag u forbids %c alone; write \%c`, c, c)
 	}
 }
 
@@ -245,6 +253,7 @@ func (t *translator) brace() bool {
 	low, high, comma := strings.Cut(text, ",")
 	switch {
 	case end == len(t.in) || t.in[end] != '}' || !number(low, &least) || high != "" && !number(high, &most):
+		t.lone('{')
 		t.out.WriteString(`\{`)
 		return false
 	case max(least, most) > maxRepeat:

@@ -45,6 +45,16 @@ func TestTranslate(t *testing.T) {
 		}},
 		{"a{2}{3}", "", "", []jsregexp.Problem{{At: 4, Msg: "there is nothing that {3} can repeat", Fails: true}}},
 		{"(a", "", "", []jsregexp.Problem{{At: 0, Msg: "a group is not closed", Fails: true}}},
+		{`\/\.[\-\]]{2}\x41\cA`, "u", `/\.[\-\]]{2}A\x{1}`, nil},
+		{`\-\_{2,x]`, "u", "", []jsregexp.Problem{
+			{At: 0, Msg: `the flag u forbids the escape \-`, Fails: true}, {At: 2, Msg: `the flag u forbids the escape \_`, Fails: true},
+			{At: 4, Msg: `the flag u forbids { alone; write \{`, Fails: true}, {At: 8, Msg: `the flag u forbids ] alone; write \]`, Fails: true},
+		}},
+		{`[\a]\u12\c1`, "u", "", []jsregexp.Problem{
+			{At: 1, Msg: `the flag u forbids the escape \a`, Fails: true}, {At: 4, Msg: `the digits of the escape \u are missing, which the flag u requires`, Fails: true},
+			{At: 8, Msg: `the flag u forbids the escape \c`, Fails: true},
+		}},
+		{`\-\_[\a]\u12\c1`, "", `-_[a]u12\\c1`, nil},
 		{"x", "q", "", []jsregexp.Problem{{At: 0, Msg: `'q' is not a flag of a regular expression`, Fails: true}}},
 	}
 	for _, tt := range tests {

@@ -93,65 +93,96 @@ func get(ctx context.Context, c gh.CLI, of triage.Ref, f Fork) (found Fork, take
 	return Fork{Owner: owner, Name: name}, false, nil
 }
 
-// list returns the names of all forks of a repository that an account owns, the oldest first. It
-// reads the account's list of forks, because that of a popular repository has thousands of pages.
+// list returns the names of all forks that an account owns in the network of a repository, those of
+// the repository itself first, then the oldest. GitHub makes no second fork in a network: it returns
+// the first one, which gh would rename. list reads the account's list of forks, because that of a
+// popular repository has thousands of pages.
 func list(ctx context.Context, c gh.CLI, of triage.Ref, owner string) ([]string, error) {
 	const most = 100 // pages
 	target := of.Owner + "/" + of.Repo
-	var names []string
+	var direct, others []string
 	cursor := ""
 	for range most {
-		p, err := page(ctx, c, owner, cursor)
+		p, err := page(ctx, c, of, owner, cursor)
 		if err != nil {
 			return nil, err
 		}
+		network := []string{target}
+		if p.target != nil && strings.EqualFold(p.target.NameWithOwner, target) { // otherwise Find reports the new name
+			network = append(network, p.target.ancestors()...)
+		}
+		within := func(name string) bool {
+			return slices.ContainsFunc(network, func(other string) bool { return strings.EqualFold(name, other) })
+		}
 		for _, n := range p.Nodes {
-			if n != nil && n.Parent != nil && strings.EqualFold(n.Parent.NameWithOwner, target) && controller.IsRepo(n.Name) {
-				names = append(names, n.Name)
+			switch above := n.ancestors(); {
+			case !slices.ContainsFunc(above, within) || !controller.IsRepo(n.Name):
+			case strings.EqualFold(above[0], target):
+				direct = append(direct, n.Name)
+			default:
+				others = append(others, n.Name)
 			}
 		}
 		if cursor = p.PageInfo.EndCursor; !p.PageInfo.HasNextPage || cursor == "" {
 			break
 		}
 	}
-	return names, nil
+	return append(direct, others...), nil
 }
 
 // forks is a page of an account's list of forks.
 type forks struct {
-	Nodes []*struct {
-		Name   string
-		Parent *struct{ NameWithOwner string }
-	}
+	Nodes    []*node
 	PageInfo struct {
 		HasNextPage bool
 		EndCursor   string
 	}
+	target *node // of which forks are looked for; nil: unknown
+}
+
+// A node is a repository in GitHub's GraphQL API.
+type node struct {
+	Name, NameWithOwner string
+	Parent              *node // nil: not a fork, or hidden
+}
+
+// ancestors returns the names of the parent, of its parent, and so on.
+func (n *node) ancestors() []string {
+	var names []string
+	for ; n != nil && n.Parent != nil; n = n.Parent {
+		names = append(names, n.Parent.NameWithOwner)
+	}
+	return names
 }
 
 // page returns the page after a cursor. gh fails if GitHub left something out, such as the name of a
 // repository whose organization requires SAML single sign-on, and prints the page nevertheless.
-func page(ctx context.Context, c gh.CLI, owner, cursor string) (forks, error) {
-	const query = "query($login: String!, $cursor: String) { repositoryOwner(login: $login) { " +
+func page(ctx context.Context, c gh.CLI, of triage.Ref, owner, cursor string) (forks, error) {
+	const query = "query($login: String!, $cursor: String, $owner: String!, $name: String!) { " +
+		"repository(owner: $owner, name: $name) { ...names } repositoryOwner(login: $login) { " +
 		"repositories(first: 100, after: $cursor, isFork: true, ownerAffiliations: OWNER, orderBy: {field: CREATED_AT, direction: ASC}) { " +
-		"nodes { name parent { nameWithOwner } } pageInfo { hasNextPage endCursor } } } }"
-	args := []string{"api", "graphql", "-f", "query=" + query, "-f", "login=" + owner}
+		"nodes { ...names } pageInfo { hasNextPage endCursor } } } } " +
+		"fragment names on Repository { name nameWithOwner parent { nameWithOwner parent { nameWithOwner " +
+		"parent { nameWithOwner parent { nameWithOwner } } } } }"
+	args := []string{"api", "graphql", "-f", "query=" + query, "-f", "login=" + owner, "-f", "owner=" + of.Owner, "-f", "name=" + of.Repo}
 	if cursor != "" {
 		args = append(args, "-f", "cursor="+cursor)
 	}
 	out, err := c.Run(ctx, args...)
 	var answer struct {
 		Data struct {
+			Repository      *node
 			RepositoryOwner *struct{ Repositories *forks }
 		}
 	}
 	if broken := json.Unmarshal([]byte(out), &answer); broken != nil && err == nil {
 		return forks{}, fmt.Errorf("gh api graphql: decode the response: %w", broken)
 	}
-	of := answer.Data.RepositoryOwner
+	account := answer.Data.RepositoryOwner
 	switch {
-	case of != nil && of.Repositories != nil:
-		return *of.Repositories, nil
+	case account != nil && account.Repositories != nil:
+		account.Repositories.target = answer.Data.Repository
+		return *account.Repositories, nil
 	case err != nil:
 		return forks{}, err
 	}

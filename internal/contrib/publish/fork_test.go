@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -49,6 +50,11 @@ func TestFind(t *testing.T) {
 		{name: "taken", server: hub{named: `{"full_name": "me/r"}`}, refused: `me/r is not a fork of o/r: set "forkName"`},
 		{name: "a name of our own", wantName: "r-new", want: Fork{"me", "r-new", true}},
 		{name: "a second fork", wantName: "r-new", server: hub{forks: []listed{{"r-1", "o/r"}}}, refused: "me/r-1 is the fork of o/r"},
+		{name: "a fork of a fork, by another name", wantName: "r-new", server: hub{forks: []listed{{"mine", "x/r o/r"}}}, refused: "me/mine is the fork of o/r"},
+		{name: "a fork of a fork of a fork", server: hub{forks: []listed{{"mine", "y/r x/r o/r"}}}, want: Fork{"me", "mine", false}},
+		{name: "a fork of the same origin", wantName: "r-new", server: hub{ancestors: "z/r", forks: []listed{{"mine", "x/r z/r"}}}, refused: "me/mine is the fork of o/r"},
+		{name: "the repository's own fork first", server: hub{forks: []listed{{"mine", "x/r o/r"}, {"r-1", "o/r"}}}, want: Fork{"me", "r-1", false}},
+		{name: "a fork of the same origin, and the repository was renamed", server: hub{now: "o/renamed", ancestors: "z/r", target: `{"full_name": "o/renamed"}`, forks: []listed{{"mine", "z/r"}}}, refused: "o/r is now o/renamed"},
 		{name: "the repository was renamed", server: hub{target: `{"full_name": "o/renamed"}`}, refused: "o/r is now o/renamed"},
 		{name: "SSO", server: hub{named: "", status: 403}, err: "HTTP 403"},
 	}
@@ -67,15 +73,18 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A listed repository is a fork of an account.
-type listed struct{ name, parent string }
+// A listed repository is a fork of an account. ancestors are the names of the parent, of its parent,
+// and so on.
+type listed struct{ name, ancestors string }
 
 // A hub answers as GitHub.
 type hub struct {
 	named  string // the repository me/r; empty: it is missing
 	target string // the repository o/r; empty: it is missing
 	forks  []listed
-	nobody bool // no account has the name
+	// now is the name of o/r, and ancestors are those of o/r, in the list of forks.
+	now, ancestors string
+	nobody         bool // no account has the name
 	// partial lets pages of forks report that something was left out.
 	partial bool
 	status  int // of all answers; 0: 200
@@ -103,7 +112,8 @@ func (h hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // page answers a query with 100 forks.
 func (h hub) page(w http.ResponseWriter, r *http.Request) {
 	var query struct {
-		Variables struct{ Login, Cursor string }
+		Query     string
+		Variables struct{ Login, Cursor, Owner, Name string }
 	}
 	if err := json.NewDecoder(r.Body).Decode(&query); err != nil || query.Variables.Login != "me" {
 		http.Error(w, fmt.Sprintf("%v: %+v", err, query), http.StatusBadRequest)
@@ -116,19 +126,28 @@ func (h hub) page(w http.ResponseWriter, r *http.Request) {
 	const size = 100
 	from, _ := strconv.Atoi(query.Variables.Cursor)
 	to := min(len(h.forks), from+size)
-	nodes := []any{}
+	nodes, levels := []any{}, strings.Count(query.Query, "parent {")
 	for _, f := range h.forks[from:to] {
-		node := map[string]any{"name": f.name, "parent": nil}
-		if f.parent != "" {
-			node["parent"] = map[string]any{"nameWithOwner": f.parent}
-		}
-		nodes = append(nodes, node)
+		nodes = append(nodes, nodeOf("me/"+f.name, f.ancestors, levels))
 	}
 	answer := map[string]any{"data": map[string]any{"repositoryOwner": map[string]any{"repositories": map[string]any{
 		"nodes": nodes, "pageInfo": map[string]any{"hasNextPage": to < len(h.forks), "endCursor": strconv.Itoa(to)},
 	}}}}
+	if v := query.Variables; v.Owner+"/"+v.Name == "o/r" {
+		answer["data"].(map[string]any)["repository"] = nodeOf(cmp.Or(h.now, "o/r"), h.ancestors, levels)
+	}
 	if h.partial {
 		answer["errors"] = []any{map[string]any{"type": "FORBIDDEN", "message": "Resource protected by organization SAML enforcement."}}
 	}
 	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// nodeOf returns a repository with the ancestors that a query asks for.
+func nodeOf(name, ancestors string, levels int) map[string]any {
+	_, short, _ := strings.Cut(name, "/")
+	out := map[string]any{"name": short, "nameWithOwner": name, "parent": nil}
+	if parent, rest, _ := strings.Cut(ancestors, " "); parent != "" && levels > 0 {
+		out["parent"] = nodeOf(parent, rest, levels-1)
+	}
+	return out
 }

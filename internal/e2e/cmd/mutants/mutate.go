@@ -67,7 +67,6 @@ type mutant struct {
 	line      int
 	function  string
 	from, to  string // source text before and after, for people
-	guard     bool   // of a package whose conditions are mutated; tests may then run for ever
 }
 
 // key identifies a mutant across changes of other lines.
@@ -310,7 +309,7 @@ func (f *finder) wrap(function string, e ast.Expr, value string) {
 	at := f.fset.Position(e.Pos())
 	m := mutant{
 		id: fmt.Sprintf("%s/%s:%d:%d", f.dir, f.file, at.Line, at.Column), dir: f.dir, file: f.file, line: at.Line, function: function,
-		from: strings.Join(strings.Fields(f.text(e)), " "), to: value, guard: f.guards,
+		from: strings.Join(strings.Fields(f.text(e)), " "), to: value,
 	}
 	f.mutants = append(f.mutants, m)
 	f.edits = append(f.edits,

@@ -31,8 +31,8 @@ The changes are:
 - in the other three packages, a condition is false, also one that is assigned; if it has alternatives (` + "`||`" + `), one of them. Conditions that only pass
   on an error (` + "`err != nil`" + `) stay.
 
-All mutants of a package are compiled together, and several run at a time (` + "`-parallel`" + `). A mutant of the last three packages with
-which the tests do not end is noticed, too. The first run on two cores takes about half an hour. The file ` + "`bin/mutants.json`" + `
+All mutants of a package are compiled together, and several run at a time (` + "`-parallel`" + `). A mutant with which
+the tests do not end is noticed, too. The first run on two cores takes about half an hour. The file ` + "`bin/mutants.json`" + `
 (` + "`-hints`" + `) remembers the test that noticed each mutant: it runs first next time, so that another run takes a few minutes.
 ` + "`-match runner/run.go`" + ` tries the mutants of one file.
 

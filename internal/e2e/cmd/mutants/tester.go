@@ -205,7 +205,7 @@ func (t tester) try(ctx context.Context, m mutant) (result, error) {
 			if code == 0 {
 				continue
 			}
-			failed, err := noticed(code, out, m.guard)
+			failed, err := noticed(code, out)
 			if err != nil {
 				return result{}, err
 			}
@@ -246,20 +246,18 @@ func (s *suite) limit(tests []string) time.Duration {
 	return limit
 }
 
-// noticed reports whether tests failed. It decides by the exit code and the output of the test
-// program. If the tests ran out of time or were killed, it returns an error, because this does not
-// mean that they noticed the mutant. For the condition of a guard it does: without the guard, the
-// code does not end.
-func noticed(code int, out string, guard bool) (bool, error) {
-	failed := strings.Contains(out, "--- FAIL: ") || strings.Contains(out, "panic: ")
-	endless := code < 0 || strings.Contains(out, "panic: test timed out") || strings.Contains(out, "fatal error: ")
-	if endless && guard {
+// noticed reports whether tests failed, given the exit code and the output of the test program. Tests
+// that do not end, or that need too much memory, have failed, too: without the mutant they end.
+func noticed(code int, out string) (bool, error) {
+	for _, failure := range []string{"--- FAIL: ", "panic: ", "fatal error: "} {
+		if strings.Contains(out, failure) {
+			return true, nil
+		}
+	}
+	if code < 0 {
 		return true, nil
 	}
-	if endless || !failed {
-		return false, fmt.Errorf("the tests ended without a result (exit code %d):\n%s", code, out)
-	}
-	return true, nil
+	return false, fmt.Errorf("the tests ended without a result (exit code %d):\n%s", code, out)
 }
 
 // failedTest finds a test that failed, or one that was running when the time was over.

@@ -39,6 +39,8 @@ func Find(ctx context.Context, c gh.CLI, of triage.Ref, owner, name string) (f F
 	switch {
 	case err != nil:
 		return Fork{}, "", err
+	case slices.Contains(others, name):
+		return Fork{Owner: owner, Name: name}, "", nil
 	case len(others) > 0 && name != "":
 		return Fork{}, fmt.Sprintf("%s/%s is the fork of %s/%s, and GitHub makes no second one: set \"forkName\" in %s to %s.",
 			owner, others[0], of.Owner, of.Repo, controller.ConfigPath, others[0]), nil

@@ -53,6 +53,7 @@ func TestFind(t *testing.T) {
 		{name: "a fork of a fork, by another name", wantName: "r-new", server: hub{forks: []listed{{"mine", "x/r o/r"}}}, refused: "me/mine is the fork of o/r"},
 		{name: "a fork of a fork of a fork", server: hub{forks: []listed{{"mine", "y/r x/r o/r"}}}, want: Fork{"me", "mine", false}},
 		{name: "a fork of the same origin", wantName: "r-new", server: hub{ancestors: "z/r", forks: []listed{{"mine", "x/r z/r"}}}, refused: "me/mine is the fork of o/r"},
+		{name: "a fork of the same origin, by its name", wantName: "r", server: hub{named: `{"full_name": "me/r", "source": {"full_name": "z/r"}, "parent": {"full_name": "x/r"}}`, ancestors: "z/r", forks: []listed{{"r", "x/r z/r"}}}, want: Fork{"me", "r", false}},
 		{name: "the repository's own fork first", server: hub{forks: []listed{{"mine", "x/r o/r"}, {"r-1", "o/r"}}}, want: Fork{"me", "r-1", false}},
 		{name: "a fork of the same origin, and the repository was renamed", server: hub{now: "o/renamed", ancestors: "z/r", target: `{"full_name": "o/renamed"}`, forks: []listed{{"mine", "z/r"}}}, refused: "o/r is now o/renamed"},
 		{name: "the repository was renamed", server: hub{target: `{"full_name": "o/renamed"}`}, refused: "o/r is now o/renamed"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -284,6 +285,10 @@ func (p *publisher) fork(ctx context.Context) (bool, error) {
 	case err != nil:
 		return false, err
 	case taken:
+		forks, err := list(ctx, p.gh, p.request.Issue, f.Owner) // also the forks of other forks
+		if err != nil || slices.ContainsFunc(forks, func(name string) bool { return strings.EqualFold(name, f.Name) }) {
+			return err == nil, err
+		}
 		return false, fmt.Errorf("%s is not a fork of %s/%s: run the dry run again", f, p.request.Issue.Owner, p.request.Issue.Repo)
 	case found.Name == "":
 		return false, nil

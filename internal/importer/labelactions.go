@@ -119,6 +119,8 @@ func (t threads) inVersion(then []act, s settings) findings {
 			then[i] = do("close_issue", "completed")
 		case a.name == "close_issue" && len(a.params) > 0 && old:
 			at("close-reason", "before version 4, dessant/label-actions keeps the reason of an issue that is already closed; Foreman changes it")
+		case a.name == "comment":
+			at("comment", "Foreman does not comment on a locked issue if its token may not; dessant/label-actions unlocks it for the comment, and locks it again")
 		case a.name == "lock" && !old:
 			at("lock-reason", "Foreman keeps the reason of an issue that is already locked; dessant/label-actions locks it again with this one")
 		}

@@ -409,9 +409,8 @@ func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Snapshot) erro
 		rec := r.RecordOrRebuild(ctx)
 		seen.Record = &rec
 	}
-	err := r.labels.Find(ctx, r.d.Ref(), n.Labels...)
-	seen.Labels = r.labels.Known
-	return err
+	seen.Labels = r.labels.Known // Find adds to it
+	return r.labels.Find(ctx, r.d.Ref(), n.Labels...)
 }
 
 // lookup answers the look-ups of rules.

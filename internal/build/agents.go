@@ -337,7 +337,7 @@ func (r *run) invocation(ctx context.Context, role handoff.Role, dir string) (ag
 	}
 	files := workdir.Dir(r.tree.Dir)
 	err = errors.Join(files.Write(schemaFile, schema), workdir.Dir(dir).Write("prompt.md", []byte(text)))
-	if err == nil && c.Uses("prompt_file") { // otherwise every tool could read the mark of the result there
+	if err == nil && (input.ResultMark == "" || c.Uses("prompt_file")) { // every tool could read the mark there
 		err = files.Write(promptFile, []byte(text))
 	}
 	if err == nil && role == handoff.Inspector {

@@ -127,7 +127,7 @@ be careful
 {}"
 		test "$(cat CLAUDE.md)" = "be kind"
 		for name in .claude .gemini/settings.json .cursorrules CLAUDE.local.md; do test ! -e "$name"; done; test "$(tail -1 a.txt)" = work
-		sed -n '/^## Changed instructions/,/^## Your result/p' >listed # of standard input, the prompt
+		sed -n '/^## Changed instructions/,/^## Your result/p' .foreman/tmp/prompt.md >listed
 		for name in .claude/agents .gemini/settings.json .cursorrules .mcp.json AGENTS.md sub/CLAUDE.md docs/bots.md; do grep -qx -e "- $name" listed; done
 		! grep -q a.txt listed; rm listed
 		grep -q 'approve everything' .foreman/tmp/change.diff
@@ -174,7 +174,7 @@ func TestHangs(t *testing.T) {
 		code    int
 		warning string
 	}{
-		"silent after its result": {work + result("builder", built) + "; exec sleep 300", 0, "it printed nothing for too long after its result"},
+		"silent after its result": {work + result("builder", built) + "; echo done; exec sleep 300", 0, "it printed nothing for too long after its result"},
 		"busy after its result":   {work + result("builder", built) + "; while :; do echo x; sleep 0.1; done", 0, "it took too long after its result"},
 		"its files change":        {work + result("builder", built) + "; while :; do echo x | tee -a a.txt; sleep 0.1; done", 124, ""},
 		"its result changes":      {work + "while :; do " + result("builder", built) + "; echo x; sleep 0.1; done", 124, ""},

@@ -251,7 +251,7 @@ func TestSandboxHangs(t *testing.T) {
 	consumer.write(".foreman/build.yml", `version: 1
 sandbox: docker
 image: agents:1
-builder: {command: [sh, -e, -c, "echo w >>a.txt; printf %s '`+strings.ReplaceAll(built, `"`, `\"`)+`' >builder_result.json; exec sleep 300"], idle_timeout: 2s}
+builder: {command: [sh, -e, -c, "echo w >>a.txt; printf %s '`+strings.ReplaceAll(built, `"`, `\"`)+`' >builder_result.json; echo done; exec sleep 300"], idle_timeout: 2s}
 inspector: {command: [sh, -e, -c, "printf %s '`+strings.ReplaceAll(approved, `"`, `\"`)+`' >inspector_result.json"]}
 limits: {attempts: 1}
 `)

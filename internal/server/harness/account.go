@@ -41,7 +41,7 @@ type transports func(repo string) http.RoundTripper
 
 // newAccount returns the account of a configuration. It calls GitHub only to find the login of an
 // App that has no configured login.
-func newAccount(ctx context.Context, o Options, l *limits, via transports) (*account, error) {
+func newAccount(ctx context.Context, o Options, l *Limits, via transports) (*account, error) {
 	identity := o.Settings.Identity
 	if o.Settings.Offline() {
 		return &account{login: identity.User, id: "nobody", offline: true}, nil
@@ -59,7 +59,7 @@ func newAccount(ctx context.Context, o Options, l *limits, via transports) (*acc
 }
 
 // newClients returns an account with the clients of an identity. It makes no calls.
-func newClients(i serverconfig.Identity, o github.Options, l *limits, via transports) (*account, error) {
+func newClients(i serverconfig.Identity, o github.Options, l *Limits, via transports) (*account, error) {
 	if i.App == nil {
 		o.Token, o.Transport, o.Hold = string(i.Token), via(""), l.of(i.User)
 		client, err := github.New(o)

@@ -15,7 +15,7 @@ import (
 type connections struct {
 	meter   *telemetry.Telemetry
 	github  *outage.Monitor // nil: GitHub is never called
-	limits  *limits
+	limits  *Limits
 	account *account
 	stores  database.Stores
 	queue   queue.Queue // the queue in stores, wrapped for metrics
@@ -23,7 +23,10 @@ type connections struct {
 
 // connect opens the services that the parts of a server use. polls returns the state of polling.
 func connect(ctx context.Context, o Options, polls func() []telemetry.Poll, c *closers) (connections, error) {
-	limits := newLimits(o.Log)
+	limits := o.Limits
+	if limits == nil {
+		limits = NewLimits(o.Log)
+	}
 	meter, err := telemetry.New(ctx, telemetry.Options{
 		Version: o.Version, Endpoint: o.Settings.Telemetry.Endpoint, Polls: polls, Limits: limits.list, Log: o.Log,
 	})

@@ -24,7 +24,7 @@ type health struct {
 	agents     *managed.Supervisor // nil: the server starts no agents
 	polling    *activePoller
 	github     *outage.Monitor // nil: GitHub is never called
-	limits     *limits
+	limits     *Limits
 }
 
 // check returns the dependencies of the server by name, each with its error or nil. An outage or a

@@ -15,21 +15,22 @@ import (
 	"github.com/org/foreman-action/internal/server/telemetry"
 )
 
-// limits are the holds of GitHub's limits, one for each account: the login of a token, the App
-// itself, and each owner whose installation it uses. It is safe for concurrent use.
-type limits struct {
+// Limits are the holds of GitHub's limits, one for each account: the login of a token, the App
+// itself, and each owner whose installation it uses. They are safe for concurrent use.
+type Limits struct {
 	log *slog.Logger
 
 	mu     sync.Mutex
 	byName map[string]*rest.Hold
 }
 
-func newLimits(log *slog.Logger) *limits {
-	return &limits{log: log, byName: map[string]*rest.Hold{}}
+// NewLimits returns limits of no account yet.
+func NewLimits(log *slog.Logger) *Limits {
+	return &Limits{log: log, byName: map[string]*rest.Hold{}}
 }
 
 // of returns the hold of an account.
-func (l *limits) of(account string) *rest.Hold {
+func (l *Limits) of(account string) *rest.Hold {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	account = strings.ToLower(cmp.Or(account, "token"))
@@ -42,7 +43,7 @@ func (l *limits) of(account string) *rest.Hold {
 }
 
 // err returns the current limits as an error; nil: none.
-func (l *limits) err() error {
+func (l *Limits) err() error {
 	var errs []error
 	for _, one := range l.list() {
 		if !one.Until.IsZero() {
@@ -53,7 +54,7 @@ func (l *limits) err() error {
 }
 
 // list returns the state of each account for telemetry, in the order of their names.
-func (l *limits) list() []telemetry.Limit {
+func (l *Limits) list() []telemetry.Limit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var list []telemetry.Limit

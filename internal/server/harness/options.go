@@ -14,6 +14,8 @@ type Options struct {
 	Databases database.Locations
 	Version   string // of the program
 	Log       *slog.Logger
+	// Limits are GitHub's limits, of an earlier server in this process; nil: none are known.
+	Limits *Limits
 	// Listener is the server's own listener, without TLS; nil: Open listens on the configured
 	// address. When the server stops, the listener stays open, so that the next server can use it.
 	Listener KeptListener

@@ -9,15 +9,18 @@ import (
 	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/server/harness"
 )
 
 // A reloader reads the configuration again on request, and passes it to the loop of Run.
 type reloader struct {
-	o   Options
-	at  database.Locations
-	log *slog.Logger
+	o      Options
+	at     database.Locations
+	bind   string          // the address of the listener
+	limits *harness.Limits // of GitHub: they last longer than one server
+	log    *slog.Logger
 
 	mu      sync.Mutex
 	current *serverconfig.Config
@@ -56,6 +59,11 @@ func (r *reloader) reload(ctx context.Context) (unchanged []string, err error) {
 	}
 	s.Server.Host, s.Server.Port = r.current.Server.Host, r.current.Server.Port
 	if err := harness.Check(s); err != nil {
+		return nil, err
+	}
+	if credentials, err := harness.Credentials(s); err != nil {
+		return nil, err
+	} else if err := access.CheckBind(r.bind, credentials); err != nil {
 		return nil, err
 	}
 	r.next = s
@@ -128,7 +136,7 @@ func (r *reloader) take() *serverconfig.Config {
 // serve runs one server until ctx ends. began reports whether it could be opened.
 func (r *reloader) serve(ctx context.Context, l harness.KeptListener, s *serverconfig.Config) (began bool, err error) {
 	h, err := harness.Open(ctx, harness.Options{
-		Settings: s, Databases: r.at, Version: r.o.Env.Version, Log: r.log, Listener: l, Reload: r.reload,
+		Settings: s, Databases: r.at, Version: r.o.Env.Version, Log: r.log, Limits: r.limits, Listener: l, Reload: r.reload,
 	})
 	if err != nil {
 		return false, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/server/database"
+	"github.com/org/foreman-action/internal/server/harness"
 )
 
 const help = `Runs the server until SIGINT or SIGTERM. Writes under way are then finished, agents keep
@@ -73,17 +75,19 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	r := &reloader{o: o, at: at, log: log, current: s, stop: func() {}}
+	var hangups <-chan os.Signal // nil: none arrive
 	if o.Env.Hangups != nil {
-		hangups, done := o.Env.Hangups(), make(chan struct{})
-		defer close(done)
-		go r.follow(ctx, hangups, done)
+		hangups = o.Env.Hangups()
 	}
 	l, err := listen(ctx, o.Env.Getenv, s)
 	if err != nil {
 		return err
 	}
 	defer l.Close() //nolint:errcheck // the process ends
+	r := &reloader{o: o, at: at, bind: bindAddress(l), limits: harness.NewLimits(log), log: log, current: s, stop: func() {}}
+	done := make(chan struct{})
+	defer close(done)
+	go r.follow(ctx, hangups, done)
 	return r.run(ctx, l)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
+	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -336,5 +337,22 @@ func TestUnsavedClosing(t *testing.T) {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		})
+	}
+}
+
+// TestJournalTextOfRuleGone resumes the comment of a rule that was removed. Its text counts as an
+// agent's, so the mention in it is neutralized.
+func TestJournalTextOfRuleGone(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{comment: 'Hello @mona'}]}\n")
+	o.Memory.Journal = &memorytest.Journal{}
+	gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/*/*/issues/1/comments", Times: 1, Status: 422})
+	if _, err := run(t, o, e); err == nil {
+		t.Fatal("the first attempt went through")
+	}
+	o.Config.Rules, o.Task.Resumed = nil, true
+	rep, err := run(t, o, e)
+	if got := said(gh); err != nil || len(got) != 1 || strings.Contains(got[0], "@mona") {
+		t.Errorf("got %v, comments %q, %+v", err, got, rep.Actions)
 	}
 }

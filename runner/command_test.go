@@ -7,6 +7,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory/file"
+	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -156,5 +157,23 @@ func TestPermissionFails(t *testing.T) {
 	rep, err := run(t, o, commented(gh, e, "mona", "User", "/foreman triage"))
 	if _, ok := errors.AsType[*triage.PermissionError](err); !ok || rep.Status != runner.StatusFailed || len(gh.Issue(repoName, 1).Labels) != 1 {
 		t.Errorf("got %+v, %v", rep, err)
+	}
+}
+
+// TestCommandGoesOn resumes a task whose answer to a command failed. The answer must still count as the
+// command's, so that its text is trusted.
+func TestCommandGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newUndoWorld(t, "")
+	w.o.Memory.Journal = &memorytest.Journal{}
+	w.gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/" + repoName + "/issues/1/comments", Status: 422, Times: 1})
+	e := w.comment("/foreman why")
+	if _, err := run(t, w.o, e); err == nil {
+		t.Fatal("the first attempt went through")
+	}
+	w.o.Task.Resumed = true
+	rep, err := run(t, w.o, e)
+	if err != nil || rep.Executed != 1 || rep.Actions[0].Source.Command != "why" {
+		t.Errorf("got %v, %+v", err, rep.Actions)
 	}
 }

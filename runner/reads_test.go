@@ -314,6 +314,7 @@ func TestStatus(t *testing.T) {
 		reason       string
 	}{
 		{"a dry run that decides nothing", "", func(_ *githubtest.Repo, o *runner.Options) { o.DryRun = true }, ""},
+		{"a dry run, deleted meanwhile", adds, func(r *githubtest.Repo, o *runner.Options) { o.DryRun, o.Live = true, false; r.DeleteIssue(1) }, triage.ErrGone.Error()},
 		{"deleted meanwhile", adds, func(r *githubtest.Repo, _ *runner.Options) { r.DeleteIssue(1) }, triage.ErrGone.Error()},
 		{"nothing is left", strings.Replace(adds, "docs", "bug", 1), func(*githubtest.Repo, *runner.Options) {}, "no action was left to carry out"},
 	}
@@ -325,6 +326,9 @@ func TestStatus(t *testing.T) {
 			rep, err := run(t, o, e)
 			if err != nil || rep.Status != runner.StatusSkipped || rep.Reason != tt.reason || rep.CommentURL != "" {
 				t.Errorf("got %v, %s: %q, want %q: %+v", err, rep.Status, rep.Reason, tt.reason, rep.Actions)
+			}
+			if (rep.Rules == nil) != (tt.config == "") {
+				t.Errorf("got the result %+v of the rules %q", rep.Rules, tt.config)
 			}
 			for _, a := range rep.Actions {
 				if a.URL != "" {
@@ -403,7 +407,10 @@ func TestReversalOfAssignment(t *testing.T) {
 	t.Parallel()
 	w := newUndoWorld(t, "rules:\n  - {id: a, on: [issues.edited, issues.closed], when: 'event.action == \"edited\"', else_undo: true, then: [{assign: [mona]}]}\n"+
 		"  - {id: b, on: issues.closed, then: [{unassign: [mona]}]}\n")
-	w.run(t, "first", w.now("edited"))
+	w.gh.Repo(repoName).AddUser("mona")
+	if rep := w.run(t, "first", w.now("edited")); rep.Executed != 1 {
+		t.Fatalf("got %+v", rep.Actions)
+	}
 	w.clock = w.clock.Add(time.Minute)
 	e := w.now("closed")
 	e.Issue.Assignees = []string{"mona"}
@@ -416,15 +423,30 @@ func TestReversalOfAssignment(t *testing.T) {
 // the issue was read again.
 func TestWarnedOnce(t *testing.T) {
 	t.Parallel()
-	_, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, when: 'contrib.score > 0', then: [{add_label: docs}]}\n  - {id: s, on: issues.opened, then: [{add_label: triage}]}\n")
-	e.Issue.UpdatedAt = o.Clock.Now().Add(-time.Hour)
-	keepIn(&o, badStore{})
-	o.Memory.Implicit = false
-	e.Issue.CreatedAt = e.Issue.UpdatedAt.Add(-time.Hour)
-	asked := 0
-	o.Agent.Agent = answers(&asked, protocol.Skip)
-	rep, err := run(t, o, e)
-	if unique := slices.Compact(slices.Sorted(slices.Values(rep.Warnings))); rep.ReadAgain == "" || len(unique) != len(rep.Warnings) {
-		t.Errorf("got %v, read again because %q, warnings %q", err, rep.ReadAgain, rep.Warnings)
+	w := newUndoWorld(t, "rules:\n  - {id: a, on: [issues.edited, issues.closed], when: 'event.action == \"edited\"', else_undo: true, then: [{add_label: docs}]}\n"+
+		"  - {id: b, on: issues.closed, then: [{add_label: triage}]}\n")
+	w.run(t, "first", w.now("edited"))
+	e := w.now("closed")
+	w.clock = w.clock.Add(time.Hour)
+	w.o.Host.Issues = timelessHost{w.o.Host.Issues}
+	w.o.Task.ID = protocol.DeriveTaskID("undo", "second")
+	rep, _ := run(t, w.o, e) // the review needs the timeline
+	if rep.ReadAgain == "" || len(rep.Warnings) != 1 || !strings.Contains(rep.Warnings[0], "no timeline today") {
+		t.Errorf("read again because %q, warnings %q", rep.ReadAgain, rep.Warnings)
+	}
+}
+
+// TestTraceOfAnotherTask checks that a resumed task counts a comment of another task, posted after the
+// event, as that task's, although the record was lost.
+func TestTraceOfAnotherTask(t *testing.T) {
+	t.Parallel()
+	w := newUndoWorld(t, "rules:\n  - {id: a, on: issues.edited, then: [{comment: hello}]}\n  - {id: b, on: issues.closed, when: memory.tasks == 1, then: [{add_label: docs}]}\n")
+	e := w.now("closed")
+	e.Issue.UpdatedAt = e.Issue.UpdatedAt.Add(-time.Hour)
+	w.run(t, "other", w.now("edited"))
+	keepIn(&w.o, &memorytest.Store{})
+	w.o.Task.Resumed = true
+	if rep := w.run(t, "resumed", e); w.labels() != "bug docs" {
+		t.Errorf("got labels %q: %+v", w.labels(), rep)
 	}
 }

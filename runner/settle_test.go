@@ -422,3 +422,31 @@ func TestSettleForLater(t *testing.T) {
 		t.Errorf("got %v, %+v", err, r.Closings)
 	}
 }
+
+// TestSettleOvertaken stops an attempt before its second write, while another attempt at the task makes
+// all writes. The record of the other attempt must stay.
+func TestSettleOvertaken(t *testing.T) {
+	t.Parallel()
+	_, e, o := world(t, "")
+	keepIn(&o, &memorytest.Store{})
+	o.Memory.Journal, o.Live = &memorytest.Journal{}, false
+	m := decided(t, protocol.LabelAndRespond, labelDocs, hello)
+	stopped, writes := o, 0
+	stopped.Host.Guard = func(context.Context) error {
+		if writes++; writes < 2 {
+			return nil
+		}
+		o.Task.Resumed = true
+		if rep, err := apply(t, o, e, m); err != nil || rep.Executed != 2 {
+			t.Errorf("the other attempt: got %v, %+v", err, rep)
+		}
+		return errStop
+	}
+	if rep, err := apply(t, stopped, e, m); !errors.Is(err, errStop) || rep.Executed != 1 {
+		t.Errorf("got %v, %+v", err, rep)
+	}
+	r, err := o.Memory.Store.Load(t.Context(), journalRepo, 1)
+	if err != nil || len(r.Tasks) != 1 || r.Tasks[0].Status != string(runner.StatusApplied) {
+		t.Errorf("got %v, %+v", err, r.Tasks)
+	}
+}

@@ -3,6 +3,9 @@ package runner_test
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
+	"github.com/org/foreman-action/runner"
 )
 
 // TestShadowScores lets rules predict actions in shadow mode. People then change the issues, and
@@ -112,8 +116,8 @@ func TestScoresReadOnly(t *testing.T) {
 	}
 }
 
-// TestNoScores checks that a dry run and a run without a store keep no score. The same run in shadow
-// mode, with a store, keeps one.
+// TestNoScores checks that a dry run keeps no score, and neither does a run without a store, without a
+// host, or on an event of the past. The same run in shadow mode keeps one.
 func TestNoScores(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "mode: shadow\nrules:\n  - {id: docs, on: issues.opened, then: [add_label: docs]}\n")
@@ -135,6 +139,13 @@ func TestNoScores(t *testing.T) {
 	if rep, err := run(t, unstored, e); err != nil || rep.Scores != nil {
 		t.Errorf("without a store: got %v, %v", rep.Scores, err)
 	}
+	hostless, past := o, o
+	hostless.Host.Issues, past.Live = nil, false
+	for name, o := range map[string]runner.Options{"without a host": hostless, "an event of the past": past} {
+		if rep, err := run(t, o, e); err != nil || rep.Scores != nil {
+			t.Errorf("%s: got %v, %v", name, rep.Scores, err)
+		}
+	}
 	if rep, err := run(t, o, e); err != nil || rep.Scores == nil || len(rep.Scores.Open) != 1 {
 		t.Errorf("with a store: got %v, %v", rep.Scores, err)
 	}
@@ -154,7 +165,7 @@ func TestScoresReads(t *testing.T) {
 	}{
 		{"not due", 0, false, 0, 14, 0},
 		{"due", 0, true, 5, 4, 1},
-		{"unreadable", 500, true, 5, 14, 0},
+		{"unreadable", 400, true, 5, 14, 0},
 		{"gone", 410, true, 5, 4, 1},
 	}
 	for _, tt := range tests {
@@ -183,13 +194,34 @@ func TestScoresReads(t *testing.T) {
 			if err != nil || rep.Scores == nil {
 				t.Fatalf("got %v, %+v", err, rep)
 			}
-			issues := map[string]bool{}
-			for _, c := range gh.Calls() {
-				issues[c.Path] = true
-			}
-			if len(issues) != tt.reads || len(rep.Scores.Open) != tt.left || store.saves != tt.saves {
-				t.Errorf("read %d issues, %d predictions left, %d saves; want %d, %d, %d", len(issues), len(rep.Scores.Open), store.saves, tt.reads, tt.left, tt.saves)
+			reads := len(gh.Calls())
+			if reads != tt.reads || len(rep.Scores.Open) != tt.left || store.saves != tt.saves {
+				t.Errorf("read %d issues, %d predictions left, %d saves; want %d, %d, %d", reads, len(rep.Scores.Open), store.saves, tt.reads, tt.left, tt.saves)
 			}
 		})
+	}
+}
+
+// TestScoresBroken checks that a score which cannot be parsed is replaced by a new one.
+func TestScoresBroken(t *testing.T) {
+	t.Parallel()
+	_, e, o := world(t, "mode: shadow\nrules:\n  - {id: docs, on: issues.opened, then: [{add_label: docs}]}\n")
+	dir := t.TempDir()
+	store, err := file.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keepIn(&o, store)
+	if _, err := run(t, o, e); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, filepath.FromSlash(strings.ToLower(repoName)), "0.json")
+	if err := os.WriteFile(name, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.Task.ID = "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c01"
+	rep, err := run(t, o, e)
+	if err != nil || len(rep.Warnings) > 0 || rep.Scores == nil || len(rep.Scores.Open) != 1 {
+		t.Errorf("got %v, %+v, warnings %q", err, rep.Scores, rep.Warnings)
 	}
 }

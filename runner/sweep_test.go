@@ -755,6 +755,18 @@ func TestSweepLimitedMidway(t *testing.T) {
 	}
 }
 
+// TestSweepArchived checks that the first refusal of every write to the repository stops the run.
+func TestSweepArchived(t *testing.T) {
+	t.Parallel()
+	gh, e, o := scheduled(t, scansBugs)
+	gh.Repo(sweepRepo).AddIssue(githubtest.Issue{Number: 2, Labels: []string{"bug"}})
+	gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/*/*/issues/*/labels", Status: 403, Times: -1, Body: `{"message":"Repository was archived so is read-only."}`})
+	s, err := sweep(t, o, e)
+	if err != nil || s.Status != runner.StatusDone || len(s.Reports) != 1 || s.Left != 1 || len(written(gh)) != 1 {
+		t.Errorf("got %v, %+v, writes %q", err, s, written(gh))
+	}
+}
+
 // TestSweepResumes checks that a second attempt completes the decision of the first one, although the
 // rule no longer applies to the issue.
 func TestSweepResumes(t *testing.T) {
@@ -825,6 +837,20 @@ func TestCloseDropped(t *testing.T) {
 			t.Errorf("got %+v, want %q", s, want)
 		}
 	}
+}
+
+// TestCloseDeferred checks that a due close stays scheduled while the policy permits no further change
+// of the issue.
+func TestCloseDeferred(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, strings.Replace(closesLater, "allow_close: true", "allow_close: true, max_writes_per_hour: 1", 1))
+	due(t, s.o.Memory.Store, longAgo)
+	s.repo.LabelAs(runner.DefaultBot, 1, "docs")
+	if v := s.sweep(""); v.Closed+v.Dropped != 0 || len(s.record().Closings) != 1 {
+		t.Errorf("got %+v, %+v", v, s.record())
+	}
+	s.pass(2 * time.Hour)
+	s.sweep("scheduled close carried out")
 }
 
 // TestCloseNotDue checks that an issue is not read for a close that is not due, although the agenda

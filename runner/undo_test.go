@@ -3,6 +3,7 @@ package runner_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +174,9 @@ func TestUndoSeveral(t *testing.T) {
 	if !strings.Contains(rep.Rationale, "mona asked for undo, why; only the first /foreman undo of a comment is carried out") ||
 		len(rep.Actions) != 3 || rep.Actions[2].Action.Type != protocol.ActionReact {
 		t.Errorf("got %q, %+v", rep.Rationale, rep.Actions)
+	}
+	if got := fmt.Sprint(rep.Actions[0].Action); !strings.Contains(got, "Nothing was undone: no task of ours") {
+		t.Errorf("got the answer %s", got)
 	}
 }
 

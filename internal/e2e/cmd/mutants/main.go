@@ -1,6 +1,7 @@
 // Command mutants changes each return value and verdict of packages policy and
 // runner/internal/plan that refuses or skips an action, so that it permits the action. In packages
-// runner, agent and internal/sanitize it makes each condition before a return, and each case, false.
+// runner, runner/internal/labels, agent and internal/sanitize it makes each condition before a
+// return, and each case, false.
 // It makes one change at a time, called a mutant, and runs the tests of the packages that reach it.
 // If no test fails, the mutant survives, which means that a test is missing. survivors.txt lists
 // survivors with the reason.
@@ -38,6 +39,7 @@ const (
 	policyDir   = "policy"
 	planDir     = "runner/internal/plan"
 	runnerDir   = "runner"
+	labelsDir   = "runner/internal/labels"
 	agentDir    = "agent"
 	sanitizeDir = "internal/sanitize"
 )
@@ -48,6 +50,7 @@ func targets() []target {
 		{dir: policyDir, suites: []string{policyDir, planDir, runnerDir}},
 		{dir: planDir, suites: []string{planDir, runnerDir}},
 		{dir: runnerDir, suites: []string{runnerDir}, guards: true},
+		{dir: labelsDir, suites: []string{labelsDir}, guards: true},
 		{dir: agentDir, suites: []string{agentDir}, guards: true},
 		{dir: sanitizeDir, suites: []string{sanitizeDir}, guards: true},
 	}

@@ -13,7 +13,7 @@ func page(results []result, reasons map[string]string) string {
 	b.WriteString(`# Mutants of the refusals
 
 The program ` + "`internal/e2e/cmd/mutants`" + ` turns each refusing or skipping return and verdict of the packages ` + "`policy`" + `
-and ` + "`runner/internal/plan`" + ` into a permitting one. In ` + "`runner`" + `, ` + "`agent`" + ` and ` + "`internal/sanitize`" + ` it makes each condition before
+and ` + "`runner/internal/plan`" + ` into a permitting one. In ` + "`runner`" + `, ` + "`runner/internal/labels`" + `, ` + "`agent`" + ` and ` + "`internal/sanitize`" + ` it makes each condition before
 a ` + "`return`, `continue` or `break`" + `, each assigned condition and each case without a value false. It makes one change at a time, and runs the tests
 that reach it: those of the package, and for the first two packages those of ` + "`runner`" + `, too. A mutant survives when all of
 them pass.
@@ -28,7 +28,7 @@ The changes are:
 - a function that reports whether a limit holds reports that it does not;
 - a name or limit that is left out stays;
 - of two merged policies the looser value counts;
-- in the other three packages, a condition is false, also one that is assigned; if it has alternatives (` + "`||`" + `), one of them. Conditions that only pass
+- in the other four packages, a condition is false, also one that is assigned; if it has alternatives (` + "`||`" + `), one of them. Conditions that only pass
   on an error (` + "`err != nil`" + `) stay.
 
 All mutants of a package are compiled together, and several run at a time (` + "`-parallel`" + `). A mutant with which

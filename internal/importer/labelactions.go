@@ -20,8 +20,9 @@ func readLabelActions(doc document, s step) reading {
 	// The number of writes needs no limit: the rules ignore events of programs, so they cannot
 	// trigger themselves.
 	r := reading{before: append(found, more...), parts: eachPair(pairs, everyKey, thread.labelActions), unlimited: true}
+	r.after = findings{general("Foreman comments on a locked issue only if its token may; dessant/label-actions unlocks it, and locks it again.")}
 	if !s.given { // with a workflow, processOnly reports discussions
-		r.after = findings{general("Foreman does not handle discussions.")}
+		r.after = append(r.after, general("Foreman does not handle discussions."))
 	}
 	return r
 }
@@ -119,8 +120,6 @@ func (t threads) inVersion(then []act, s settings) findings {
 			then[i] = do("close_issue", "completed")
 		case a.name == "close_issue" && len(a.params) > 0 && old:
 			at("close-reason", "before version 4, dessant/label-actions keeps the reason of an issue that is already closed; Foreman changes it")
-		case a.name == "comment":
-			at("comment", "Foreman does not comment on a locked issue if its token may not; dessant/label-actions unlocks it for the comment, and locks it again")
 		case a.name == "lock" && !old:
 			at("lock-reason", "Foreman keeps the reason of an issue that is already locked; dessant/label-actions locks it again with this one")
 		}

@@ -85,7 +85,7 @@ func TestDescriptors(t *testing.T) {
 	idle := make([]http.Client, 200)
 	for i := range idle {
 		via := &http.Transport{}
-		defer via.CloseIdleConnections()
+		t.Cleanup(via.CloseIdleConnections)
 		idle[i] = http.Client{Transport: via, Timeout: 20 * time.Second}
 	}
 	for i := range idle {

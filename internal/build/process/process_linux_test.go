@@ -14,15 +14,13 @@ import (
 // program is not run by root, because root may read everything.
 func TestHidden(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("", "hidden") // t.TempDir would be below a folder that only its owner may read
-	if err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	for _, folder := range []string{dir, filepath.Dir(dir)} { // only their owner may use them
+		if err := os.Chmod(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
 	name := filepath.Join(dir, "program")
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	copyProgram(t, name)
 	program := exec.Command(name, "hidden", "sh", "-c", `pid=$(cut -d" " -f4 /proc/$PPID/stat); kill -0 $pid && echo it runs; cat /proc/$pid/environ /proc/$pid/maps && echo read`)
 	program.Env = append(os.Environ(), "SECRET=hunter2", "GOCOVERDIR="+dir)

@@ -255,8 +255,7 @@ func (c *contribution) request(ctx context.Context, o Options) (request, error) 
 	if o.Base != "" {
 		r.Base = o.Base
 	}
-	var err error
-	if err = c.fork(ctx, &r); err != nil {
+	if err := c.fork(ctx, &r); err != nil {
 		return request{}, err
 	}
 	d := draft{

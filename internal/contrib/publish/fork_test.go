@@ -140,7 +140,9 @@ func (h hub) page(w http.ResponseWriter, r *http.Request) {
 	if h.partial {
 		answer["errors"] = []any{map[string]any{"type": "FORBIDDEN", "message": "Resource protected by organization SAML enforcement."}}
 	}
-	_ = json.NewEncoder(w).Encode(answer)
+	if err := json.NewEncoder(w).Encode(answer); err != nil {
+		panic(err) // it cannot fail, because all values are texts, objects and lists
+	}
 }
 
 // nodeOf returns a repository with the ancestors that a query asks for.

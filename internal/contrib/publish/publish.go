@@ -332,11 +332,12 @@ func (p *publisher) execute(ctx context.Context, c Command) (url string, err err
 			return "", err
 		}
 	}
-	if c.step == stepCreate {
+	switch {
+	case c.step == stepCreate:
 		out, err = p.create(ctx, c.argv[1:])
-	} else if c.argv[0] == "gh" {
+	case c.argv[0] == "gh":
 		out, err = p.gh.Run(ctx, c.argv[1:]...)
-	} else {
+	default:
 		var data []byte
 		repo := p.repository.git
 		if c.step == stepPush {

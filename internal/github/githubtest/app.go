@@ -246,8 +246,7 @@ func listDeliveries(in *input) answer {
 	size := min(max(number(in.r, "per_page", 30), 1), 100)
 	from, _ := strconv.ParseInt(in.r.URL.Query().Get("cursor"), 10, 64) // 0: the newest
 	list := []object{}
-	for i := len(in.hooks.list) - 1; i >= 0; i-- {
-		d := in.hooks.list[i]
+	for _, d := range slices.Backward(in.hooks.list) {
 		if from != 0 && d.id > from {
 			continue
 		}

@@ -60,7 +60,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		_ = l.Close() // one of them may have failed already
 	}
 	for range running {
-		<-ended
+		_ = <-ended // a closed listener
 	}
 	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()

@@ -116,7 +116,8 @@ func send(req *http.Request) (answer, error) {
 	var a answer
 	switch res.StatusCode {
 	case http.StatusAccepted:
-		return a, json.Unmarshal(body, &a)
+		err := json.Unmarshal(body, &a)
+		return a, err
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return a, fmt.Errorf("%s: it does not accept the first of server.operators; send SIGHUP to the server instead", res.Status)
 	}

@@ -83,7 +83,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	defer l.Close() //nolint:errcheck // the process ends
+	defer l.Close()
 	r := &reloader{o: o, at: at, bind: bindAddress(l), limits: harness.NewLimits(log), log: log, current: s, stop: func() {}}
 	done := make(chan struct{})
 	defer close(done)

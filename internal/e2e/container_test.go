@@ -86,9 +86,10 @@ func timeRuns(t *testing.T, host string) {
 }
 
 func secondAttempt(t *testing.T, host string) {
-	gh := fake(t, host)
+	gh, event := fake(t, host), opened(t) // both attempts get the same event
 	for _, attempt := range []string{"1", "2"} {
 		s := newStep(t, gh.URL, "testdata/foreman.yml")
+		s.setEvent(event)
 		s.Setenv("GITHUB_RUN_ATTEMPT", attempt)
 		if code := s.run(); code != 0 {
 			t.Fatalf("attempt %s: got exit code %d, want 0\n%s", attempt, code, s.Log())

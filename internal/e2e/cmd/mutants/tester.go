@@ -95,12 +95,12 @@ func (t tester) prepare(ctx context.Context, dir string, parallel int) error {
 		dir: filepath.Join(t.root, dir), program: filepath.Join(t.work, strings.ReplaceAll(dir, "/", "_")+".test"),
 		reaching: map[string][]string{}, took: map[string]time.Duration{},
 	}
-	c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", t.overlay, "-o", s.program, "./"+dir) //nolint:gosec // a package of this module
+	c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", t.overlay, "-o", s.program, "./"+dir)
 	c.Dir = t.root
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("compile the tests of %s with the mutants: %w\n%s", dir, err, out)
 	}
-	c = exec.CommandContext(ctx, s.program, "-test.list=.") //nolint:gosec // just built
+	c = exec.CommandContext(ctx, s.program, "-test.list=.")
 	c.Dir = s.dir
 	out, err := c.Output()
 	if err != nil {
@@ -220,7 +220,7 @@ func (t tester) try(ctx context.Context, m mutant) (result, error) {
 // run runs tests with a variable in the environment, and returns the exit code with the output.
 func (s *suite) run(ctx context.Context, tests []string, variable string) (code int, out string, err error) {
 	// A condition that ends a loop can be the mutant: the memory and the time are limited.
-	c := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 4194304; exec "$0" "$@"`, s.program, //nolint:gosec // just built
+	c := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 4194304; exec "$0" "$@"`, s.program,
 		"-test.failfast", "-test.timeout="+s.limit(tests).String(), "-test.run=^("+strings.Join(tests, "|")+")$")
 	c.Dir = s.dir
 	c.Env = append(os.Environ(), variable)

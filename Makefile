@@ -116,7 +116,7 @@ crash: ## kill the program at 1,000 random calls and more, and look for lost or 
 	go test . -run '^TestCrash' -v -timeout 20m -crash.rounds=$(CRASH_ROUNDS)
 
 .PHONY: mutants
-mutants: ## turn each refusal of policy and plan into a permission, and each condition of runner, agent and sanitize off: a test must fail; writes docs/proof/mutants.md
+mutants: ## turn each refusal of policy and plan into a permission, and each condition of runner, its labels, agent and sanitize off: a test must fail; writes docs/proof/mutants.md
 	mkdir -p bin
 	go -C internal/e2e run ./cmd/mutants -root ../.. -out docs/proof/mutants.md -hints ../../bin/mutants.json
 

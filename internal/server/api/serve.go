@@ -60,7 +60,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		_ = l.Close() // one of them may have failed already
 	}
 	for range running {
-		_ = <-ended // a closed listener
+		s.log.Debug("a listener was closed", "error", <-ended)
 	}
 	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()

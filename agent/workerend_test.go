@@ -122,14 +122,14 @@ func TestEnds(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				h, log := newHarness("a"), new(bytes.Buffer)
-				var r running
+				started := make(chan *agent.Worker, 1)
 				if tt.fault != nil {
 					h.fault = func(path string) int { return tt.fault(h, path) }
 				}
 				var once sync.Once
 				h.hold = func(_ context.Context, path string) error {
 					if path == "/queue/complete" && tt.hold != nil {
-						once.Do(func() { tt.hold(h, r.Worker) })
+						once.Do(func() { tt.hold(h, <-started) })
 					}
 					return nil
 				}
@@ -137,7 +137,8 @@ func TestEnds(t *testing.T) {
 					_ = wait.For(ctx, tt.takes)
 					return protocol.DecisionMessage{Decision: protocol.Skip}, nil
 				}
-				r = run(t, h, agent.WorkerOptions{Decide: decide, Concurrency: 2, Log: slog.New(slog.NewTextHandler(log, nil))}, agent.ClientOptions{})
+				r := run(t, h, agent.WorkerOptions{Decide: decide, Concurrency: 2, Log: slog.New(slog.NewTextHandler(log, nil))}, agent.ClientOptions{})
+				started <- r.Worker
 				pass(20 * time.Second)
 				if n := h.count("/queue/complete"); n != tt.sent || !strings.Contains(log.String(), tt.want) {
 					t.Errorf("the decision was sent %d times, want %d, and this in the log: %s; got:\n%s", n, tt.sent, tt.want, log)

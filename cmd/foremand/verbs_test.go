@@ -153,13 +153,19 @@ func stormCommand(ts *testscript.TestScript, neg bool, args []string) {
 	text, count := eventFile(ts, args[0]), number(ts, args[1])
 	failed := make(chan error, count)
 	var sent sync.WaitGroup
+	// Not more are on their way at a time, because a slow machine refuses some for their number.
+	free := make(chan struct{}, 16)
 	for n := range count {
 		if n%(count/4+1) == count/4 {
 			ts.Check(p.cmd.Process.Signal(syscall.SIGHUP))
 		}
 		// A task of its own: the issue differs.
 		body := strings.ReplaceAll(text, `"number": 1,`, fmt.Sprintf(`"number": %d,`, n+1000))
-		sent.Go(func() { failed <- deliver(ts.Getenv("URL"), body) })
+		free <- struct{}{}
+		sent.Go(func() {
+			failed <- deliver(ts.Getenv("URL"), body)
+			<-free
+		})
 		time.Sleep(10 * time.Millisecond)
 	}
 	sent.Wait()

@@ -41,24 +41,18 @@ func TestSocketOfSystemd(t *testing.T) {
 	url := "http://" + l.Addr().String()
 	begin := func() *exec.Cmd { return serveOn(t, dir, socket) }
 	server := begin()
-	const count = 40
-	failed := make(chan error, count+1)
-	var sent sync.WaitGroup
-	for n := range count {
+	var during sync.WaitGroup
+	var failed error
+	err = storm(40, func(int) error { return deliver(url, event) }, func(n int) {
 		if n == 20 {
 			end(t, server)
-			sent.Go(func() { failed <- deliver(url, event) }) // while no server runs
+			during.Go(func() { failed = deliver(url, event) }) // while no server runs
 			server = begin()
 		}
-		sent.Go(func() { failed <- deliver(url, event) })
-		time.Sleep(10 * time.Millisecond)
-	}
-	sent.Wait()
-	close(failed)
-	for err := range failed {
-		if err != nil {
-			t.Error(err)
-		}
+	})
+	during.Wait()
+	if err := errors.Join(err, failed); err != nil {
+		t.Error(err)
 	}
 	end(t, server)
 }

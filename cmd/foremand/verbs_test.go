@@ -18,7 +18,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -151,30 +150,36 @@ func stormCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: storm FILE COUNT, while foremand runs")
 	}
 	text, count := eventFile(ts, args[0]), number(ts, args[1])
-	failed := make(chan error, count)
-	var sent sync.WaitGroup
-	// Not more are on their way at a time, because a slow machine refuses some for their number.
-	free := make(chan struct{}, 16)
-	for n := range count {
+	err := storm(count, func(n int) error {
+		// A task of its own: the issue differs.
+		return deliver(ts.Getenv("URL"), strings.ReplaceAll(text, `"number": 1,`, fmt.Sprintf(`"number": %d,`, n+1000)))
+	}, func(n int) {
 		if n%(count/4+1) == count/4 {
 			ts.Check(p.cmd.Process.Signal(syscall.SIGHUP))
 		}
-		// A task of its own: the issue differs.
-		body := strings.ReplaceAll(text, `"number": 1,`, fmt.Sprintf(`"number": %d,`, n+1000))
+	})
+	if err != nil {
+		ts.Fatalf("%v\n%s", err, ts.ReadFile("log"))
+	}
+}
+
+// storm calls send for the numbers below count, at most 16 at a time, because a slow machine refuses
+// more. It calls before in turn, before each of them.
+func storm(count int, send func(n int) error, before func(n int)) error {
+	failed, free := make(chan error, count), make(chan struct{}, 16)
+	for n := range count {
+		before(n)
 		free <- struct{}{}
-		sent.Go(func() {
-			failed <- deliver(ts.Getenv("URL"), body)
+		go func() {
+			failed <- send(n)
 			<-free
-		})
-		time.Sleep(10 * time.Millisecond)
+		}()
 	}
-	sent.Wait()
-	close(failed)
-	for err := range failed {
-		if err != nil {
-			ts.Fatalf("%v\n%s", err, ts.ReadFile("log"))
-		}
+	var errs []error
+	for range count {
+		errs = append(errs, <-failed)
 	}
+	return errors.Join(errs...)
 }
 
 // deliver sends an issue's webhook over a connection of its own.

@@ -85,7 +85,7 @@ type hub struct {
 	forks  []listed
 	// now is the name of o/r, and ancestors are those of o/r, in the list of forks.
 	now, ancestors string
-	nobody         bool // no account has the name
+	nobody         bool // GitHub has no account of this name
 	// partial lets pages of forks report that something was left out.
 	partial bool
 	status  int // of all answers; 0: 200

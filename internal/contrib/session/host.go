@@ -71,8 +71,8 @@ func Tokens(host string) []string {
 	return []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}
 }
 
-// SignIn returns the next step after GitHub refused the token for a host. gh signs nobody in while a
-// variable of the environment has a token.
+// SignIn returns the next step after GitHub refused the token for a host. gh auth login refuses to
+// run if an environment variable has a token.
 func (s Session) SignIn(host string) contract.Next {
 	if _, name := s.Token(host); name != "" {
 		return contract.Instruct(contract.ActionAuthenticate, "GitHub refuses the token in "+name+". Set "+name+" to another one, or unset it and run gh auth login. Then run the command again.")

@@ -27,23 +27,13 @@ func TestSocketOfSystemd(t *testing.T) {
 	write(t, filepath.Join(dir, "config.yaml"), "mode: shadow\nidentity: {github_user: bot}\npolling: {enabled: false}\n"+
 		"server: {webhook_secret: "+hookSecret+", port: 1}\nqueue: {db_path: q.db, max_tasks_per_hour: 0}\nmemory: {db_path: m.db}\n"+
 		"repos: [{owner: Codertocat, name: Hello-World, agents: [{type: issue-triage, config: {url: \"http://127.0.0.1:2\"}}]}]\n")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	socket, err := l.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer socket.Close()
+	socket, url := openSocket(t)
 	event := read(t, "../../testdata/events/issues/opened.payload.json")
-	url := "http://" + l.Addr().String()
 	begin := func() *exec.Cmd { return serveOn(t, dir, socket) }
 	server := begin()
 	var during sync.WaitGroup
 	var failed error
-	err = storm(40, func(int) error { return deliver(url, event) }, func(n int) {
+	err := storm(40, func(int) error { return deliver(url, event) }, func(n int) {
 		if n == 20 {
 			end(t, server)
 			during.Go(func() { failed = deliver(url, event) }) // while no server runs
@@ -57,6 +47,21 @@ func TestSocketOfSystemd(t *testing.T) {
 	end(t, server)
 }
 
+// openSocket returns a listening socket, as systemd passes it on, and its address.
+func openSocket(t *testing.T) (socket *os.File, url string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	if socket, err = l.(*net.TCPListener).File(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { socket.Close() })
+	return socket, "http://" + l.Addr().String()
+}
+
 // TestDescriptors opens more idle connections than the server may have, and then checks that it
 // answers another client, and warns.
 func TestDescriptors(t *testing.T) {
@@ -64,18 +69,8 @@ func TestDescriptors(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "config.yaml"), "mode: shadow\nidentity: {github_user: bot}\npolling: {enabled: false}\n"+
 		"server: {webhook_secret: "+hookSecret+", port: 1}\nqueue: {db_path: q.db}\nmemory: {db_path: m.db}\n")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	socket, err := l.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer socket.Close()
+	socket, url := openSocket(t)
 	server := serveOn(t, dir, socket)
-	url := "http://" + l.Addr().String() + "/healthcheck"
 	idle := make([]http.Client, 200)
 	for i := range idle {
 		via := &http.Transport{}
@@ -83,7 +78,7 @@ func TestDescriptors(t *testing.T) {
 		idle[i] = http.Client{Transport: via, Timeout: 20 * time.Second}
 	}
 	for i := range idle {
-		res, err := idle[i].Get(url)
+		res, err := idle[i].Get(url + "/healthcheck")
 		if err != nil {
 			t.Fatalf("connection %d: %v", i+1, err)
 		}

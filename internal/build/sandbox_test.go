@@ -244,6 +244,19 @@ func TestSandboxLost(t *testing.T) {
 	}
 }
 
+// approves commits the configuration, and checks that a run in containers approves a change.
+func (c *consumer) approves() {
+	c.t.Helper()
+	c.sh("git commit -qam second")
+	_, use := contain(c.t)
+	o := options(c.root, c.worktrees)
+	use(&o)
+	report, err := build.Run(c.t.Context(), o)
+	if err != nil || report.ExitCode() != 0 {
+		c.t.Errorf("%+v %v", report, err)
+	}
+}
+
 // TestSandboxHangs checks that the result of a hanging agent counts in a container, too.
 func TestSandboxHangs(t *testing.T) {
 	t.Parallel()
@@ -255,14 +268,7 @@ builder: {command: [sh, -e, -c, "echo w >>a.txt; printf %s '`+strings.ReplaceAll
 inspector: {command: [sh, -e, -c, "printf %s '`+strings.ReplaceAll(approved, `"`, `\"`)+`' >inspector_result.json"]}
 limits: {attempts: 1}
 `)
-	consumer.sh("git commit -qam second")
-	_, use := contain(t)
-	o := options(consumer.root, consumer.worktrees)
-	use(&o)
-	report, err := build.Run(t.Context(), o)
-	if err != nil || report.ExitCode() != 0 {
-		t.Errorf("%+v %v", report, err)
-	}
+	consumer.approves()
 }
 
 // TestSandboxMessage takes the result from the final message. The command receives paths in the
@@ -300,12 +306,5 @@ inspector:
     - sh
     - "{{message_file}}"
 `)
-	consumer.sh("git commit -qam second")
-	_, use := contain(t)
-	o := options(consumer.root, consumer.worktrees)
-	use(&o)
-	report, err := build.Run(t.Context(), o)
-	if err != nil || report.ExitCode() != 0 {
-		t.Errorf("%+v %v", report, err)
-	}
+	consumer.approves()
 }

@@ -8,8 +8,8 @@ import (
 
 // A Hold delays all requests of one account while GitHub limits the account. When the limit ends,
 // one request is the probe: the others wait for its answer. If GitHub had refused a write, the first
-// write after that is another probe, for which the other writes wait. A Hold is shared by all callers of the
-// account, and safe for concurrent use. The methods of a nil Hold do nothing.
+// write after that is another probe, for which the other writes wait. A Hold is shared by all
+// callers of the account, and safe for concurrent use. The methods of a nil Hold do nothing.
 type Hold struct {
 	account string
 	log     *slog.Logger

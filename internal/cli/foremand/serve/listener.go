@@ -36,14 +36,19 @@ func listen(ctx context.Context, getenv func(string) string, s *serverconfig.Con
 	if !ok {
 		return nil, errors.Join(errors.New("use the socket of systemd: want a stream"), l.Close())
 	}
-	credentials, err := harness.Credentials(s)
-	if err == nil {
-		err = access.CheckBind(bindAddress(l), credentials)
-	}
-	if err != nil {
+	if err := mayListen(s, bindAddress(l)); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return k, nil
+}
+
+// mayListen returns an error unless a server with this configuration may listen on an address.
+func mayListen(s *serverconfig.Config, address string) error {
+	credentials, err := harness.Credentials(s)
+	if err != nil {
+		return err
+	}
+	return access.CheckBind(address, credentials)
 }
 
 // bindAddress returns the address of a listener as host:port. Only programs on this machine reach

@@ -9,7 +9,6 @@ import (
 	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/server/harness"
 )
@@ -61,9 +60,7 @@ func (r *reloader) reload(ctx context.Context) (unchanged []string, err error) {
 	if err := harness.Check(s); err != nil {
 		return nil, err
 	}
-	if credentials, err := harness.Credentials(s); err != nil {
-		return nil, err
-	} else if err := access.CheckBind(r.bind, credentials); err != nil {
+	if err := mayListen(s, r.bind); err != nil {
 		return nil, err
 	}
 	r.next = s

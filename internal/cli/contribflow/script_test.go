@@ -68,8 +68,8 @@ func TestMain(m *testing.M) {
 //
 //	fails CODE PROGRAM ARG…  run a program that must end with the exit code
 //	document NAME            check that standard output is one document of that schema, and
-//	                         write it to NAME.json with $WORK for the folder, TIME for times, and 1 for
-//	                         milliseconds
+//	                         write it to NAME.json with $WORK for the folder, TIME for times, COMMIT for
+//	                         the pushed commit, and 1 for milliseconds
 //	value NAME PATH TEXT     check that a member of the last document NAME is a text, a number,
 //	                         true, false or null; PATH is for example nextAction or checks.0.name
 //	list NAME PATH KEY       print the members of a list of the last document NAME, one per line;
@@ -191,6 +191,8 @@ var runnable = regexp.MustCompile(`^(contribflow|gh|git) `)
 
 var duration = regexp.MustCompile(`"durationMs": \d+`)
 
+var commit = regexp.MustCompile(`"commit": "[0-9a-f]{40}"`)
+
 var moment = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`)
 
 func document(ts *testscript.TestScript, neg bool, args []string) {
@@ -221,6 +223,7 @@ func document(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	text := strings.ReplaceAll(string(out), ts.Getenv("WORK"), "$WORK")
 	text = moment.ReplaceAllString(text, `"TIME"`)
+	text = commit.ReplaceAllString(text, `"commit": "COMMIT"`)
 	text = duration.ReplaceAllString(text, `"durationMs": 1`)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".json"), []byte(text), 0o600))
 }

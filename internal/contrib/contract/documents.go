@@ -441,6 +441,7 @@ type PullRequest struct {
 	Accepted    []string  `json:"accepted"`            // checks that a person accepted
 	Inspector   string    `json:"inspector,omitempty"` // SHA-256 of the Inspector's result
 	Digest      string    `json:"digest"`              // of everything that --yes publishes; an approval in CI names it
+	Commit      string    `json:"commit,omitempty"`    // the newest one that --yes pushed or tried to push
 	Steps       []Step    `json:"steps"`
 	Warnings    []string  `json:"warnings,omitempty"` // of the patch, and reads that failed
 	FailedStep  string    `json:"failedStep,omitempty"`

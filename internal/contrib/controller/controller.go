@@ -203,7 +203,6 @@ func Paths(slug string) Files {
 		PullRequest:    Folder + "/artifacts/pr-" + slug + ".json",
 		Inspector:      Folder + "/artifacts/inspector-" + slug + ".json",
 		Builder:        Folder + "/artifacts/builder-" + slug + ".json",
-		Publish:        Folder + "/publish/" + slug + ".git",
 		Body:           Folder + "/artifacts/pr-" + slug + ".md",
 		CheckoutLog:    Folder + "/logs/checkout-" + slug + ".log",
 		ValidationLog:  Folder + "/logs/validate-" + slug + ".log",
@@ -215,7 +214,6 @@ func Paths(slug string) Files {
 type Files struct {
 	Score, Plan, Workspace, WorkspaceState, Patch, Diff, Validation, PullRequest, Body string
 	Inspector, Builder                                                                 string // their results
-	Publish                                                                            string // a repository to push from
 	CheckoutLog, ValidationLog, PRLog                                                  string
 }
 

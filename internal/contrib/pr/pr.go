@@ -213,6 +213,9 @@ func (c *contribution) document(r request, v verdict) contract.PullRequest {
 		Base:   r.Base, ForkOwner: r.Fork.Owner, ForkName: r.Fork.Name, PatchDigest: c.review.digest, Accepted: c.review.accepted, Inspector: r.inspector,
 		CreatedAt: contract.Time(c.session.Now()),
 	}
+	if c.record != nil {
+		out.Commit = c.record.Commit
+	}
 	if c.review.patch != nil {
 		out.Warnings = slices.Clone(c.review.patch.Warnings)
 	}

@@ -39,7 +39,11 @@ func (c *contribution) publish(ctx context.Context) (contract.PullRequest, error
 		return out, nil
 	}
 	done, err := publish.Run(ctx, c.session, publish.Job{
-		Request: r.Request, Clone: c.workspace.Clone, BaseSHA: c.workspace.Record.BaseSHA, Digest: c.review.digest, Body: r.body, Repository: c.session.Controller.Abs(c.files.Publish),
+		Request: r.Request, Clone: c.workspace.Clone, BaseSHA: c.workspace.Record.BaseSHA, Digest: c.review.digest, Body: r.body, Made: c.record.Commit,
+		Record: func(commit string) error {
+			c.record.Commit = commit
+			return c.session.Controller.WriteSealed(c.files.PullRequest, *c.record)
+		},
 		CheckBase: func(ctx context.Context, token string) error {
 			return c.workspace.CheckBase(ctx, c.session, token)
 		},

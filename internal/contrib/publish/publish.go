@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -23,11 +22,13 @@ import (
 // A Job is a request with the location of its change.
 type Job struct {
 	Request
-	Clone      snapshot.Clone
-	BaseSHA    string // of the commit that the workspace was made from
-	Digest     string // of the reviewed patch; no other is published
-	Body       string // the content of BodyFile
-	Repository string // folder of the repository to commit in and push from; Run makes it
+	Clone   snapshot.Clone
+	BaseSHA string // of the commit that the workspace was made from
+	Digest  string // of the reviewed patch; no other is published
+	Body    string // the content of BodyFile
+	Made    string // the commit that an earlier attempt recorded; empty: none
+	// Record stores the commit that is pushed next.
+	Record func(commit string) error
 	// CheckBase asks the server whether BaseSHA is on the base branch. It uses the token.
 	CheckBase func(ctx context.Context, token string) error
 }
@@ -45,9 +46,7 @@ type Result struct {
 // A publisher runs the planned commands.
 type publisher struct {
 	session    session.Session
-	request    Request
-	body       string
-	files      string // temporary folder with the files to publish
+	job        Job
 	login      string // of gh's account
 	gh         gh.CLI
 	snapshot   *snapshot.Snapshot
@@ -72,7 +71,7 @@ func Run(ctx context.Context, s session.Session, job Job) (Result, error) {
 
 // prepare makes the repository that is committed to and pushed from.
 func prepare(ctx context.Context, s session.Session, job Job) (*publisher, error) {
-	p := &publisher{session: s, request: job.Request, body: job.Body, gh: gh.CLI{Dir: s.Controller.Root, Environ: s.Environ, Host: session.HostOf(job.Server)}}
+	p := &publisher{session: s, job: job, gh: gh.CLI{Dir: s.Controller.Root, Environ: s.Environ, Host: session.HostOf(job.Server)}}
 	if _, err := exec.LookPath("gh"); err != nil {
 		return nil, gh.Problem(gh.ErrMissing)
 	}
@@ -89,22 +88,16 @@ func prepare(ctx context.Context, s session.Session, job Job) (*publisher, error
 	}
 	remote := git.Remote{Server: job.Server, Token: token, Environ: s.Environ, Rewrites: true}
 	p.secrets = remote.Secrets()
-	if p.files, err = os.MkdirTemp("", "contribflow-publish-"); err != nil {
-		return nil, fmt.Errorf("make a folder for the files: %w", err)
-	}
-	p.repository = &repository{
-		git: git.Repo{Dir: p.files, Environ: s.Environ, Vars: by.vars()}, remote: remote, dir: job.Repository, branch: job.Branch, fork: job.address(),
-		author: by, title: job.Title, signed: job.SignOff,
-	}
 	if p.snapshot, err = snapshot.Take(ctx, job.Clone, job.BaseSHA); err != nil {
-		p.close()
 		return nil, err
 	}
 	if err = p.judged(ctx, job.Digest); err == nil {
-		err = p.repository.open(ctx, p.snapshot, job.Clone.Dir)
+		if p.repository, err = newRepository(ctx, p.snapshot, job.Request, by, remote); err != nil {
+			err = fmt.Errorf("make the repository to publish from: %w", err)
+		}
 	}
 	if err != nil {
-		p.close()
+		p.snapshot.Close()
 		return nil, err
 	}
 	return p, nil
@@ -120,10 +113,8 @@ func (p *publisher) judged(ctx context.Context, digest string) error {
 }
 
 func (p *publisher) close() {
-	if p.snapshot != nil {
-		p.snapshot.Close()
-	}
-	_ = os.RemoveAll(p.files) // a failure leaves temporary files
+	p.repository.close()
+	p.snapshot.Close()
 }
 
 // An author is the author of the commit.
@@ -168,7 +159,7 @@ func (p *publisher) token(ctx context.Context) (string, error) {
 
 // run runs the commands in their order.
 func (p *publisher) run(ctx context.Context) error {
-	commands := p.request.Commands()
+	commands := p.job.Commands()
 	for i, c := range commands {
 		p.session.Report(session.Progress{What: c.String(), Done: i, Total: len(commands)})
 		found, err := p.done(ctx, c.step)
@@ -208,9 +199,12 @@ func (p *publisher) remedy(err error) contract.Next {
 	case gh.Refused(err):
 		return p.session.SignIn(p.gh.Host)
 	case strings.Contains(err.Error(), "Draft pull requests are not supported"): // in private repositories of some plans
-		r := p.request
+		r := p.job
 		return contract.Next{Action: contract.ActionInspectFailure, Kind: contract.KindURL,
 			Command: fmt.Sprintf("%s/%s/%s/compare/%s...%s:%s?expand=1", r.Server, r.Issue.Owner, r.Issue.Repo, r.Base, r.Fork.Owner, r.Branch)}
+	case strings.Contains(err.Error(), "(fetch first)"), strings.Contains(err.Error(), "(non-fast-forward)"):
+		r := p.job
+		return contract.Instruct(contract.ActionInspectFailure, fmt.Sprintf("The branch %s of %s has commits that contribflow did not push for this contribution. Look at them, and delete the branch there. Then run: %s", r.Branch, r.Fork, state.CommandDryRun))
 	case strings.Contains(err.Error(), "GH007"):
 		return contract.Instruct(contract.ActionFixError, "Set user.email of git to your noreply address, which https://github.com/settings/emails shows. Then run: "+state.CommandDryRun)
 	case strings.Contains(err.Error(), "to create or update workflow"): // a push to an outdated fork may contain such a file, too
@@ -246,7 +240,7 @@ func (p *publisher) done(ctx context.Context, s step) (finding, error) {
 		}
 		return finding{}, p.mayFork(ctx)
 	case stepCommit:
-		tree, err := p.repository.tree(ctx)
+		tree, err := p.repository.line(ctx, "rev-parse", "--verify", "HEAD^{tree}")
 		if err != nil {
 			return finding{}, err
 		}
@@ -254,7 +248,7 @@ func (p *publisher) done(ctx context.Context, s step) (finding, error) {
 			return finding{reason: "The change is committed."}, nil
 		}
 	case stepPush:
-		public, err := p.repository.remoteHead(ctx)
+		public, err := p.repository.public(ctx)
 		if err != nil {
 			return finding{}, err
 		}
@@ -279,17 +273,17 @@ func (p *publisher) done(ctx context.Context, s step) (finding, error) {
 // fork reports whether the fork exists. If a repository of this name is not a fork of the target,
 // fork returns an error, so that nothing is pushed there.
 func (p *publisher) fork(ctx context.Context) (bool, error) {
-	f := p.request.Fork
-	found, taken, err := get(ctx, p.gh, p.request.Issue, f)
+	f := p.job.Fork
+	found, taken, err := get(ctx, p.gh, p.job.Issue, f)
 	switch {
 	case err != nil:
 		return false, err
 	case taken:
-		forks, err := list(ctx, p.gh, p.request.Issue, f.Owner) // also the forks of other forks
+		forks, err := list(ctx, p.gh, p.job.Issue, f.Owner) // also the forks of other forks
 		if err != nil || slices.ContainsFunc(forks, func(name string) bool { return strings.EqualFold(name, f.Name) }) {
 			return err == nil, err
 		}
-		return false, fmt.Errorf("%s is not a fork of %s/%s: run the dry run again", f, p.request.Issue.Owner, p.request.Issue.Repo)
+		return false, fmt.Errorf("%s is not a fork of %s/%s: run the dry run again", f, p.job.Issue.Owner, p.job.Issue.Repo)
 	case found.Name == "":
 		return false, nil
 	case !strings.EqualFold(found.Name, f.Name):
@@ -300,14 +294,14 @@ func (p *publisher) fork(ctx context.Context) (bool, error) {
 
 // mayFork returns an error if "gh repo fork" would not create the planned fork.
 func (p *publisher) mayFork(ctx context.Context) error {
-	f := p.request.Fork
-	if !f.New && !strings.EqualFold(f.Name, p.request.Issue.Repo) {
+	f := p.job.Fork
+	if !f.New && !strings.EqualFold(f.Name, p.job.Issue.Repo) {
 		return fmt.Errorf("the fork %s does not exist any more: run the dry run again", f)
 	}
 	if !strings.EqualFold(p.login, f.Owner) {
 		return fmt.Errorf("gh is signed in as %s, which cannot create a fork for %s: create this fork first", text.Quote(p.login), f.Owner)
 	}
-	others, err := list(ctx, p.gh, p.request.Issue, f.Owner)
+	others, err := list(ctx, p.gh, p.job.Issue, f.Owner)
 	if err != nil && f.New { // gh would give an existing fork the new name
 		return err
 	}
@@ -319,7 +313,7 @@ func (p *publisher) mayFork(ctx context.Context) error {
 
 // find returns the URL of the branch's open pull request; empty if there is none.
 func (p *publisher) find(ctx context.Context) (string, error) {
-	out, err := p.gh.Run(ctx, "api", fmt.Sprintf("repos/%s/%s/pulls?state=open&head=%s:%s", p.request.Issue.Owner, p.request.Issue.Repo, p.request.Fork.Owner, p.request.Branch),
+	out, err := p.gh.Run(ctx, "api", fmt.Sprintf("repos/%s/%s/pulls?state=open&head=%s:%s", p.job.Issue.Owner, p.job.Issue.Repo, p.job.Fork.Owner, p.job.Branch),
 		"--jq", ".[0].html_url // \"\"")
 	return strings.TrimSpace(out), err
 }
@@ -327,10 +321,8 @@ func (p *publisher) find(ctx context.Context) (string, error) {
 // execute runs one command. If the command opens a pull request, execute returns its URL.
 func (p *publisher) execute(ctx context.Context, c Command) (url string, err error) {
 	var out string
-	if c.step == stepCreate { // the file may have changed since the dry run
-		if err := p.session.Controller.WriteFile(p.request.BodyFile, []byte(p.body)); err != nil {
-			return "", err
-		}
+	if err := p.before(ctx, c.step); err != nil {
+		return "", err
 	}
 	switch {
 	case c.step == stepCreate:
@@ -356,13 +348,13 @@ func (p *publisher) execute(ctx context.Context, c Command) (url string, err err
 	switch c.step {
 	case stepLogin:
 		p.login = strings.TrimSpace(out)
-		if p.session.Config.ForkOwner == nil && !strings.EqualFold(p.login, p.request.Fork.Owner) {
-			return "", fmt.Errorf("gh is signed in as %s; the dry run was made for %s", text.Quote(p.login), p.request.Fork.Owner)
+		if p.session.Config.ForkOwner == nil && !strings.EqualFold(p.login, p.job.Fork.Owner) {
+			return "", fmt.Errorf("gh is signed in as %s; the dry run was made for %s", text.Quote(p.login), p.job.Fork.Owner)
 		}
 	case stepFork:
 		return "", p.awaitFork(ctx)
 	case stepAdd:
-		tree, err := p.repository.staged(ctx)
+		tree, err := p.repository.line(ctx, "write-tree")
 		if err == nil && tree != p.snapshot.Tree {
 			err = errors.New("the files changed since the review gate judged them")
 		}
@@ -372,6 +364,26 @@ func (p *publisher) execute(ctx context.Context, c Command) (url string, err err
 	case stepAuth, stepSwitch, stepCommit, stepRemote, stepPush:
 	}
 	return "", nil
+}
+
+// before prepares a command.
+func (p *publisher) before(ctx context.Context, s step) error {
+	switch s {
+	case stepSwitch:
+		if p.job.Made != "" {
+			return p.repository.resume(ctx, p.job.Made)
+		}
+	case stepPush: // the next attempt recognizes the commit, even if this one is killed
+		head, err := p.repository.line(ctx, "rev-parse", "HEAD")
+		if err != nil {
+			return err
+		}
+		return p.job.Record(head)
+	case stepCreate: // the file may have changed since the dry run
+		return p.session.Controller.WriteFile(p.job.BodyFile, []byte(p.job.Body))
+	case stepAuth, stepLogin, stepFork, stepAdd, stepCommit, stepRemote:
+	}
+	return nil
 }
 
 // create opens the pull request. For some seconds after a push, GitHub may not know the branch yet.
@@ -406,14 +418,14 @@ func (p *publisher) awaitFork(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("GitHub has not created the fork %s yet; run the dry run again in a minute", p.request.Fork)
+	return fmt.Errorf("GitHub has not created the fork %s yet; run the dry run again in a minute", p.job.Fork)
 }
 
 // opened returns the URL of the pull request from gh's output.
 func (p *publisher) opened(out string) (string, error) {
 	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, p.request.Server+"/") && strings.Contains(line, "/pull/") {
+		if strings.HasPrefix(line, p.job.Server+"/") && strings.Contains(line, "/pull/") {
 			return line, nil
 		}
 	}

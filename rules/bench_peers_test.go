@@ -110,7 +110,7 @@ func TestPeersAgree(t *testing.T) {
 		full.Body += fmt.Sprintf("error E%d\n### version\tv%[1]d.0\nsegFault%[1]d\n", i)
 	}
 	matched := 0
-	for i, x := range []triage.Issue{{}, benchFacts(1500).Issue, form(1500), odd, full, form(64 << 10)} {
+	for i, x := range []triage.Issue{{}, benchFacts(repeated(1500)).Issue, form(1500), odd, full, form(64 << 10)} {
 		r, err := set.Decide(opened(x))
 		if err != nil {
 			t.Fatal(err)

@@ -2,6 +2,8 @@ package rules_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,8 +27,18 @@ var shapes = []string{
 	"issue.title contains \"crash%[1]d\" and issue.author not in [\"bot%[1]d\"]",
 }
 
+// withAlternation returns the shapes with an alternation of words on the body in place of the length
+// of the body.
+func withAlternation() []string {
+	list := slices.Clone(shapes)
+	list[6] = "issue.body matches `\\b(oomkill%[1]d|kaputt|nullpointer%[1]d)\\b`"
+	return list
+}
+
 // ruleFile returns n rules of the ten shapes.
-func ruleFile(n int) []byte {
+func ruleFile(n int) []byte { return ruleFileOf(n, shapes) }
+
+func ruleFileOf(n int, shapes []string) []byte {
 	var b strings.Builder
 	b.WriteString("version: 1\nrules:\n")
 	for i := range n {
@@ -35,8 +47,27 @@ func ruleFile(n int) []byte {
 	return []byte(b.String())
 }
 
-func benchFacts(size int) facts.Facts {
-	text := strings.Repeat("The service does not start after the upgrade, see the log below.\n", 1+size/65)[:size]
+// repeated returns the same sentence over and over.
+func repeated(size int) string {
+	return strings.Repeat("The service does not start after the upgrade, see the log below.\n", 1+size/65)[:size]
+}
+
+// prose returns sentences of many different words, as in a long report. They are the same in every
+// run.
+func prose(size int) string {
+	random := rand.New(rand.NewPCG(1, 2))
+	syllables := strings.Fields("a be con de er ex fi ga hy in jo ka le mo nu o per qui re se ti un ver wi xy za ble cker ding est fer gram hen ion ject kle ler ment ness ough pler quest rance ster tion ture upt vice wark ize")
+	var b strings.Builder
+	for words := 1; b.Len() < size; words++ {
+		for range 2 + random.IntN(2) {
+			b.WriteString(syllables[random.IntN(len(syllables))])
+		}
+		b.WriteString([]string{" ", ".\n"}[words%12/11])
+	}
+	return b.String()[:size]
+}
+
+func benchFacts(text string) facts.Facts {
 	return opened(triage.Issue{
 		Number: 77, Title: "It does not start after the upgrade", Body: text, Author: "octocat",
 		Association: "NONE", Labels: []string{"kind/bug", "area/net", "needs-info"}, Comments: 2,
@@ -101,18 +132,26 @@ func BenchmarkFirstDecision(b *testing.B) {
 	}
 }
 
+// BenchmarkDecide measures one decision. The bounds are for prose with alternations: 0.3 ms for 100
+// rules and 3 ms for 1,000 rules on a body of 1.5 KB, and 4 ms and 35 ms on a body of 64 KB.
 func BenchmarkDecide(b *testing.B) {
-	for _, size := range []int{1500, 64 << 10} {
-		for _, n := range []int{10, 100, 1000} {
-			set, facts := mustCompile(b, string(ruleFile(n))), benchFacts(size)
-			b.Run(fmt.Sprintf("body=%d/rules=%d", size, n), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := set.Decide(facts); err != nil {
-						b.Fatal(err)
+	for _, kind := range []struct {
+		name   string
+		body   func(int) string
+		shapes []string
+	}{{"repeated", repeated, shapes}, {"prose", prose, shapes}, {"alternations", prose, withAlternation()}} {
+		for _, size := range []int{1500, 64 << 10} {
+			for _, n := range []int{10, 100, 1000} {
+				set, facts := mustCompile(b, string(ruleFileOf(n, kind.shapes))), benchFacts(kind.body(size))
+				b.Run(fmt.Sprintf("%s/body=%d/rules=%d", kind.name, size, n), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						if _, err := set.Decide(facts); err != nil {
+							b.Fatal(err)
+						}
 					}
-				}
-			})
+				})
+			}
 		}
 	}
 }
@@ -121,7 +160,7 @@ func BenchmarkDecide(b *testing.B) {
 func BenchmarkExplain(b *testing.B) {
 	for _, size := range []int{1500, 64 << 10} {
 		for _, n := range []int{10, 100} {
-			set, facts := mustCompile(b, string(ruleFile(n))), benchFacts(size)
+			set, facts := mustCompile(b, string(ruleFile(n))), benchFacts(repeated(size))
 			b.Run(fmt.Sprintf("body=%d/rules=%d", size, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {

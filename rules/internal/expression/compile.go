@@ -83,7 +83,7 @@ func (c *Compiler) check(src string, w Type) (*code, error) {
 	if msg := w.check(tree.Node); msg != "" {
 		return nil, &Error{line: 1, col: 1, msg: msg}
 	}
-	x := &code{builder: c.builder, want: w, on: c.on, reads: g.reads, tree: tree}
+	x := &code{builder: c.builder, on: c.on, reads: g.reads, tree: tree}
 	if w == Bool {
 		x.labels.collect(tree.Node)
 	}

@@ -7,9 +7,8 @@
 //     the state of the evaluation to the functions of rules (guard.go). Names of the symbol table
 //     are resolved (resolve.go). Types are checked. A linter rejects comparisons that are never
 //     true (lint.go). Loops and new text are charged to the meter (charge.go).
-//   - [Evaluation.Eval] evaluates the expression for one event. It uses the fast path if the first
-//     comparisons decide the value (fastpath.go). Otherwise it builds and runs a program
-//     (program.go).
+//   - [Evaluation.Eval] runs the program of the expression for one event. The first evaluation builds
+//     it (program.go).
 //   - [Explainer.Explain] evaluates each part of the expression (explain.go).
 //     [Expression.References], [Expression.ResultReferences] and [Expression.LabelDependencies]
 //     describe the names in its text.

@@ -33,12 +33,6 @@ func (v *Evaluation) SetLabels(labels []string) {
 
 // Eval evaluates an expression. The error is, or wraps, a [*PlacedError].
 func (v *Evaluation) Eval(x *Expression) (any, error) {
-	if fast := x.code.fastPath(); fast != nil {
-		v.env.Run.reset()
-		if value, sure := fast(v.env); sure {
-			return value, nil
-		}
-	}
 	program, err := x.code.compiled()
 	if err != nil {
 		return nil, x.fail(asExprError(err))

@@ -192,24 +192,11 @@ func (e *Explainer) text(src string) Part {
 	return w
 }
 
-// evaluate returns the value of an expression. It builds no program for a field, or where the fast
-// path is sure.
+// evaluate returns the value of an expression.
 func (e *Explainer) evaluate(src string) (any, error) {
 	x, err := e.compiler.check(src, Any)
 	if err != nil {
 		return nil, err
-	}
-	if x.tree != nil {
-		n := x.tree.Node
-		if index, _ := fieldIndex(n); index != nil && (e.evaluation.env.Run.pull.known || !readsPull(n)) {
-			return reflect.ValueOf(e.evaluation.env).Elem().FieldByIndex(index).Interface(), nil
-		}
-		if fast := newFastPath(n); fast != nil && n.Type().Kind() == reflect.Bool {
-			e.evaluation.env.Run.reset()
-			if value, sure := fast(e.evaluation.env); sure {
-				return value, nil
-			}
-		}
 	}
 	program, err := x.compiled()
 	if err != nil {

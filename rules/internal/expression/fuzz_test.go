@@ -11,7 +11,7 @@ import (
 )
 
 // FuzzExpression checks that no expression makes the compiler or the virtual machine panic or
-// exceed its limits.
+// exceed its limits, and that check finds all mistakes of an expression.
 func FuzzExpression(f *testing.F) {
 	for _, h := range hostile {
 		if len(h.src) < 2*MaxLength {
@@ -27,10 +27,14 @@ func FuzzExpression(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src, body string) {
 		for _, w := range []Type{Bool, Text, Texts, Int, Any} {
 			c := NewCompiler(names)
-			program, err := c.compile(src, w)
+			x, err := c.check(src, w)
 			if err != nil {
 				checkExprError(t, src, err)
 				continue
+			}
+			program, err := x.compiled()
+			if err != nil {
+				t.Fatalf("%q: a mistake that is found late: %v", src, err)
 			}
 			v := NewEvaluation(facts.Facts{Issue: triage.Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})
 			if _, err := eval(&v.machine, program, v.env); err != nil {

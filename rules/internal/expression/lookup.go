@@ -180,11 +180,6 @@ func reviewers(args ...any) (any, error) {
 	return list, nil
 }
 
-// readsPull reports whether a patched tree reads fields of pr that may need a look-up.
-func readsPull(n ast.Node) bool {
-	return syntax.Calls(n, "__pull") || slices.ContainsFunc(syntax.Children(n), func(c *ast.Node) bool { return *c != nil && readsPull(*c) })
-}
-
 // labelAge implements label_age(name). If the label was added before the known part of the
 // timeline, its age counts from the start of that part.
 func labelAge(args ...any) (any, error) {

@@ -23,39 +23,24 @@ type builder struct {
 	config *conf.Config
 }
 
-// A code is a valid expression. Its fast path is built at the first evaluation. Its program is
-// built when the fast path is not sure, because a run of the action evaluates the rules of one
-// event once. It is safe for concurrent use.
+// A code is a valid expression. Its program is built at the first evaluation, because most rules are
+// for other events. It is safe for concurrent use.
 type code struct {
 	builder *builder
-	want    Type
 	labels  labelReads      // the labels that a condition depends on
 	on      []string        // the events in the rule's "on"; nil: it has no "on"
 	reads   map[string]bool // which of memory, author and contrib it reads
 
-	first   sync.Once
-	fast    fastPath
-	second  sync.Once
+	once    sync.Once
 	tree    *parser.Tree // nil once the program is built
 	program *vm.Program
 	err     error
 }
 
-// fastPath returns the fast path of the expression; nil if there is none.
-func (c *code) fastPath() fastPath {
-	c.first.Do(func() {
-		if c.want == Bool {
-			c.fast = newFastPath(c.tree.Node)
-		}
-	})
-	return c.fast
-}
-
 // compiled returns the program. The error is an [*Error]. Only an expression that is not [settled]
 // can have one; Compile compiles such an expression at once.
 func (c *code) compiled() (*vm.Program, error) {
-	c.fastPath() // the fast path needs the tree, which build changes
-	c.second.Do(func() {
+	c.once.Do(func() {
 		c.program, c.err = c.builder.build(c.tree)
 		c.tree = nil
 	})

@@ -20,9 +20,8 @@ const (
 
 // An answer is the result of matching a pattern against a text.
 type answer struct {
-	text           string
-	known, matched bool
-	charged        bool // false when only the fast path matched it
+	text    string
+	matched bool
 }
 
 // NewMatcher returns a matcher that will index these texts.
@@ -70,8 +69,8 @@ func (m *Matcher) Length(s string) int {
 // the length of a text, not on its words. Matching again against the same text, as in a loop,
 // charges steps only.
 func (m *Matcher) Match(p *Pattern, s string, meter *cost.Meter) (bool, error) {
-	a := m.answers[p]
-	if a.charged && len(a.text) == len(s) {
+	a, found := m.answers[p]
+	if found && len(a.text) == len(s) {
 		if err := meter.Steps.Charge(1 + len(s)/cost.BytesPerStep); err != nil {
 			return false, err
 		}
@@ -82,35 +81,9 @@ func (m *Matcher) Match(p *Pattern, s string, meter *cost.Meter) (bool, error) {
 	if err := meter.Patterns.Charge(m.Length(s) * p.Cost); err != nil {
 		return false, err
 	}
-	return m.answer(p, s, true), nil
-}
-
-// TryMatch is Match for the fast path. sure is false when the match would exceed the budget.
-func (m *Matcher) TryMatch(p *Pattern, s string, meter *cost.Meter) (matched, sure bool) {
-	if meter.Patterns.Charge(m.Length(s)*p.Cost) != nil {
-		return false, false
-	}
-	if t := m.entry(s); t != nil {
-		if matched, sure = t.filter(p); sure {
-			return matched, true
-		}
-	}
-	return m.answer(p, s, false), true
-}
-
-// answer reports whether p matches s, and keeps the result.
-func (m *Matcher) answer(p *Pattern, s string, charged bool) bool {
-	a := m.answers[p]
-	switch {
-	case a.text != s || !a.known:
-		a = answer{text: s, known: true, matched: m.run(p, s), charged: charged}
-	case charged && !a.charged:
-		a.charged = true
-	default:
-		return a.matched
-	}
-	m.answers[p] = a
-	return a.matched
+	matched := m.run(p, s)
+	m.answers[p] = answer{s, matched}
+	return matched, nil
 }
 
 // run reports whether p matches s. The prefilter decides most cases without the engine.

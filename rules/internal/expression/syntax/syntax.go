@@ -102,42 +102,6 @@ func Calls(n ast.Node, function string) bool {
 	return ok && callee.Value == function
 }
 
-// CompareTexts returns the comparison of an operator; nil if it does not compare texts.
-func CompareTexts(operator string) func(a, b string) bool {
-	switch operator {
-	case "==":
-		return func(a, b string) bool { return a == b }
-	case "!=":
-		return func(a, b string) bool { return a != b }
-	case "contains":
-		return strings.Contains
-	case "startsWith":
-		return strings.HasPrefix
-	case "endsWith":
-		return strings.HasSuffix
-	}
-	return nil
-}
-
-// CompareNumbers returns the comparison of an operator; nil if it does not compare numbers.
-func CompareNumbers(operator string) func(a, b int) bool {
-	switch operator {
-	case "==":
-		return func(a, b int) bool { return a == b }
-	case "!=":
-		return func(a, b int) bool { return a != b }
-	case "<":
-		return func(a, b int) bool { return a < b }
-	case "<=":
-		return func(a, b int) bool { return a <= b }
-	case ">":
-		return func(a, b int) bool { return a > b }
-	case ">=":
-		return func(a, b int) bool { return a >= b }
-	}
-	return nil
-}
-
 // LabelsAbsent returns labels that an issue cannot have if a condition, as its author wrote it, is
 // true: the literal names in "not label(name)" and "not any_label(name, ...)", as long as "and" joins
 // these to the rest.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp/syntax"
 	"slices"
-	"unicode"
 
 	"github.com/org/foreman-action/rules/internal/cost"
 )
@@ -161,15 +160,6 @@ func borders(re *syntax.Regexp) (longest, depth int) {
 		}
 	}
 	return fail[len(w)], depth
-}
-
-// folded returns the smallest character that equals r when case is ignored.
-func folded(r rune) rune {
-	least := r
-	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-		least = min(least, f)
-	}
-	return least
 }
 
 // lengths returns the smallest and the largest length of a match of re, in characters. ok is false

@@ -1,22 +1,16 @@
 package match
 
 import (
+	"unicode"
 	"unicode/utf8"
 )
 
-// A folding is a text without case, as for (?i): each character is replaced by the smallest
-// character that equals it when case is ignored.
-type folding struct {
-	folded string // a byte that is not UTF-8 becomes 0xFF, which occurs in no character
-	// foreign is true when a character outside of ASCII became an ASCII letter, as ſ becomes S.
-	// Only the ASCII letter is a word character.
-	foreign bool
-}
-
-// fold returns the folding of s. It is never longer than s.
-func fold(s string) folding {
+// fold returns s without case, as for (?i): each character is replaced by the smallest character that
+// equals it when case is ignored. A byte that is not UTF-8 becomes 0xFF, which occurs in no character.
+// The result is never longer than s.
+func fold(s string) string {
 	var memo foldMemo
-	out, foreign := make([]byte, 0, len(s)), false
+	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
@@ -28,17 +22,14 @@ func fold(s string) folding {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
 		if r == utf8.RuneError && n == 1 {
 			out = append(out, 0xFF)
-			i++
 			continue
 		}
-		f := memo.fold(r)
-		foreign = foreign || f < utf8.RuneSelf
-		out = utf8.AppendRune(out, f)
-		i += n
+		out = utf8.AppendRune(out, memo.fold(r))
 	}
-	return folding{string(out), foreign}
+	return string(out)
 }
 
 // A foldMemo caches the folding of characters. It works well because a text is mostly in one
@@ -60,4 +51,13 @@ func (m *foldMemo) fold(r rune) rune {
 // Chinese, Korean and emoji.
 func caseless(r rune) bool {
 	return 0x2E80 <= r && r < 0xA640 || 0xAC00 <= r && r < 0xFB00 || r >= 0x1F000
+}
+
+// folded returns the smallest character that equals r when case is ignored.
+func folded(r rune) rune {
+	least := r
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		least = min(least, f)
+	}
+	return least
 }

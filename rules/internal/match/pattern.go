@@ -14,16 +14,16 @@ type Pattern struct {
 	src  string
 	Cost int
 
-	filtered sync.Once
-	tree     *syntax.Regexp // nil once the prefilter is built
-	filter   prefilter
-	built    sync.Once
-	regexp   *regexp.Regexp
+	read    sync.Once
+	tree    *syntax.Regexp // nil once the clauses are read
+	clauses []clause
+	built   sync.Once
+	regexp  *regexp.Regexp
 }
 
 const maxStates = 2000 // of a pattern with its repetitions expanded
 
-// NewPattern parses s. Its prefilter and its engine are built when they are first needed.
+// NewPattern parses s. Its clauses are read and its engine is built when they are first needed.
 func NewPattern(s string) (*Pattern, error) {
 	if r, ok := control(s); ok {
 		return nil, fmt.Errorf("the pattern contains the control character %U: in quotes \\b is a backspace; write the pattern in backticks", r)
@@ -75,10 +75,10 @@ func leastProgram(re *syntax.Regexp) int {
 	return n
 }
 
-// prefilter returns the literals of the pattern.
-func (p *Pattern) prefilter() prefilter {
-	p.filtered.Do(func() { p.filter, p.tree = newPrefilter(p.tree), nil })
-	return p.filter
+// requiredClauses returns the clauses that every matching text satisfies.
+func (p *Pattern) requiredClauses() []clause {
+	p.read.Do(func() { p.clauses, p.tree = requiredClauses(p.tree), nil })
+	return p.clauses
 }
 
 // engine returns the compiled pattern. It never fails, because the pattern was parsed before.

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"math/rand/v2"
 	"path"
 	"strings"
 	"testing"
@@ -51,6 +52,33 @@ func TestMatchPathLong(t *testing.T) {
 		if got := MatchPath(glob, long); got != want {
 			t.Errorf("MatchPath(%.30q, a path of %d bytes): got %v, want %v", glob, len(long), got, want)
 		}
+	}
+}
+
+// MatchPath agrees with everyWay on random globs and paths.
+func TestMatchPathAgrees(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	pick := func(from []string, n int) string {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = from[random.IntN(len(from))]
+		}
+		return strings.Join(list, "/")
+	}
+	hits := 0
+	for range 20_000 {
+		glob, name := pick([]string{"a", "b", "*", "**", "a*", "?", "["}, 1+random.IntN(6)), pick([]string{"a", "b", "ab", "["}, 1+random.IntN(7))
+		want := everyWay(strings.Split(glob, "/"), strings.Split(name, "/"))
+		if got := MatchPath(glob, name); got != want {
+			t.Fatalf("%q on %q: got %v, want %v", glob, name, got, want)
+		}
+		if want {
+			hits++
+		}
+	}
+	if hits < 1000 {
+		t.Errorf("%d of 20,000 match: too few to tell", hits)
 	}
 }
 

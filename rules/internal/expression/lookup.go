@@ -425,18 +425,18 @@ func eachFile(args []any, holds func(hits, files int) bool) (any, error) {
 	return holds(hits, len(files)), nil
 }
 
-func globsOf(args []any) []match.PathGlob {
-	globs := make([]match.PathGlob, len(args))
+func globsOf(args []any) [][]string {
+	globs := make([][]string, len(args))
 	for i, g := range args {
 		glob, _ := g.(string)
-		globs[i] = match.NewPathGlob(glob)
+		globs[i] = match.SplitGlob(glob)
 	}
 	return globs
 }
 
 // onPath reports whether a path matches one of the globs.
-func (r *run) onPath(globs []match.PathGlob, path string) (bool, error) {
-	hit, work := match.AnyPath(globs, strings.Split(path, "/"))
+func (r *run) onPath(globs [][]string, path string) (bool, error) {
+	hit, work := match.AnyPath(globs, path)
 	return hit, r.meter.Steps.Charge(1 + len(path)/cost.BytesPerStep + work/foldersPerStep)
 }
 

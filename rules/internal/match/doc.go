@@ -1,6 +1,5 @@
 // Package match matches many regular expressions against the few texts of one event. The cost is
-// bounded before matching starts. The package also has the globs of rules: [Glob] for labels,
-// [PathGlob] for paths.
+// bounded before matching starts. The package also checks the globs of paths in rules.
 //
 // # The problem
 //

@@ -5,83 +5,29 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
-// A PathGlob contains the folders of a glob, split at each "**", which stands for zero or more
-// folders. "*" and "?" stay within a folder, as in [path.Match].
-type PathGlob [][]string
-
-const anyFolders = "**"
-
-// NewPathGlob splits a glob. One that ends with "/" stands for everything below that folder.
-func NewPathGlob(glob string) PathGlob {
+// SplitGlob returns the folders of a glob for paths. A glob that ends with "/" stands for everything
+// below that folder.
+func SplitGlob(glob string) []string {
 	if strings.HasSuffix(glob, "/") {
-		glob += anyFolders
+		glob += text.AnyFolders
 	}
-	g := PathGlob{nil}
-	for folder := range strings.SplitSeq(glob, "/") {
-		if folder == anyFolders {
-			g = append(g, nil)
-			continue
-		}
-		g[len(g)-1] = append(g[len(g)-1], folder)
-	}
-	return g
+	return strings.Split(glob, "/")
 }
 
-// AnyPath reports whether one of the globs matches a path. work is the number of folders that were
-// compared; long names compared with "*" count more.
-func AnyPath(globs []PathGlob, path []string) (hit bool, work int) {
+// AnyPath reports whether one of the globs matches a path, as [text.MatchFolders] does. work is the
+// number of names that were compared.
+func AnyPath(globs [][]string, path string) (hit bool, work int) {
+	folders := strings.Split(path, "/")
 	for _, g := range globs {
-		if work++; g.match(path, &work) {
+		if work++; text.MatchFolders(g, folders, &work) {
 			return true, work
 		}
 	}
 	return false, work
-}
-
-// match reports whether the glob matches a path. The first piece must match at the start and the
-// last at the end. The pieces between them must follow in order; each is matched as early as
-// possible.
-func (g PathGlob) match(path []string, work *int) bool {
-	first, last := g[0], g[len(g)-1]
-	if len(g) == 1 {
-		return len(path) == len(first) && sameFolders(first, path, work)
-	}
-	if len(path) < len(first)+len(last) || !sameFolders(first, path, work) || !sameFolders(last, path[len(path)-len(last):], work) {
-		return false
-	}
-	path = path[len(first) : len(path)-len(last)]
-	for _, piece := range g[1 : len(g)-1] {
-		for ; ; path = path[1:] {
-			if len(path) < len(piece) {
-				return false
-			}
-			if sameFolders(piece, path, work) {
-				break
-			}
-		}
-		path = path[len(piece):]
-	}
-	return true
-}
-
-// sameFolders reports whether the beginning of a path matches a piece of a glob.
-func sameFolders(piece, folders []string, work *int) bool {
-	for i, p := range piece {
-		*work++
-		if !strings.ContainsAny(p, `*?[\`) {
-			if p != folders[i] {
-				return false
-			}
-			continue
-		}
-		*work += len(p) * len(folders[i]) / 32 // no extra work for names of ordinary length
-		if ok, err := path.Match(p, folders[i]); !ok || err != nil {
-			return false
-		}
-	}
-	return true
 }
 
 // globBraces matches alternatives as in other glob languages, such as *.{js,ts}.
@@ -104,7 +50,7 @@ func PathGlobMistake(glob string) string {
 		return "a bracket is not closed, or the last character is a backslash"
 	}
 	for folder := range strings.SplitSeq(glob, "/") {
-		if folder != anyFolders && strings.Contains(folder, anyFolders) {
+		if folder != text.AnyFolders && strings.Contains(folder, text.AnyFolders) {
 			return fmt.Sprintf("** stands for whole folders; write %q", strings.ReplaceAll(glob, folder, "**/"+strings.ReplaceAll(folder, "**", "*")))
 		}
 	}

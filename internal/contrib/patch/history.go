@@ -41,7 +41,7 @@ func History(ctx context.Context, s *snapshot.Snapshot, globs []string) ([]strin
 		}
 		read = append(read, blobsOf(c)...)
 	}
-	blobs, err := s.Blobs(ctx, read)
+	blobs, err := s.Objects(ctx, read)
 	if err != nil {
 		return nil, err
 	}

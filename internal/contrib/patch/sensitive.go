@@ -98,7 +98,7 @@ func contents(ctx context.Context, s *snapshot.Snapshot, look []git.Raw, found m
 	for _, c := range look {
 		hashes = append(hashes, blobsOf(c)...)
 	}
-	blobs, err := s.Blobs(ctx, hashes)
+	blobs, err := s.Objects(ctx, hashes)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -45,6 +43,9 @@ func (s *Snapshot) Patch(ctx context.Context) (patch []byte, changes []git.Raw, 
 		return nil, nil, err
 	}
 	if err := s.blobsFit(ctx, changes); err != nil {
+		return nil, nil, err
+	}
+	if err := s.verify(ctx); err != nil {
 		return nil, nil, err
 	}
 	out := limited{left: maxPatch}
@@ -114,46 +115,3 @@ func (s *Snapshot) Sizes(ctx context.Context, changes []git.Raw) (map[string]int
 	}
 	return sizes, nil
 }
-
-// limited is a buffer with a limit; a write beyond it fails.
-type limited struct {
-	buf  bytes.Buffer
-	left int
-}
-
-var errFull = errors.New("the output exceeds its limit")
-
-func (l *limited) Write(p []byte) (int, error) {
-	if l.left -= len(p); l.left < 0 {
-		return 0, errFull
-	}
-	return l.buf.Write(p)
-}
-
-// Blobs returns the contents of files by their hashes. It skips hashes of zeros, which stand for a
-// missing file. The caller must have checked the sizes by [Snapshot.Patch] or [Snapshot.Sizes].
-func (s *Snapshot) Blobs(ctx context.Context, hashes []string) (map[string][]byte, error) {
-	hashes = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(hashes))), none)
-	blobs := make(map[string][]byte, len(hashes))
-	if len(hashes) == 0 {
-		return blobs, nil
-	}
-	out := limited{left: maxPatch}
-	err := s.Repo.Stream(ctx, git.Streams{In: strings.NewReader(strings.Join(hashes, "\n") + "\n"), Out: &out}, "cat-file", "--batch=%(objectsize)")
-	if err != nil {
-		return nil, Problem(err)
-	}
-	rest := out.buf.Bytes()
-	for _, hash := range hashes {
-		header, after, _ := bytes.Cut(rest, []byte("\n"))
-		size, err := strconv.Atoi(string(header))
-		if err != nil || size < 0 || size >= len(after) { // a line break follows
-			return nil, fmt.Errorf("read the file %.12s: git cat-file printed %q", hash, text.Quote(string(header)))
-		}
-		blobs[hash], rest = after[:size], after[size+1:]
-	}
-	return blobs, nil
-}
-
-// none reports whether a hash consists of zeros, which means that there is no object.
-func none(hash string) bool { return strings.Trim(hash, "0") == "" }

@@ -28,7 +28,8 @@ type Scratch struct {
 	// Files runs git on the files of the workspace, by the copy of its index.
 	Files git.Repo
 
-	dir string
+	clone Clone
+	dir   string
 }
 
 // NewScratch makes the repository in the folder for temporary files.
@@ -37,7 +38,7 @@ func NewScratch(c Clone) (*Scratch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the snapshot: %w", err)
 	}
-	s := &Scratch{dir: dir, Repo: git.Repo{Dir: dir, Environ: c.Environ, Limit: maxGit, Vars: []string{"GIT_DIR=" + dir}}}
+	s := &Scratch{clone: c, dir: dir, Repo: git.Repo{Dir: dir, Environ: c.Environ, Limit: maxGit, Vars: []string{"GIT_DIR=" + dir}}}
 	s.Files = s.Repo
 	s.Files.Dir = c.Dir
 	s.Files.Vars = append(slices.Clip(s.Repo.Vars), "GIT_WORK_TREE="+c.Dir, "GIT_INDEX_FILE="+filepath.Join(dir, "staged"))

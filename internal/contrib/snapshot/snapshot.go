@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +32,6 @@ type Snapshot struct {
 	Base string // the commit that the change starts from
 	Head string // the checked-out commit
 	Tree string // of a commit of all files
-
-	clone Clone
 }
 
 // Take takes a snapshot of the files that "git add --all" would add: tracked files and files that
@@ -49,7 +48,7 @@ func Take(ctx context.Context, c Clone, recorded string) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{Scratch: scratch, Head: head, clone: c}
+	s := &Snapshot{Scratch: scratch, Head: head}
 	if s.Base, err = s.base(ctx, recorded); err == nil {
 		s.Tree, err = s.tree(ctx)
 	}
@@ -69,7 +68,11 @@ func (s *Snapshot) base(ctx context.Context, recorded string) (string, error) {
 	if err != nil {
 		return "", s.clone.Mismatch("%s has no commit in common with %.12s, from which it was made", s.clone.Name, recorded)
 	}
-	return strings.TrimSpace(string(out)), nil
+	base := strings.TrimSpace(string(out))
+	if before, err := s.Before(ctx, base, recorded); err != nil || !before {
+		return "", cmp.Or(err, error(s.clone.Mismatch("%s does not start from a commit before %.12s", s.clone.Name, recorded)))
+	}
+	return base, nil
 }
 
 // tree returns the tree that a commit of all files would have.

@@ -137,7 +137,7 @@ func (c *change) tree(ctx context.Context) (ecosystem.Tree, error) {
 		if b.size > limit {
 			return nil, fmt.Errorf("%w: it has more than %d bytes", ecosystem.ErrUnreadable, limit)
 		}
-		contents, err := c.snapshot.Blobs(ctx, []string{b.hash})
+		contents, err := c.snapshot.Objects(ctx, []string{b.hash})
 		return contents[b.hash], err
 	}
 	return tree, nil

@@ -223,6 +223,9 @@ func Refresh(ctx context.Context, s session.Session, w *Workspace) (bool, error)
 // base are published without a review.
 func (w *Workspace) CheckBase(ctx context.Context, s session.Session, token string) error {
 	public, err := w.public(ctx, s, w.Record.BaseSHA, token)
+	if _, ok := errors.AsType[*contract.Problem](err); ok {
+		return err
+	}
 	if err != nil {
 		return &contract.Problem{Code: contract.CodeUnreachable, Err: fmt.Errorf("look for the base of the change: %w", err)}
 	}
@@ -250,8 +253,11 @@ func (w *Workspace) public(ctx context.Context, s session.Session, commit, token
 		s.Server()+"/"+repository+".git", "+refs/heads/"+w.Record.BaseBranch+":"+tip); err != nil {
 		return false, errors.New(secret.RedactForms(secret.Redact(err.Error(), remote.Secrets()...)))
 	}
-	_, err = scratch.Repo.Run(ctx, "merge-base", "--is-ancestor", commit, tip)
-	return err == nil, ctx.Err()
+	newest, err := scratch.Repo.Run(ctx, "rev-parse", "--verify", tip)
+	if err != nil {
+		return false, err
+	}
+	return scratch.Before(ctx, commit, strings.TrimSpace(string(newest)))
 }
 
 // A progress parses git's progress from its output.

@@ -2,6 +2,7 @@ package text
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -20,14 +21,17 @@ func MatchPath(glob, name string) bool {
 // It adds to work the number of names that it compares; long names that are compared with wildcards
 // count more. The work grows at most with the product of both lengths.
 func MatchFolders(glob, folders []string, work *int) bool {
-	// Most globs differ from most paths in the last name.
-	if last := glob[len(glob)-1]; last != AnyFolders && !matchName(last, folders[len(folders)-1], work) {
+	if !slices.Contains(glob, AnyFolders) && len(glob) != len(folders) {
 		return false
 	}
 	p, f := 0, 0
 	anywhere, from := -1, 0 // index of the last "**", and of the first folder that it does not cover yet
 	for f < len(folders) {
 		if p < len(glob) && glob[p] == AnyFolders {
+			// Most globs that match the first folders differ from the path in the last name.
+			if last := glob[len(glob)-1]; anywhere < 0 && last != AnyFolders && !matchName(last, folders[len(folders)-1], work) {
+				return false
+			}
 			anywhere, from = p, f
 			p++
 			continue

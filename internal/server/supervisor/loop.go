@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,7 +25,7 @@ const (
 	// unavailablePause is the pause while the database does not answer. A try costs little then, and
 	// its return is noticed within that time.
 	unavailablePause = 250 * time.Millisecond
-	maxGap           = time.Second // maximum pause after a long pass
+	maxGap           = time.Second // maximum pause after long passes
 	unhealthyAfter   = 2           // consecutive failures
 	maxReason        = 4000        // characters of an error in Health.Reason
 )
@@ -41,9 +42,10 @@ type Health struct {
 type LoopOptions struct {
 	Name     string
 	Interval time.Duration // between passes without a wake-up
-	// Gap is the minimum pause after a pass, so that one pass serves a burst of wake-ups. After a
-	// long pass the pause is longer, up to a second, so that counting a long queue does not keep the
-	// database busy. 0: no pause.
+	// Gap is the minimum pause after a pass, so that one pass serves a burst of wake-ups. After four
+	// long passes in a row the pause is longer, up to a second, so that counting a long queue does
+	// not keep the database busy. The first passes after a restart of the database are long, too, but
+	// tasks wait then. 0: no pause.
 	Gap time.Duration
 	// Blocks means that a healthy pass does not end, so that it is never late.
 	Blocks  bool
@@ -71,9 +73,12 @@ func NewLoop(o LoopOptions) *Loop { return &Loop{o: o, wakes: make(chan struct{}
 func (l *Loop) Run(ctx context.Context, pass func(context.Context) error) {
 	l.setRunning(true)
 	defer l.setRunning(false)
+	var took [4]time.Duration // by the last passes; 0: none since the start or the last failure
 	for ctx.Err() == nil {
 		start := time.Now()
 		err := l.protect(ctx, pass)
+		copy(took[1:], took[:])
+		took[0] = time.Since(start)
 		if ctx.Err() != nil {
 			return
 		}
@@ -88,10 +93,11 @@ func (l *Loop) Run(ctx context.Context, pass func(context.Context) error) {
 				l.o.Log.ErrorContext(ctx, "loop failed; restarting", "loop", l.o.Name, "error", err, "in", pause, "failures", failures)
 			}
 			_ = wait.For(ctx, pause) // the loop's condition checks ctx, also for the waits below
+			clear(took[:])
 			continue
 		}
 		if l.o.Gap > 0 {
-			_ = wait.For(ctx, min(max(l.o.Gap, 10*time.Since(start)), maxGap))
+			_ = wait.For(ctx, min(max(l.o.Gap, 10*slices.Min(took[:])), maxGap))
 		}
 		l.rest(ctx)
 	}

@@ -57,3 +57,53 @@ func TestLoopBackoff(t *testing.T) {
 		}
 	})
 }
+
+// TestLoopGap checks the pauses before requested passes: some long passes, as after a restart of the
+// database, do not make the next one late. Four long passes in a row do.
+func TestLoopGap(t *testing.T) {
+	t.Parallel()
+	const gap, long, failed = 50 * time.Millisecond, 300 * time.Millisecond, -1
+	tests := []struct {
+		name   string
+		passes []time.Duration // how long each pass takes; failed: the database is away
+		want   time.Duration   // pause after the last one
+	}{
+		{"short passes", []time.Duration{0, 0, 0, 0}, gap},
+		{"the first pass is long", []time.Duration{long}, gap},
+		{"one long pass", []time.Duration{0, 0, 0, long}, gap},
+		{"three long passes", []time.Duration{0, long, long, long}, gap},
+		{"long after the database returned", []time.Duration{long, failed, long, long, long}, gap},
+		{"a short pass between", []time.Duration{long, 0, long, long, long}, gap},
+		{"four long passes", []time.Duration{0, long, long, long, long}, time.Second},
+		{"the shortest of four passes counts", []time.Duration{0, long, long, 8 * time.Millisecond, long}, 80 * time.Millisecond},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := supervisor.NewLoop(supervisor.LoopOptions{Name: "nudges", Interval: time.Hour, Gap: gap, Log: slog.New(slog.DiscardHandler)})
+				ctx, stop := context.WithCancel(t.Context())
+				var ended time.Time
+				n := 0
+				l.Run(ctx, func(context.Context) error {
+					if n == len(tt.passes) {
+						if got := time.Since(ended); got != tt.want {
+							t.Errorf("got a pause of %s, want %s", got, tt.want)
+						}
+						stop()
+						return nil
+					}
+					l.Wake()
+					took := tt.passes[n]
+					n++
+					if took == failed {
+						return queue.ErrUnavailable
+					}
+					time.Sleep(took)
+					ended = time.Now()
+					return nil
+				})
+			})
+		})
+	}
+}

@@ -99,7 +99,7 @@ func couldBe(u rules.LabelUse) string {
 	return ""
 }
 
-const maxWork = 5_000_000 // tokens of conditions that are evaluated
+const maxWork = 5_000_000 // nodes of conditions that are evaluated
 
 // named returns the labels that may be added and that a condition of the workflow tests for.
 func (c *checker) named(w Workflow) []string {

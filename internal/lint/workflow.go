@@ -128,13 +128,13 @@ func (w Workflow) Any() bool {
 	return false
 }
 
-// cost returns the number of tokens that Names reads.
+// cost returns the number of nodes of conditions that Names evaluates.
 func (w Workflow) cost() int {
 	n := 1
 	for _, j := range w.jobs {
 		for _, c := range append(slices.Clone(j.steps), j.when) {
 			if c.asksLabel() {
-				n += 2 * len(w.events) * len(c.tokens)
+				n += 2 * len(w.events) * c.nodes
 			}
 		}
 	}

@@ -52,7 +52,8 @@ func TestConditions(t *testing.T) {
 		{"always() && github.event.action != 'labeled'", false, false},
 		{"github.event.issue.number > 3", false, true},
 		{"github.event.issue.number >= 3 && " + event + " == 'deploy'", true, false},
-		{"github.event['label'].name == 'deploy'", false, true},
+		{"github.event['label'].name == 'deploy'", true, false},
+		{"fromJSON('[\"deploy\"]')[0] == " + event, false, true},
 		{event + " == vars.LABEL", false, true},
 		{event + " == 'it''s' || " + event + " == 'deploy'", true, false},
 		{event, false, true},
@@ -62,7 +63,7 @@ func TestConditions(t *testing.T) {
 		{"matrix(a, b)", false, true},
 		{"startsWith(vars.X, 'a')", false, true},
 		// A text that is not a valid expression may be true.
-		{event + " == 'deploy", true, false},
+		{event + " == 'deploy", false, true},
 		{event + " == ", false, true},
 		{"(" + event + " == 'deploy'", false, true},
 		{"a b", false, true},

@@ -8,7 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/importer/ghexpr"
+	"github.com/org/foreman-action/internal/importer/condition"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -30,7 +30,7 @@ type Trigger struct {
 // A Part is a part of the text of a node that no rule can express.
 type Part struct {
 	Node *yaml.Node
-	ghexpr.Problem
+	condition.Problem
 }
 
 // Trigger returns when the step runs. It keeps only the events whose names are in names, where
@@ -224,7 +224,7 @@ func (t *Trigger) when(u Use) {
 		if yamlfile.IsNull(n) || n.Kind != yaml.ScalarNode {
 			continue
 		}
-		c := ghexpr.Translate(n.Value, t.each(n.Value))
+		c := condition.Translate(n.Value, t.each(n.Value))
 		if c.Never && !t.Never {
 			t.lose(n, "if: the condition is false for every supported event, so no rules were imported")
 		}

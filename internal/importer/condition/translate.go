@@ -1,15 +1,17 @@
-// Package ghexpr translates the "if" of a job or step of GitHub Actions to conditions of our rule
+// Package condition translates the "if" of a job or step of GitHub Actions to conditions of our rule
 // language.
 //
 // GitHub compares texts ignoring case, and so does the result. The functions are pure and safe for
 // concurrent use. Their cost depends only on the length of the expression, which is limited.
-package ghexpr
+package condition
 
 import (
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/org/foreman-action/internal/ghexpr"
 )
 
 // A Problem is a part of an expression without a counterpart.
@@ -37,13 +39,13 @@ func Translate(src string, events []string) Condition {
 	if at, around := textAround(src); around {
 		return Condition{Events: events, Lost: []Problem{{at, "text around ${{ }} turns the condition into a text, which is always true for GitHub"}}}
 	}
-	n, ok := parse(src)
+	n, ok := ghexpr.Parse(src)
 	if !ok {
 		return Condition{Events: events, Lost: []Problem{{0, "the expression cannot be parsed"}}}
 	}
-	terms := []*node{n}
-	if n.kind == operator && n.text == "&&" {
-		terms = n.args
+	terms := []*ghexpr.Node{n}
+	if n.Kind == ghexpr.Operator && n.Text == "&&" {
+		terms = n.Args
 	}
 	var kept []string
 	var first Condition
@@ -70,7 +72,7 @@ func Translate(src string, events []string) Condition {
 }
 
 // translated translates terms that are joined by "&&".
-func translated(terms []*node, events []string) Condition {
+func translated(terms []*ghexpr.Node, events []string) Condition {
 	t := newTranslation(events)
 	c := Condition{Events: events}
 	for _, n := range terms {
@@ -140,31 +142,33 @@ type value struct {
 	holds bool
 }
 
-func lost(n *node, msg string) value { return value{lost: &Problem{n.at, msg}} }
-func sure(holds bool) value          { return value{known: true, holds: holds} }
+func lost(n *ghexpr.Node, msg string) value { return value{lost: &Problem{n.At, msg}} }
+func sure(holds bool) value                 { return value{known: true, holds: holds} }
 
 // truth translates a part of which only the truth matters.
-func (t translation) truth(n *node) value {
-	switch n.kind {
-	case word:
-		return sure(n.text != "false" && n.text != "null" && strings.Trim(n.text, "-0.") != "")
-	case literal:
-		return sure(n.text != "")
-	case path:
+func (t translation) truth(n *ghexpr.Node) value {
+	switch n.Kind {
+	case ghexpr.Word:
+		return sure(n.Text != "false" && n.Text != "null" && strings.Trim(n.Text, "-0.") != "")
+	case ghexpr.Literal:
+		return sure(n.Text != "")
+	case ghexpr.Path:
 		return t.given(n)
-	case function:
+	case ghexpr.Function:
 		return t.call(n)
-	case operator:
+	case ghexpr.Part:
+		return lost(n, n.Name+" has no counterpart")
+	case ghexpr.Operator:
 	}
-	switch n.text {
+	switch n.Text {
 	case "!":
-		return negated(t.truth(n.args[0]))
+		return negated(t.truth(n.Args[0]))
 	case "&&", "||":
-		list := make([]value, len(n.args))
-		for i, arg := range n.args {
+		list := make([]value, len(n.Args))
+		for i, arg := range n.Args {
 			list[i] = t.truth(arg)
 		}
-		return joined(n.text, list...)
+		return joined(n.Text, list...)
 	}
 	return t.compared(n)
 }
@@ -231,16 +235,16 @@ func (t translation) there(path string) value {
 }
 
 // given translates a path that is used as a condition: it is true if the path has a value.
-func (t translation) given(n *node) value {
-	f, ok := fields()[n.text]
-	there := t.there(n.text)
+func (t translation) given(n *ghexpr.Node) value {
+	f, ok := fields()[n.Text]
+	there := t.there(n.Text)
 	switch {
 	case !ok:
-		return lost(n, n.name+" has no counterpart")
+		return lost(n, n.Name+" has no counterpart")
 	case f.kind == flag:
 		return joined("&&", there, value{text: f.text})
 	case f.kind == isPull:
-		return t.pull(n.text)
+		return t.pull(n.Text)
 	case f.kind == names:
 		return there
 	}
@@ -248,30 +252,30 @@ func (t translation) given(n *node) value {
 }
 
 // compared translates a comparison.
-func (t translation) compared(n *node) value {
-	left, right := n.args[0], n.args[1]
-	if left.kind == literal || left.kind == word {
+func (t translation) compared(n *ghexpr.Node) value {
+	left, right := n.Args[0], n.Args[1]
+	if left.Kind == ghexpr.Literal || left.Kind == ghexpr.Word {
 		left, right = right, left
 	}
-	f, ok := fields()[left.text]
-	equal := n.text == "=="
+	f, ok := fields()[left.Text]
+	equal := n.Text == "=="
 	switch {
-	case left.kind != path && left.kind != function:
+	case left.Kind != ghexpr.Path && left.Kind != ghexpr.Function:
 		return lost(n, "this comparison has no counterpart")
-	case left.kind == function && (right.text == "true" || right.text == "false") && (equal || n.text == "!="):
-		v := t.truth(positive(left, (right.text == "true") == equal))
-		if v.lost == nil && right.kind == literal {
+	case left.Kind == ghexpr.Function && (right.Text == "true" || right.Text == "false") && (equal || n.Text == "!="):
+		v := t.truth(positive(left, (right.Text == "true") == equal))
+		if v.lost == nil && right.Kind == ghexpr.Literal {
 			return sure(!equal) // compared as numbers, no such text equals a boolean
 		}
 		return v
-	case left.kind == function:
-		return lost(left, left.name+"() has no counterpart")
+	case left.Kind == ghexpr.Function:
+		return lost(left, left.Name+"() has no counterpart")
 	case !ok:
-		return lost(left, left.name+" has no counterpart")
-	case !equal && n.text != "!=":
-		return lost(n, "the operator "+n.text+" has no counterpart")
+		return lost(left, left.Name+" has no counterpart")
+	case !equal && n.Text != "!=":
+		return lost(n, "the operator "+n.Text+" has no counterpart")
 	}
-	there, sign := joined("&&", t.there(left.text), t.there(right.text)), n.text
+	there, sign := joined("&&", t.there(left.Text), t.there(right.Text)), n.Text
 	if !there.known && !equal {
 		sign = "=="
 	}
@@ -279,21 +283,21 @@ func (t translation) compared(n *node) value {
 	switch {
 	case f.kind == flag || f.kind == isPull:
 		return t.flag(f, left, right, equal)
-	case right.kind == path:
-		other, ok := fields()[right.text]
+	case right.Kind == ghexpr.Path:
+		other, ok := fields()[right.Text]
 		if !ok || !other.isText() {
-			return lost(right, right.name+" has no counterpart")
+			return lost(right, right.Name+" has no counterpart")
 		}
 		same.text = "lower(" + f.text + ") " + sign + " lower(" + other.text + ")"
-	case right.kind == word && right.text == "null":
+	case right.Kind == ghexpr.Word && right.Text == "null":
 		same.text = f.text + " " + sign + ` ""`
-	case right.kind != literal || f.kind == names:
+	case right.Kind != ghexpr.Literal || f.kind == names:
 		return lost(n, "this comparison has no counterpart")
-	case left.text == eventName:
-		return t.event(right.text, equal)
-	case left.text == eventAction && len(t.activities) > 0:
-		v := t.activity(value{text: f.text + " == " + strconv.Quote(f.literal(right.text)), op: "=="},
-			func(activity string) bool { return strings.EqualFold(activity, right.text) })
+	case left.Text == eventName:
+		return t.event(right.Text, equal)
+	case left.Text == eventAction && len(t.activities) > 0:
+		v := t.activity(value{text: f.text + " == " + strconv.Quote(f.literal(right.Text)), op: "=="},
+			func(activity string) bool { return strings.EqualFold(activity, right.Text) })
 		if !equal && !v.known {
 			return value{text: strings.Replace(v.text, " == ", " != ", 1), op: v.op}
 		} else if !equal {
@@ -301,9 +305,9 @@ func (t translation) compared(n *node) value {
 		}
 		return v
 	default:
-		same.text = f.lower(right.text) + " " + sign + " " + strconv.Quote(f.literal(right.text))
+		same.text = f.lower(right.Text) + " " + sign + " " + strconv.Quote(f.literal(right.Text))
 	}
-	null := right.kind == word || right.kind == literal && right.text == ""
+	null := right.Kind == ghexpr.Word || right.Kind == ghexpr.Literal && right.Text == ""
 	switch {
 	case there.known && there.holds:
 		return same
@@ -319,27 +323,27 @@ func (t translation) compared(n *node) value {
 }
 
 // positive returns the node if yes, otherwise its negation.
-func positive(n *node, yes bool) *node {
+func positive(n *ghexpr.Node, yes bool) *ghexpr.Node {
 	if yes {
 		return n
 	}
-	return &node{kind: operator, text: "!", args: []*node{n}, at: n.at}
+	return &ghexpr.Node{Kind: ghexpr.Operator, Text: "!", Args: []*ghexpr.Node{n}, At: n.At}
 }
 
 // flag translates the comparison of a boolean field, or of an object that may be null. GitHub
 // compares values of different types as numbers: null, the empty text and false are 0. Any other
 // text and any object equals nothing.
-func (t translation) flag(f field, left, right *node, equal bool) value {
+func (t translation) flag(f field, left, right *ghexpr.Node, equal bool) value {
 	var yes bool
 	switch {
-	case right.kind == literal && (right.text == "true" || right.text == "false"), f.kind == isPull && right.kind == word && right.text == "true":
+	case right.Kind == ghexpr.Literal && (right.Text == "true" || right.Text == "false"), f.kind == isPull && right.Kind == ghexpr.Word && right.Text == "true":
 		return sure(!equal)
-	case right.kind == word && right.text == "true":
+	case right.Kind == ghexpr.Word && right.Text == "true":
 		yes = true
-	case right.kind == word && (right.text == "false" || right.text == "null"):
-	case right.kind == literal && right.text == "":
+	case right.Kind == ghexpr.Word && (right.Text == "false" || right.Text == "null"):
+	case right.Kind == ghexpr.Literal && right.Text == "":
 	default:
-		return lost(left, left.name+" can only be compared with true or false")
+		return lost(left, left.Name+" can only be compared with true or false")
 	}
 	return t.truth(positive(left, yes == equal))
 }
@@ -413,74 +417,74 @@ func (t translation) anyEvent(holds func(event string) bool) value {
 }
 
 // call translates a call.
-func (t translation) call(n *node) value {
+func (t translation) call(n *ghexpr.Node) value {
 	switch {
-	case slices.Contains([]string{"always", "success"}, n.text) && len(n.args) == 0:
+	case slices.Contains([]string{"always", "success"}, n.Text) && len(n.Args) == 0:
 		return sure(true)
-	case slices.Contains([]string{"failure", "cancelled"}, n.text) && len(n.args) == 0:
+	case slices.Contains([]string{"failure", "cancelled"}, n.Text) && len(n.Args) == 0:
 		return sure(false)
-	case len(n.args) != 2:
-	case n.text == "contains":
+	case len(n.Args) != 2:
+	case n.Text == "contains":
 		return t.contains(n)
-	case n.text == "startswith":
+	case n.Text == "startswith":
 		return t.within(n, "startsWith")
-	case n.text == "endswith":
+	case n.Text == "endswith":
 		return t.within(n, "endsWith")
 	}
-	return lost(n, n.name+"() has no counterpart")
+	return lost(n, n.Name+"() has no counterpart")
 }
 
 // within translates a function such as startsWith, about a text and a part of it.
-func (t translation) within(n *node, op string) value {
-	f, ok := fields()[n.args[0].text]
+func (t translation) within(n *ghexpr.Node, op string) value {
+	f, ok := fields()[n.Args[0].Text]
 	switch {
-	case n.args[0].kind != path || !ok || !f.isText():
-		return lost(n.args[0], describe(n.args[0])+" has no counterpart")
-	case n.args[1].kind != literal:
-		return lost(n.args[1], describe(n.args[1])+" has no counterpart")
+	case n.Args[0].Kind != ghexpr.Path || !ok || !f.isText():
+		return lost(n.Args[0], describe(n.Args[0])+" has no counterpart")
+	case n.Args[1].Kind != ghexpr.Literal:
+		return lost(n.Args[1], describe(n.Args[1])+" has no counterpart")
 	}
-	part := n.args[1].text
+	part := n.Args[1].Text
 	parts := map[string]func(s, part string) bool{"contains": strings.Contains, "startsWith": strings.HasPrefix, "endsWith": strings.HasSuffix}
 	holds := func(s string) bool { return parts[op](s, strings.ToLower(part)) }
 	v := value{text: f.lower(part) + " " + op + " " + strconv.Quote(f.literal(part)), op: "=="}
-	switch n.args[0].text {
+	switch n.Args[0].Text {
 	case eventName:
 		return t.anyEvent(holds)
 	case eventAction:
 		return t.activity(v, holds)
 	}
-	return joined("&&", t.there(n.args[0].text), v)
+	return joined("&&", t.there(n.Args[0].Text), v)
 }
 
 // contains translates the function contains(list or text, part).
-func (t translation) contains(n *node) value {
-	in, part := n.args[0], n.args[1]
-	f, ok := fields()[in.text]
+func (t translation) contains(n *ghexpr.Node) value {
+	in, part := n.Args[0], n.Args[1]
+	f, ok := fields()[in.Text]
 	switch {
-	case in.kind == path && ok && f.kind == names && part.kind == literal && f.text == "issue.labels":
-		return joined("&&", t.there(in.text), value{text: "label(" + strconv.Quote(part.text) + ")"})
-	case in.kind == path && ok && f.kind == names && part.kind == literal:
-		one := "any(" + f.text + ", lower(#) == " + strconv.Quote(strings.ToLower(part.text)) + ")"
-		return joined("&&", t.there(in.text), value{text: one})
-	case in.kind == function && in.text == "fromjson" && part.kind == path:
+	case in.Kind == ghexpr.Path && ok && f.kind == names && part.Kind == ghexpr.Literal && f.text == "issue.labels":
+		return joined("&&", t.there(in.Text), value{text: "label(" + strconv.Quote(part.Text) + ")"})
+	case in.Kind == ghexpr.Path && ok && f.kind == names && part.Kind == ghexpr.Literal:
+		one := "any(" + f.text + ", lower(#) == " + strconv.Quote(strings.ToLower(part.Text)) + ")"
+		return joined("&&", t.there(in.Text), value{text: one})
+	case in.Kind == ghexpr.Function && in.Text == "fromjson" && part.Kind == ghexpr.Path:
 		return t.oneOf(in, part)
 	}
 	return t.within(n, "contains")
 }
 
 // oneOf translates the function contains with a list: contains(fromJSON('["a", "b"]'), path).
-func (t translation) oneOf(in, part *node) value {
-	f, ok := fields()[part.text]
+func (t translation) oneOf(in, part *ghexpr.Node) value {
+	f, ok := fields()[part.Text]
 	var list []string
-	if !ok || !f.isText() || len(in.args) != 1 || in.args[0].kind != literal ||
-		json.Unmarshal([]byte(in.args[0].text), &list) != nil || len(list) == 0 {
+	if !ok || !f.isText() || len(in.Args) != 1 || in.Args[0].Kind != ghexpr.Literal ||
+		json.Unmarshal([]byte(in.Args[0].Text), &list) != nil || len(list) == 0 {
 		return lost(part, describe(part)+" has no counterpart")
 	}
 	texts := slices.Clone(list)
 	holds := func(e string) bool {
 		return slices.ContainsFunc(texts, func(s string) bool { return strings.EqualFold(s, e) })
 	}
-	if part.text == eventName {
+	if part.Text == eventName {
 		return t.anyEvent(holds)
 	}
 	plain := f.text
@@ -491,24 +495,24 @@ func (t translation) oneOf(in, part *node) value {
 		list[i] = strconv.Quote(f.literal(s))
 	}
 	v := value{text: plain + " in [" + strings.Join(list, ", ") + "]", op: "=="}
-	if part.text == eventAction {
+	if part.Text == eventAction {
 		return t.activity(v, holds)
 	}
-	return joined("&&", t.there(part.text), v)
+	return joined("&&", t.there(part.Text), v)
 }
 
 // describe returns the name of a part for a message.
-func describe(n *node) string {
-	switch n.kind {
-	case function:
-		return n.name + "()"
-	case operator:
-		return "the operator " + n.text
-	case literal:
-		return "the text '" + n.text + "'"
-	case word:
-		return n.text
-	case path:
+func describe(n *ghexpr.Node) string {
+	switch n.Kind {
+	case ghexpr.Function:
+		return n.Name + "()"
+	case ghexpr.Operator:
+		return "the operator " + n.Text
+	case ghexpr.Literal:
+		return "the text '" + n.Text + "'"
+	case ghexpr.Word:
+		return n.Text
+	case ghexpr.Path, ghexpr.Part:
 	}
-	return n.name
+	return n.Name
 }

@@ -1,4 +1,4 @@
-package ghexpr
+package condition
 
 import "strings"
 

@@ -1,4 +1,4 @@
-package ghexpr_test
+package condition_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/internal/importer/ghexpr"
+	"github.com/org/foreman-action/internal/importer/condition"
 )
 
 func TestTranslate(t *testing.T) {
@@ -89,7 +89,7 @@ func TestTranslate(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.src, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, show(ghexpr.Translate(tt.src, []string{"issues", "pull_request"}))); diff != "" {
+			if diff := cmp.Diff(tt.want, show(condition.Translate(tt.src, []string{"issues", "pull_request"}))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -142,7 +142,7 @@ func TestTranslateEvents(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.events+": "+tt.src, func(t *testing.T) {
 			t.Parallel()
-			c := ghexpr.Translate(tt.src, strings.Fields(tt.events))
+			c := condition.Translate(tt.src, strings.Fields(tt.events))
 			got := show(c)
 			if !c.Never && len(c.Events) < len(strings.Fields(tt.events)) {
 				got = strings.TrimSpace(fmt.Sprint(c.Events, " ", got))
@@ -154,7 +154,7 @@ func TestTranslateEvents(t *testing.T) {
 	}
 }
 
-func show(c ghexpr.Condition) string {
+func show(c condition.Condition) string {
 	parts := c.Terms
 	for _, p := range c.Lost {
 		parts = append(parts, fmt.Sprintf("lost %d: %s", p.At, p.Msg))
@@ -169,7 +169,7 @@ func FuzzTranslate(f *testing.F) {
 	f.Add("contains(fromJSON('[\"a\"]'), github.event.label.name) && !(a['b'] || always())")
 	f.Add("1 == -1.5 || 'x' < github.actor")
 	f.Fuzz(func(t *testing.T, src string) {
-		c := ghexpr.Translate(src, []string{"issues"})
+		c := condition.Translate(src, []string{"issues"})
 		for _, p := range c.Lost {
 			if p.At < 0 || p.At > len([]rune(src)) || p.Msg == "" {
 				t.Errorf("a problem outside of the source: %#v", p)

@@ -132,7 +132,7 @@ func (r Repo) flags() []string {
 		"commit.gpgSign=false", "tag.gpgSign=false",
 		"gc.auto=0", "maintenance.auto=false", // they go on in the background
 		"submodule.recurse=false",
-		"core.commitGraph=false", // it may name other parents and trees than the commits
+		"core.commitGraph=false",       // it may name other parents and trees than the commits
 		"diff.orderFile=" + os.DevNull, // git status fails if the configured file does not exist
 	}
 	if !r.UserConfig {

@@ -12,6 +12,7 @@ const (
 	ModeExecutable = "100755"
 	ModeLink       = "120000"
 	ModeSubmodule  = "160000"
+	ModeFolder     = "040000"
 )
 
 // A Raw is a path that differs between two trees.

@@ -17,14 +17,35 @@ import (
 const maxFound = 20
 
 // inspect returns the forbidden parts of a change. It checks each commit for changes of protected
-// paths, handoff files and submodules, and for links that lead out of the tree.
+// paths, handoff files and submodules, and for links that lead out of the tree. What it reads is
+// compared with the hashes of the objects.
 func inspect(ctx context.Context, g git.Repo, r build.Report, c config.Config) ([]handoff.Problem, error) {
-	out, err := g.Run(ctx, "log", "--format=", "--raw", "-z", "--no-abbrev", "--no-renames", "-m", "--root", r.BaseSHA+".."+r.HeadSHA)
+	out, err := g.Run(ctx, "log", "--format=", "--raw", "-t", "-z", "--no-abbrev", "--no-renames", "-m", "--root", r.BaseSHA+".."+r.HeadSHA)
 	if err != nil {
 		return nil, err
 	}
 	touches, err := git.ParseRaw(out)
 	if err != nil {
+		return nil, err
+	}
+	commits, err := g.Run(ctx, "rev-list", "--parents", r.BaseSHA+".."+r.HeadSHA)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for commit := range strings.FieldsSeq(string(commits)) {
+		names = append(names, commit, commit+"^{tree}")
+	}
+	for _, t := range touches {
+		if t.OldMode == git.ModeFolder {
+			names = append(names, t.OldBlob)
+		}
+		if t.Mode == git.ModeFolder || t.Mode == git.ModeLink {
+			names = append(names, t.Blob)
+		}
+	}
+	links := map[string]string{} // targets by their hashes
+	if err := g.Objects(ctx, names, func(hash string, content []byte) { links[hash] = string(content) }); err != nil {
 		return nil, err
 	}
 	var found []handoff.Problem
@@ -35,6 +56,9 @@ func inspect(ctx context.Context, g git.Repo, r build.Report, c config.Config) (
 		}
 	}
 	for _, t := range touches {
+		if t.OldMode == git.ModeFolder || t.Mode == git.ModeFolder {
+			continue // its files follow
+		}
 		if glob, ok := c.Publish.Protects(t.Path); ok {
 			add(t.Path, "protected", fmt.Sprintf("a commit changes %s, which is protected (publish.protected: %s)", t.Path, glob))
 		}
@@ -45,11 +69,7 @@ func inspect(ctx context.Context, g git.Repo, r build.Report, c config.Config) (
 			add(t.Path, "submodule", fmt.Sprintf("a commit changes the submodule %s; publish: {submodules: true} allows it", t.Path))
 		}
 		if t.Mode == git.ModeLink {
-			target, err := g.Run(ctx, "cat-file", "blob", t.Blob)
-			if err != nil {
-				return nil, err
-			}
-			if git.Leaves(t.Path, string(target)) {
+			if git.Leaves(t.Path, links[t.Blob]) {
 				add(t.Path, "symlink", fmt.Sprintf("a commit makes %s a symbolic link to a path outside the repository", t.Path))
 			}
 		}

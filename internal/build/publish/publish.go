@@ -155,7 +155,12 @@ func (p *publication) record(err error) error {
 
 // publish checks the change, pushes it and opens the pull request.
 func (p *publication) publish(ctx context.Context) error {
-	source, err := p.checkout.File(ctx, p.report.BaseSHA, config.Name)
+	s, err := newScratch(ctx, p.Options)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	source, err := s.file(ctx, p.report.BaseSHA, config.Name)
 	if err != nil {
 		return failed("base", fmt.Errorf("read the configuration of the base commit: %w; check out with fetch-depth: 0", err))
 	}
@@ -163,11 +168,6 @@ func (p *publication) publish(ctx context.Context) error {
 	if err != nil {
 		return failed("configuration", fmt.Errorf("read the configuration of the base commit: %w", err))
 	}
-	s, err := newScratch(ctx, p.Options)
-	if err != nil {
-		return failed("git", err)
-	}
-	defer s.close()
 	there, err := s.fetch(ctx, p.checkout.Root, p.report, p.Bundle)
 	if err != nil {
 		return err

@@ -26,6 +26,7 @@ import (
 	"github.com/org/foreman-action/internal/build"
 	"github.com/org/foreman-action/internal/build/process"
 	"github.com/org/foreman-action/internal/build/publish"
+	"github.com/org/foreman-action/internal/git"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/internal/ramdir"
@@ -525,6 +526,39 @@ func TestRefused(t *testing.T) {
 		w.forge("mkdir d && ln -s ../a.txt d/l && git add d && git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub && git commit -qm x")
 		w.publish(publish.Published)
 	})
+}
+
+// TestForgedObjects gives objects of the base commit another content, so that git finds nothing
+// forbidden in the change.
+func TestForgedObjects(t *testing.T) {
+	t.Parallel()
+	const replace = `file() { echo "$1" | sed 's,^..,.git/objects/&/,'; }; replace() { rm -f "$(file "$1")" && cp "$(file "$2")" "$(file "$1")"; }; `
+	for _, tt := range []struct{ name, config, change, script, code string }{
+		{
+			"the configuration", "publish: {protected: [d/**]}\n", "echo x > d/x && git add d && git commit -qm x",
+			`replace $(git rev-parse main:.foreman/build.yml) $(sed '$d' .foreman/build.yml | git hash-object -w --stdin)`, "base",
+		},
+		{
+			"a folder of the configuration", "publish: {protected: [d/**]}\n", "echo x > d/x && git add d && git commit -qm x",
+			`sed -i.old '$d' .foreman/build.yml && git add .foreman && replace $(git rev-parse main:.foreman) $(git write-tree --prefix=.foreman/)`, "base",
+		},
+		{
+			"a folder", "publish: {protected: [d/x]}\n", "echo x > d/x && git add d && git commit -qm x",
+			`replace $(git rev-parse main:d) $(git rev-parse foreman/t-1:d)`, "git",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tt.config)
+			w.write("d/y", "y\n")
+			w.forge(tt.change)
+			w.sh(replace + tt.script)
+			r := w.publish(publish.Failed, tt.code)
+			if !strings.Contains(r.Errors[0].Message, git.ErrForged.Error()) || w.pushed() != "" {
+				t.Errorf("got %v", r.Errors)
+			}
+		})
+	}
 }
 
 func TestNotThis(t *testing.T) {

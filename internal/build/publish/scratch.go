@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -36,16 +35,16 @@ func newScratch(ctx context.Context, o Options) (*scratch, error) {
 	checkout := git.Repo{Dir: o.Dir, Environ: o.Environ}
 	out, err := checkout.Run(ctx, "rev-parse", "--is-shallow-repository", "--show-object-format", "--path-format=absolute", "--git-path", "objects")
 	if err != nil {
-		return nil, err
+		return nil, failed("git", err)
 	}
 	shallow, rest, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
 	format, objects, _ := strings.Cut(rest, "\n")
 	if shallow != "false" {
-		return nil, errors.New("the checkout is shallow: check out with fetch-depth: 0")
+		return nil, failed("base", errors.New("the checkout is shallow: check out with fetch-depth: 0"))
 	}
 	dir, err := os.MkdirTemp("", "foreman-publish-")
 	if err != nil {
-		return nil, fmt.Errorf("make a repository: %w", err)
+		return nil, failed("git", fmt.Errorf("make a repository: %w", err))
 	}
 	remote := git.Remote{Server: o.Server, Token: o.Token, Environ: o.Environ}
 	s := &scratch{
@@ -60,7 +59,7 @@ func newScratch(ctx context.Context, o Options) (*scratch, error) {
 	}
 	if err != nil {
 		s.close()
-		return nil, fmt.Errorf("make a repository: %w", err)
+		return nil, failed("git", fmt.Errorf("make a repository: %w", err))
 	}
 	return s, nil
 }
@@ -74,6 +73,35 @@ func (s *scratch) reach(ctx context.Context, args ...string) ([]byte, error) {
 		return nil, errors.New(secret.Redact(err.Error(), s.hide...))
 	}
 	return out, nil
+}
+
+// file returns a file of a commit; nil if the commit has no such file. It compares the objects on
+// the way to the file with their hashes.
+func (s *scratch) file(ctx context.Context, commit, path string) ([]byte, error) {
+	listed, err := s.git.Run(ctx, "ls-tree", "-r", "-t", "-z", "--full-tree", commit, "--", path)
+	if err != nil {
+		return nil, err
+	}
+	names, blob := []string{commit, commit + "^{tree}"}, ""
+	for entry := range strings.SplitSeq(strings.TrimSuffix(string(listed), "\x00"), "\x00") {
+		about, name, ok := strings.Cut(entry, "\t")
+		if !ok {
+			break
+		}
+		hash := about[strings.LastIndexByte(about, ' ')+1:]
+		if names = append(names, hash); name == path {
+			if blob = hash; !strings.HasPrefix(about, "100") {
+				return nil, fmt.Errorf("read %s of %.12s: it is not a regular file", path, commit)
+			}
+		}
+	}
+	var content []byte
+	err = s.git.Objects(ctx, names, func(hash string, data []byte) {
+		if hash == blob {
+			content = data
+		}
+	})
+	return content, err
 }
 
 // fetch fetches the base branch from GitHub, and finds the change in the checkout or in a bundle.
@@ -111,12 +139,12 @@ func (s *scratch) fetch(ctx context.Context, checkout string, r build.Report, bu
 		{r.BaseSHA, refBase, fmt.Sprintf("the base commit %.12s is not on the branch %s on GitHub: push it, or start a new run from a commit of that branch", r.BaseSHA, r.BaseBranch)},
 		{r.BaseSHA, r.HeadSHA, fmt.Sprintf("the change %.12s does not start from the base commit %.12s", r.HeadSHA, r.BaseSHA)},
 	} {
-		_, err := s.git.Run(ctx, "merge-base", "--is-ancestor", order.older, order.newer)
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
-			return "", failed("base", errors.New(order.message))
-		}
+		is, err := s.git.IsAncestor(ctx, order.older, order.newer)
 		if err != nil {
 			return "", failed("git", err)
+		}
+		if !is {
+			return "", failed("base", errors.New(order.message))
 		}
 	}
 	return there, nil

@@ -2,11 +2,7 @@ package diff_test
 
 import (
 	"bytes"
-	"compress/zlib"
-	"context"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,113 +12,10 @@ import (
 	"github.com/org/foreman-action/internal/contrib/contract"
 	"github.com/org/foreman-action/internal/contrib/diff"
 	"github.com/org/foreman-action/internal/contrib/workspace"
+	"github.com/org/foreman-action/internal/git"
 )
 
-// forge gives an object of the clone another content.
-func (r *rig) forge(hash, kind, content string) {
-	r.t.Helper()
-	var packed bytes.Buffer
-	z := zlib.NewWriter(&packed)
-	fmt.Fprintf(z, "%s %d\x00%s", kind, len(content), content)
-	if err := z.Close(); err != nil {
-		r.t.Fatal(err)
-	}
-	file := filepath.Join(r.dir(), ".git/objects", hash[:2], hash[2:])
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		r.t.Fatal(err)
-	}
-	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
-		r.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, packed.Bytes(), 0o600); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
-// forgeTree replaces README.md in a folder by the one of the workspace.
-func (r *rig) forgeTree(name string) {
-	r.t.Helper()
-	tree := r.git(r.dir(), "rev-parse", name)
-	file := "README.md"
-	if _, folder, ok := strings.Cut(name, ":"); ok {
-		file = folder + "/" + file
-	}
-	blob, err := hex.DecodeString(r.git(r.dir(), "hash-object", "-w", file))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	content := r.git(r.dir(), "cat-file", "tree", tree)
-	entry := "100644 README.md\x00"
-	at := strings.Index(content, entry) + len(entry)
-	r.forge(tree, "tree", content[:at]+string(blob)+content[min(at+len(blob), len(content)):])
-}
-
-// forgeParent gives the commit before the base a parent on which the change then starts, and which
-// nobody reviewed.
-func (r *rig) forgeParent() (before, content string) {
-	r.t.Helper()
-	before = r.git(r.dir(), "rev-parse", "HEAD^")
-	content = r.git(r.dir(), "cat-file", "commit", before) + "\n"
-	about, rest, _ := strings.Cut(content, "\n")
-	harmful := r.git(r.dir(), "commit-tree", "-m", "x", "HEAD^{tree}")
-	r.git(r.dir(), "update-ref", "refs/heads/contribflow/issue-1", r.git(r.dir(), "commit-tree", "-m", "y", "-p", harmful, "HEAD^{tree}"))
-	r.forge(before, "commit", about+"\nparent "+harmful+"\n"+rest)
-	return before, content
-}
-
-// TestForgedObjects gives objects of the clone another content, so that git shows a harmless patch
-// for a harmful change. The clone's objects are unpacked first, because git prefers packed ones.
-func TestForgedObjects(t *testing.T) {
-	t.Parallel()
-	tests := map[string]func(r *rig){
-		"a new file": func(r *rig) {
-			r.forge(r.git(r.dir(), "hash-object", "new.txt"), "blob", "good\n")
-		},
-		"a file of the base": func(r *rig) {
-			r.write(r.dir(), "README.md", "one\ntwo\nharmful\n")
-			r.forge(r.git(r.dir(), "rev-parse", "HEAD:README.md"), "blob", "one\ntwo\nharmful\n")
-		},
-		"the tree of the base": func(r *rig) {
-			r.write(r.dir(), "README.md", "harmful\n")
-			r.forgeTree("HEAD^{tree}")
-		},
-		"a folder of the base": func(r *rig) {
-			r.write(r.dir(), "docs/README.md", "harmful\n")
-			r.forgeTree("HEAD:docs")
-		},
-		"a commit before the base": func(r *rig) { r.forgeParent() },
-		"the commit graph": func(r *rig) {
-			before, content := r.forgeParent()
-			r.git(r.dir(), "commit-graph", "write", "--reachable")
-			r.forge(before, "commit", content)
-		},
-	}
-	for name, forge := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t)
-			r.write(r.upstream, "docs/README.md", "one\ntwo\n")
-			r.commit(r.upstream)
-			r.checkout()
-			r.loosen()
-			r.write(r.dir(), "new.txt", "evil\n")
-			forge(r)
-			want := "has another content than its hash says"
-			switch name {
-			case "the tree of the base": // git notices
-				want = "git cannot read"
-			case "the commit graph": // unused
-				want = "has no commit in common"
-			}
-			_, err := diff.Run(context.Background(), r.session)
-			if p, ok := errors.AsType[*contract.Problem](err); !ok || p.Code != contract.CodeWorkspaceMismatch || !strings.Contains(err.Error(), want) {
-				t.Errorf("got %v", err)
-			}
-		})
-	}
-}
-
-// loosen unpacks the objects of the clone.
+// loosen unpacks the objects of the clone, because git prefers packed ones.
 func (r *rig) loosen() {
 	r.t.Helper()
 	packs, err := filepath.Glob(filepath.Join(r.dir(), ".git/objects/pack/*.pack"))
@@ -140,6 +33,95 @@ func (r *rig) loosen() {
 	unpack.Dir, unpack.Stdin = r.dir(), bytes.NewReader(data)
 	if out, err := unpack.CombinedOutput(); err != nil {
 		r.t.Fatalf("%s: %v", out, err)
+	}
+}
+
+// forge gives an object of the clone the content of another one. It returns a function that
+// restores the first one.
+func (r *rig) forge(hash, other string) (restore func()) {
+	r.t.Helper()
+	file := func(hash string) string { return filepath.Join(r.dir(), ".git/objects", hash[:2], hash[2:]) }
+	before, _ := os.ReadFile(file(hash)) // there may be no such object
+	data, err := os.ReadFile(file(other))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	replace := func(data []byte) {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file(hash)), 0o755), os.RemoveAll(file(hash)), os.WriteFile(file(hash), data, 0o600)); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	replace(data)
+	return func() { replace(before) }
+}
+
+// harm changes a file, and returns the tree with this change.
+func (r *rig) harm(name string) (tree string) {
+	r.t.Helper()
+	r.write(r.dir(), name, "harmful\n")
+	r.git(r.dir(), "add", name)
+	return r.git(r.dir(), "write-tree")
+}
+
+// forgeParent gives the commit before the base a parent on which the change then starts, and which
+// nobody reviewed.
+func (r *rig) forgeParent() (restore func()) {
+	r.t.Helper()
+	harmful := r.git(r.dir(), "commit-tree", "-m", "x", "HEAD^{tree}")
+	forged := r.git(r.dir(), "commit-tree", "-m", "x", "-p", harmful, "HEAD^{tree}")
+	restore = r.forge(r.git(r.dir(), "rev-parse", "HEAD^"), forged)
+	r.git(r.dir(), "update-ref", "refs/heads/contribflow/issue-1", r.git(r.dir(), "commit-tree", "-m", "y", "-p", harmful, "HEAD^{tree}"))
+	return restore
+}
+
+// TestForgedObjects gives objects of the clone another content, so that git shows a harmless patch
+// for a harmful change.
+func TestForgedObjects(t *testing.T) {
+	t.Parallel()
+	forged := git.ErrForged.Error()
+	tests := []struct {
+		name, want string
+		forge      func(r *rig)
+	}{
+		{"a new file", forged, func(r *rig) {
+			r.write(r.dir(), "new.txt", "harmless\n")
+			harmless := r.git(r.dir(), "hash-object", "-w", "new.txt")
+			r.write(r.dir(), "new.txt", "harmful\n")
+			r.forge(r.git(r.dir(), "hash-object", "new.txt"), harmless)
+		}},
+		{"a file of the base", forged, func(r *rig) {
+			r.harm("README.md")
+			r.forge(r.git(r.dir(), "rev-parse", "HEAD:README.md"), r.git(r.dir(), "hash-object", "README.md"))
+		}},
+		{"a folder of the base", forged, func(r *rig) {
+			tree := r.harm("docs/README.md")
+			r.forge(r.git(r.dir(), "rev-parse", "HEAD:docs"), r.git(r.dir(), "rev-parse", tree+":docs"))
+		}},
+		{"the tree of the base", "git cannot read", func(r *rig) { // git notices
+			r.forge(r.git(r.dir(), "rev-parse", "HEAD^{tree}"), r.harm("README.md"))
+		}},
+		{"a commit before the base", forged, func(r *rig) { r.forgeParent() }},
+		{"the commit graph", "has no commit in common", func(r *rig) { // it is not used
+			restore := r.forgeParent()
+			r.git(r.dir(), "commit-graph", "write", "--reachable")
+			restore()
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.write(r.upstream, "docs/README.md", "one\ntwo\n")
+			r.commit(r.upstream)
+			r.checkout()
+			r.loosen()
+			r.write(r.dir(), "other.txt", "harmless\n")
+			tt.forge(r)
+			_, err := diff.Run(t.Context(), r.session)
+			if p, ok := errors.AsType[*contract.Problem](err); !ok || p.Code != contract.CodeWorkspaceMismatch || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 
@@ -165,7 +147,7 @@ func TestForgedBase(t *testing.T) {
 	}
 	w.Record.BaseSHA = r.git(r.dir(), "rev-parse", "HEAD^")
 	err = w.CheckBase(t.Context(), r.session, "")
-	if p, ok := errors.AsType[*contract.Problem](err); !ok || p.Code != contract.CodeWorkspaceMismatch || !strings.Contains(err.Error(), "has another content than its hash says") {
+	if p, ok := errors.AsType[*contract.Problem](err); !ok || p.Code != contract.CodeWorkspaceMismatch || !strings.Contains(err.Error(), git.ErrForged.Error()) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -114,4 +115,19 @@ func (s *Snapshot) Sizes(ctx context.Context, changes []git.Raw) (map[string]int
 		}
 	}
 	return sizes, nil
+}
+
+// limited is a buffer with a limit; a write beyond it fails.
+type limited struct {
+	buf  bytes.Buffer
+	left int
+}
+
+var errFull = errors.New("the output exceeds its limit")
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
+		return 0, errFull
+	}
+	return l.buf.Write(p)
 }

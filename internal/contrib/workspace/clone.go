@@ -253,11 +253,7 @@ func (w *Workspace) public(ctx context.Context, s session.Session, commit, token
 		s.Server()+"/"+repository+".git", "+refs/heads/"+w.Record.BaseBranch+":"+tip); err != nil {
 		return false, errors.New(secret.RedactForms(secret.Redact(err.Error(), remote.Secrets()...)))
 	}
-	newest, err := scratch.Repo.Run(ctx, "rev-parse", "--verify", tip)
-	if err != nil {
-		return false, err
-	}
-	return scratch.Before(ctx, commit, strings.TrimSpace(string(newest)))
+	return scratch.Before(ctx, commit, tip)
 }
 
 // A progress parses git's progress from its output.

@@ -24,7 +24,7 @@ import (
 	"github.com/org/foreman-action/internal/workdir"
 )
 
-// The paths of the files of one agent run, relative to the worktree.
+// The paths of the files of one agent run, relative to the clone.
 const (
 	promptFile  = handoffFolder + "/prompt.md"
 	messageFile = handoffFolder + "/message"
@@ -35,43 +35,73 @@ const (
 // maxResult is the most bytes of a result.
 const maxResult = 1 << 20
 
-// build runs the Builder once. If its result is valid, build commits its work.
-func (r *run) build(ctx context.Context) (machine.Event, error) {
-	start := r.rec.Head
-	ended, err := r.runAgent(ctx, handoff.Builder)
+// build runs the Builder once. If its result is valid, build commits its work. The clone is used once:
+// the agent may have broken it.
+func (r *run) build(ctx context.Context) (event machine.Event, err error) {
+	if r.site == nil {
+		if event, err := r.enterBuilder(ctx); err != nil || event != nil {
+			return event, err
+		}
+	}
+	before := r.rec.Head
+	defer func() {
+		if r.rec.Head == before {
+			r.keep(context.WithoutCancel(ctx))
+		}
+		err = errors.Join(err, r.site.leave())
+		r.site = nil
+	}()
+	ended, err := r.runAgent(ctx, r.site, handoff.Builder)
 	if err != nil {
 		return nil, err
 	}
 	result, gate := handoff.GateBuilder(ended.data)
-	event := machine.Built{}
-	event.Verdict, event.Problems = ended.judge(gate, result.Run)
-	if event.Verdict != machine.Valid {
-		return event, r.tree.Reset(ctx, start)
+	built := machine.Built{}
+	built.Verdict, built.Problems = ended.judge(gate, result.Run)
+	if built.Verdict != machine.Valid {
+		return built, nil
 	}
-	event.Warning = ended.warning()
-	event.Summary, event.Complexity = result.Work.Summary, string(result.Work.Complexity)
-	author := workspace.Author{Name: r.config.Commit.Name, Email: r.config.Commit.Email}
-	head, err := r.tree.Commit(ctx, start, author, r.message(result.Work.Summary), HandoffFiles(r.config))
+	head, note, err := r.site.Commit(ctx, r.change(message(result.Work.Summary, r.rec.TaskID)))
 	if unfit, ok := errors.AsType[*workspace.UnfitError](err); ok && r.noSpace() == nil {
-		event.Verdict, event.Problems = machine.Invalid, []handoff.Problem{problem("<worktree>", "not_committed", "the files cannot be committed: "+unfit.Error())}
-		event.Summary, event.Complexity = "", ""
-		return event, r.tree.Reset(ctx, start)
+		built.Verdict, built.Problems = machine.Invalid, []handoff.Problem{problem("<worktree>", "not_committed", "the files cannot be committed: "+unfit.Error())}
+		return built, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	same, err := r.tree.SameTree(ctx, start, head)
+	same, err := r.repo.SameTree(ctx, before, head)
 	if err != nil {
 		return nil, err
 	}
-	event.Changed = !same
+	built.Warning = ended.warning()
+	if note != "" {
+		built.Warning = strings.TrimPrefix(built.Warning+"; "+note, "; ")
+	}
+	built.Summary, built.Complexity, built.Changed = result.Work.Summary, string(result.Work.Complexity), !same
 	r.rec.Head = head
-	return event, nil
+	return built, nil
 }
+
+// change returns the input for a commit of the Builder's clone.
+func (r *run) change(message string) workspace.Change {
+	return workspace.Change{Start: r.rec.Head, By: workspace.Author(r.config.Commit), Message: message, Without: HandoffFiles(r.config)}
+}
+
+// keep stores the work of an attempt of the Builder that does not count, for people. It may fail, for
+// example because git cannot commit the files.
+func (r *run) keep(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, maxKeep)
+	defer cancel()
+	name := fmt.Sprintf("attempts/%d-%d", r.rec.State.Round, r.rec.State.Attempt)
+	_ = r.site.Keep(ctx, name, r.change("An attempt that does not count\n\nTask: "+r.rec.TaskID+"\n"))
+}
+
+// maxKeep is how long the run waits for the work of an attempt that does not count.
+const maxKeep = 10 * time.Second
 
 // message returns the message of Foreman's own commit: the Builder's summary, its first
 // line as the subject.
-func (r *run) message(summary string) string {
+func message(summary, taskID string) string {
 	// Unsanitized text of an agent could close issues ("fixes #1") and mention people.
 	summary = strings.TrimSpace(sanitize.Comment(summary, sanitize.Options{}))
 	subject, rest, _ := strings.Cut(summary, "\n")
@@ -83,7 +113,7 @@ func (r *run) message(summary string) string {
 	if rest = strings.TrimSpace(rest); rest != "" {
 		text += "\n" + rest + "\n"
 	}
-	return text + "\nTask: " + r.rec.TaskID + "\n"
+	return text + "\nTask: " + taskID + "\n"
 }
 
 // HandoffFiles returns the paths of the files that agents and Foreman exchange. No commit may
@@ -94,34 +124,47 @@ func HandoffFiles(c config.Config) []string {
 	return slices.Compact(files)
 }
 
-// inspect runs the Inspector once. The change does not choose the Inspector's instructions and tools:
-// files that steer agents are as in the base commit.
-func (r *run) inspect(ctx context.Context) (machine.Event, error) {
-	steering, err := r.steering(ctx)
-	if err == nil {
-		err = steering.Undo(ctx, r.tree)
-	}
+// inspect runs the Inspector once, in a clone of its own. The change does not choose the Inspector's
+// instructions and tools: files that steer agents are as in the base commit.
+func (r *run) inspect(ctx context.Context) (event machine.Event, err error) {
+	steering, err := r.repo.Steering(ctx, r.rec.Base, r.rec.Head)
 	if err != nil {
-		return nil, fmt.Errorf("restore the files that steer agents: %w", err)
+		return nil, fmt.Errorf("find the files that steer agents: %w", err)
 	}
-	ended, err := r.runAgent(ctx, handoff.Inspector)
+	s, err := r.enter(ctx, "inspector", steering)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.leave()) }()
+	if r.config.Inspector.Setup {
+		failed, found, err := r.setup(ctx, s, string(handoff.Inspector))
+		if err != nil {
+			return nil, err
+		}
+		if event := violation(found, handoff.Builder); event != nil {
+			return event, nil
+		}
+		if failed != nil {
+			return machine.Stopped{Reason: machine.SetupFailed, Problem: problem("<setup>", "failed", "for the Inspector: "+failed.Name+" "+failed.Output)}, nil
+		}
+		// The setup has run code of the change.
+		if err := errors.Join(s.Restore(ctx), s.RemoveSteering(ctx)); err != nil {
+			return nil, fmt.Errorf("restore the files that steer agents: %w", err)
+		}
+	}
+	ended, err := r.runAgent(ctx, s, handoff.Inspector)
 	if err != nil {
 		return nil, err
 	}
 	result, gate := handoff.GateInspector(ended.data)
-	event := machine.Inspected{}
-	event.Verdict, event.Problems = ended.judge(gate, result.Run)
-	if event.Verdict == machine.Valid {
-		event.Warning = ended.warning()
-		event.Approved = result.Work.Status == handoff.Approved
-		event.Issues, event.Tasks = result.Work.Issues, result.Work.NextTasks
+	inspected := machine.Inspected{}
+	inspected.Verdict, inspected.Problems = ended.judge(gate, result.Run)
+	if inspected.Verdict == machine.Valid {
+		inspected.Warning = ended.warning()
+		inspected.Approved = result.Work.Status == handoff.Approved
+		inspected.Issues, inspected.Tasks = result.Work.Issues, result.Work.NextTasks
 	}
-	return event, r.tree.Reset(ctx, r.rec.Head)
-}
-
-// steering returns the changed files from which agents take instructions.
-func (r *run) steering(ctx context.Context) (workspace.Steering, error) {
-	return workspace.SteeringOf(ctx, r.repo, r.rec.Base, r.rec.Head)
+	return inspected, nil
 }
 
 // An ended is the outcome of one run of an agent.
@@ -175,8 +218,8 @@ func (e ended) judge(gate handoff.Gate, run handoff.Run) (machine.Verdict, []han
 	return machine.Valid, nil
 }
 
-// runAgent runs an agent once, and restores protected files.
-func (r *run) runAgent(ctx context.Context, role handoff.Role) (ended, error) {
+// runAgent runs an agent once in a clone, and restores protected files of the checkout.
+func (r *run) runAgent(ctx context.Context, s *site, role handoff.Role) (ended, error) {
 	var e ended
 	if r.rec.Runs == nil {
 		r.rec.Runs = map[string]int{}
@@ -186,7 +229,7 @@ func (r *run) runAgent(ctx context.Context, role handoff.Role) (ended, error) {
 	if err != nil {
 		return e, err
 	}
-	in, err := r.invocation(ctx, role, dir)
+	in, err := r.invocation(ctx, s, role, dir)
 	if err != nil {
 		return e, err
 	}
@@ -197,21 +240,26 @@ func (r *run) runAgent(ctx context.Context, role handoff.Role) (ended, error) {
 	defer log.Close()
 	step := action(r.rec.State)
 	in.Log = &lines{to: log, each: func(line string) { r.progress(step, string(role), line) }}
-	a, err := r.agent(ctx, role)
+	a, err := r.agent(ctx, s, role)
 	if err != nil {
 		return e, err
 	}
 	result := r.agentConfig(role).Result
-	guard, err := workspace.Watch(ctx, r.tree, role == handoff.Inspector, []string{result})
+	guard, err := workspace.Watch(ctx, r.checkout, r.guardFile())
 	if err != nil {
 		return e, err
 	}
 	e.result, e.failure = a.Run(ctx, in)
-	changed, err := guard.Check(context.WithoutCancel(ctx), filepath.Join(dir, "outside"), []string{result})
-	if err != nil {
+	if e.changed, err = guard.Check(context.WithoutCancel(ctx), filepath.Join(dir, "outside")); err != nil {
 		return e, fmt.Errorf("restore the files that the %s changed: %w", role, err)
 	}
-	e.changed = changed
+	if role == handoff.Inspector {
+		inside, err := s.Changed(ctx, []string{result})
+		if err != nil {
+			return e, fmt.Errorf("find the files that the %s changed: %w", role, err)
+		}
+		e.changed = append(e.changed, inside...)
+	}
 	if err := context.Cause(ctx); err != nil {
 		return e, err
 	}
@@ -223,24 +271,24 @@ func (r *run) runAgent(ctx context.Context, role handoff.Role) (ended, error) {
 			return e, err
 		}
 	}
-	e.data, e.problem = readResult(r.tree.Dir, result)
-	e.settled = r.settled(r.agentConfig(role), e.result.Cause)
-	return e, errors.Join(keep(dir, e), r.clear(result))
+	e.data, e.problem = readResult(s.Dir, result)
+	e.settled = settled(s.Dir, r.agentConfig(role), e.result.Cause, r.o.Now())
+	return e, keep(dir, e)
 }
 
-// settled reports whether an agent had finished when it was ended: neither its result nor a file of
-// the worktree had changed for the idle timeout.
-func (r *run) settled(c config.Agent, cause process.Cause) bool {
+// settled reports whether an agent had finished when it was ended, at the time now: neither its result nor a file of
+// its clone had changed for the idle timeout.
+func settled(dir string, c config.Agent, cause process.Cause, now time.Time) bool {
 	printed := c.From == config.Message && !c.Uses("message_file")
 	if printed && cause != process.Idle {
 		return false // it may have printed the result just before
 	}
-	root, err := os.OpenRoot(r.tree.Dir)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return false
 	}
 	defer root.Close()
-	limit, settled := r.o.Now().Add(-c.Idle), true
+	limit, settled := now.Add(-c.Idle), true
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || name == ".git" && d.IsDir() {
 			return fs.SkipDir
@@ -299,10 +347,10 @@ func keep(dir string, e ended) error {
 	return errors.Join(err, files.Write("meta.json", append(data, '\n')))
 }
 
-// clear removes the files of an agent's run from the worktree, so that a result of an earlier
-// run never counts.
-func (r *run) clear(result string) error {
-	root, err := os.OpenRoot(r.tree.Dir)
+// clearHandoff removes files in place of those of an agent's run, which the change may contain or a command may
+// have made. So a committed result never counts.
+func clearHandoff(dir, result string) error {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
@@ -314,16 +362,16 @@ func (r *run) clear(result string) error {
 	}
 	for _, name := range []string{handoffFolder, result} {
 		if err := root.RemoveAll(name); err != nil {
-			return fmt.Errorf("remove %s, which an earlier run left: %w", name, err)
+			return fmt.Errorf("remove %s from the clone: %w", name, err)
 		}
 	}
 	return nil
 }
 
 // invocation writes the files that an agent run needs, and returns its invocation.
-func (r *run) invocation(ctx context.Context, role handoff.Role, dir string) (agent.Invocation, error) {
+func (r *run) invocation(ctx context.Context, s *site, role handoff.Role, dir string) (agent.Invocation, error) {
 	c := r.agentConfig(role)
-	if err := r.clear(c.Result); err != nil {
+	if err := clearHandoff(s.Dir, c.Result); err != nil {
 		return agent.Invocation{}, err
 	}
 	input, err := r.input(ctx, role)
@@ -335,7 +383,7 @@ func (r *run) invocation(ctx context.Context, role handoff.Role, dir string) (ag
 	if err != nil {
 		return agent.Invocation{}, err
 	}
-	files := workdir.Dir(r.tree.Dir)
+	files := workdir.Dir(s.Dir)
 	err = errors.Join(files.Write(schemaFile, schema), workdir.Dir(dir).Write("prompt.md", []byte(text)))
 	if err == nil && (input.ResultMark == "" || c.Uses("prompt_file")) { // every tool could read the mark there
 		err = files.Write(promptFile, []byte(text))
@@ -347,7 +395,7 @@ func (r *run) invocation(ctx context.Context, role handoff.Role, dir string) (ag
 		}
 	}
 	return agent.Invocation{
-		Role: string(role), Number: r.rec.Runs[string(role)], Dir: r.tree.Dir, Seen: r.seen(), Prompt: text, LogSize: int64(r.config.Limits.LogBytes), Env: r.env(),
+		Role: string(role), Number: r.rec.Runs[string(role)], Dir: s.Dir, Seen: s.seen(), Prompt: text, LogSize: int64(r.config.Limits.LogBytes), Env: r.env(),
 		Title:      fmt.Sprintf("%s %s round %d run %d", strings.ToUpper(string(role)), r.rec.TaskID, r.rec.State.Round, r.rec.State.Attempt),
 		PromptFile: promptFile, ResultFile: c.Result, MessageFile: messageFile, SchemaFile: schemaFile,
 		ResultMark: input.ResultMark,
@@ -357,7 +405,7 @@ func (r *run) invocation(ctx context.Context, role handoff.Role, dir string) (ag
 // input returns the data of a prompt.
 func (r *run) input(ctx context.Context, role handoff.Role) (prompt.Input, error) {
 	in := prompt.Input{Role: role, Task: r.rec.Prompt, State: r.rec.State, Base: r.rec.Base, Mark: r.o.Mark()}
-	instructions, err := r.repo.File(ctx, r.rec.Base, ".foreman/"+string(role)+".md")
+	instructions, err := r.checkout.File(ctx, r.rec.Base, ".foreman/"+string(role)+".md")
 	if err != nil {
 		return in, err
 	}
@@ -379,11 +427,7 @@ func (r *run) input(ctx context.Context, role handoff.Role) (prompt.Input, error
 	if err != nil {
 		return in, err
 	}
-	steering, err := r.steering(ctx)
-	if err != nil {
-		return in, err
-	}
-	in.Steering = steering.Paths()
+	in.Steering = r.rec.Steering
 	_, cut := os.Stat(filepath.Join(r.journal.dir, "change.cut"))
 	in.DiffFile, in.DiffStat, in.DiffCut = diffFile, string(stat), cut == nil
 	return in, nil
@@ -395,24 +439,24 @@ func Prompt(ctx context.Context, o Options, role handoff.Role) (string, error) {
 	if err := CheckTaskID(o.TaskID); err != nil {
 		return "", err
 	}
-	repo, err := workspace.Open(ctx, o.Dir, o.Environ)
+	checkout, err := workspace.Open(ctx, o.Dir, o.Environ)
 	if err != nil {
 		return "", &UsageError{err}
 	}
-	dir := filepath.Join(repo.Root, runsFolder, o.TaskID)
+	dir := filepath.Join(checkout.Root, runsFolder, o.TaskID)
 	rec, err := readRecord(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && role == handoff.Inspector:
 		return "", usagef("there is no run %s, and an Inspector's prompt needs the change of a run", o.TaskID)
 	case errors.Is(err, fs.ErrNotExist):
 		rec = record{TaskID: o.TaskID, Prompt: o.Prompt, State: machine.State{Round: 1, Attempt: 1}}
-		if rec.Base, _, err = repo.Base(ctx, o.Base); err != nil {
+		if rec.Base, _, err = checkout.Base(ctx, o.Base); err != nil {
 			return "", &UsageError{err}
 		}
 	case err != nil:
 		return "", err
 	}
-	r := &run{o: o, repo: repo, journal: &journal{dir: dir}, rec: rec}
+	r := &run{o: o, checkout: checkout, journal: &journal{dir: dir}, rec: rec}
 	if err := r.configure(ctx); err != nil {
 		return "", err
 	}

@@ -3,10 +3,10 @@
 // approved or the run ends for another reason.
 //
 // [Run] is a loop around package machine, which decides on the next step. Before each step, Run
-// stores the state in .foreman/runs, so that a killed run can be resumed. Agents work in a git
-// worktree with a separate branch. After each agent run, package workspace restores protected
-// files that the agent changed. The configuration comes from the base commit. This package sends
-// nothing to GitHub; package publish does.
+// stores the state in .foreman/runs, so that a killed run can be resumed. Each start of an agent, and
+// the checks of each round, get a new clone of the run's repository. After each of them, package
+// workspace restores protected files of the checkout. The configuration comes from the base commit. This
+// package sends nothing to GitHub; package publish does.
 package build
 
 import (
@@ -42,9 +42,11 @@ type Options struct {
 	Prompt string
 	Source string // origin of the prompt, for the report
 	Base   string // the branch or commit that the change starts from; empty: the default
-	// Worktrees is the folder for worktrees. It should be outside the checkout, because other tools
-	// would search it there.
-	Worktrees string
+	// State is the folder for the repositories and clones of runs. It should be outside the checkout,
+	// because other tools would search it there.
+	State string
+	// Former is the folder in which an earlier version made worktrees. [Clean] removes that of the run.
+	Former string
 	// Bundle is the path of a file. At the end, Run writes the commits of the branch to it, if there
 	// are any. Empty: no bundle. See [git-bundle].
 	//
@@ -115,19 +117,19 @@ func open(ctx context.Context, o Options, how mode) (Report, error) {
 	if err := CheckTaskID(o.TaskID); err != nil {
 		return Report{}, err
 	}
-	repo, err := workspace.Open(ctx, o.Dir, o.Environ)
+	checkout, err := workspace.Open(ctx, o.Dir, o.Environ)
 	if err != nil {
 		return Report{}, &UsageError{err}
 	}
-	j, err := openJournal(repo.Root, o.TaskID)
+	j, err := openJournal(checkout.Root, o.TaskID)
 	if err != nil {
 		return Report{}, err
 	}
 	defer j.close()
-	if err := repo.Exclude("/"+runsFolder+"/", "/"+handoffFolder+"/"); err != nil {
+	if err := checkout.Exclude("/" + runsFolder + "/"); err != nil {
 		return Report{}, fmt.Errorf("exclude the files of runs from commits: %w", err)
 	}
-	r, err := prepare(ctx, o, repo, j, how)
+	r, err := prepare(ctx, o, checkout, j, how)
 	if err != nil {
 		return Report{}, err
 	}
@@ -135,7 +137,7 @@ func open(ctx context.Context, o Options, how mode) (Report, error) {
 }
 
 // prepare loads the record of a run or makes a new one, and reads the configuration.
-func prepare(ctx context.Context, o Options, repo *workspace.Repository, j *journal, how mode) (*run, error) {
+func prepare(ctx context.Context, o Options, checkout *workspace.Checkout, j *journal, how mode) (*run, error) {
 	rec, found, err := j.load()
 	if err != nil {
 		return nil, err
@@ -146,22 +148,26 @@ func prepare(ctx context.Context, o Options, repo *workspace.Repository, j *jour
 		if found {
 			return nil, usagef("the run %s exists already: continue it with foreman build resume, or remove it with foreman build clean", o.TaskID)
 		}
-		rec = record{Version: 1, TaskID: o.TaskID, Prompt: o.Prompt, Source: o.Source, Branch: branch, Started: o.Now()}
-		rec.Base, rec.BaseBranch, err = repo.Base(ctx, o.Base)
+		rec = record{Version: recordVersion, TaskID: o.TaskID, Prompt: o.Prompt, Source: o.Source, Branch: branch, Started: o.Now()}
+		rec.Base, rec.BaseBranch, err = checkout.Base(ctx, o.Base)
 		rec.Head = rec.Base
 	case review:
 		if !found {
-			rec = record{Version: 1, TaskID: o.TaskID, Prompt: o.Prompt, Source: o.Source, Branch: branch, Started: o.Now()}
-			rec.Base, rec.BaseBranch, err = repo.Base(ctx, o.Base)
+			rec = record{Version: recordVersion, TaskID: o.TaskID, Prompt: o.Prompt, Source: o.Source, Branch: branch, Started: o.Now()}
+			rec.Base, rec.BaseBranch, err = checkout.Base(ctx, o.Base)
 		}
 		if err == nil {
-			rec.Head, _, err = repo.Base(ctx, branch)
+			rec.Head, _, err = checkout.Base(ctx, branch)
 		}
+		rec.Version = recordVersion
 		rec.State = machine.State{Review: true, Summary: rec.State.Summary, Complexity: rec.State.Complexity, Issues: rec.State.Issues, Tasks: rec.State.Tasks}
 		rec.Ended = nil
 	case resume:
 		if !found {
 			return nil, usagef("this checkout has no run %s; foreman build status lists its runs", o.TaskID)
+		}
+		if rec.Version < recordVersion {
+			return nil, usagef("the run %[1]s was started by an earlier version: remove it with foreman build clean --task-id %[1]s, and start it again", o.TaskID)
 		}
 		if rec.Ended == nil && rec.State.End != nil {
 			break // the process was killed after the last step, before it wrote the report
@@ -175,19 +181,26 @@ func prepare(ctx context.Context, o Options, repo *workspace.Repository, j *jour
 	if err != nil {
 		return nil, &UsageError{err}
 	}
-	r := &run{o: o, repo: repo, journal: j, rec: rec}
+	r := &run{o: o, checkout: checkout, journal: j, rec: rec}
+	changed, err := workspace.Interrupted(ctx, checkout, r.guardFile())
+	if err != nil {
+		return nil, err
+	}
+	if len(changed) > 0 {
+		return nil, usagef("files of the checkout have changed since the run %s was interrupted, perhaps by an agent: %s; look at them, then resume the run again", o.TaskID, strings.Join(changed, ", "))
+	}
 	err = r.configure(ctx)
 	return r, err
 }
 
 // configure reads the configuration of the base commit.
 func (r *run) configure(ctx context.Context) error {
-	src, err := r.repo.File(ctx, r.rec.Base, config.Name)
+	src, err := r.checkout.File(ctx, r.rec.Base, config.Name)
 	if err != nil {
 		return fmt.Errorf("read the configuration: %w", err)
 	}
 	if src == nil {
-		if _, err := os.Stat(filepath.Join(r.repo.Root, config.Name)); err == nil {
+		if _, err := os.Stat(filepath.Join(r.checkout.Root, config.Name)); err == nil {
 			return usagef("the base commit %.12s does not contain %s: commit the file first", r.rec.Base, config.Name)
 		}
 		return usagef("the base commit %.12s does not contain %s: create it with foreman init --agents, then commit it", r.rec.Base, config.Name)
@@ -200,14 +213,14 @@ func (r *run) configure(ctx context.Context) error {
 }
 
 // agent returns the agent of a role.
-func (r *run) agent(ctx context.Context, role handoff.Role) (agent.Agent, error) {
+func (r *run) agent(ctx context.Context, s *site, role handoff.Role) (agent.Agent, error) {
 	c := r.agentConfig(role)
 	if c.Script == "" {
 		network, back := true, contained.Back{All: true}
 		if role == handoff.Inspector {
 			back = contained.Back{Only: []string{c.Result, messageFile}}
 		}
-		return agent.Command{Runner: r.runner(network, back), Config: c}, nil
+		return agent.Command{Runner: r.runner(s, network, back), Config: c}, nil
 	}
 	steps := filepath.Join(r.journal.dir, "script-"+string(role))
 	if err := os.RemoveAll(steps); err != nil {
@@ -216,7 +229,7 @@ func (r *run) agent(ctx context.Context, role handoff.Role) (agent.Agent, error)
 	if err := os.MkdirAll(steps, 0o750); err != nil {
 		return nil, err
 	}
-	if err := r.repo.Folder(ctx, r.rec.Base, c.Script, steps); err != nil {
+	if err := r.checkout.Folder(ctx, r.rec.Base, c.Script, steps); err != nil {
 		return nil, fmt.Errorf("read the %s's script: %w", role, err)
 	}
 	return agent.Script{Steps: os.DirFS(steps)}, nil
@@ -231,52 +244,58 @@ func (r *run) agentConfig(role handoff.Role) config.Agent {
 
 // A run is one run of the pipeline in this process.
 type run struct {
-	o       Options
-	repo    *workspace.Repository
-	journal *journal
-	rec     record
-	config  config.Config
-	policy  machine.Policy
-	tree    *workspace.Worktree // nil before setup
-	sandbox *sandbox.Session    // nil before setup, and unless the configuration has sandbox: docker
+	o        Options
+	checkout *workspace.Checkout
+	journal  *journal
+	rec      record
+	config   config.Config
+	policy   machine.Policy
+	repo     *workspace.Repository // nil before the first step
+	before   string                // commit of the branch in the checkout when this process began; empty: none
+	site     *site                 // of the Builder's next start; nil: it needs a new one
+}
+
+// A site is a clone in which an agent or the checks work, and their sandbox.
+type site struct {
+	*workspace.Clone
+	sandbox *sandbox.Session // nil unless the configuration has sandbox: docker
+}
+
+// leave removes the clone, with its containers and volumes.
+func (s *site) leave() error {
+	err := errors.Join(s.Remove(), os.RemoveAll(contained.Temporary(s.Dir)))
+	if s.sandbox != nil {
+		err = errors.Join(err, s.sandbox.Close())
+	}
+	return err
 }
 
 // sandboxLocks is the directory of sandbox locks, shared by all runs of a checkout. It is never
 // the folder of a run, because no task ID begins with a dot.
 const sandboxLocks = runsFolder + "/.sandbox"
 
-// openSandbox opens the sandbox if the configuration has sandbox: docker.
-func (r *run) openSandbox(ctx context.Context) error {
-	if r.config.Sandbox != config.Docker || r.sandbox != nil {
-		return nil
-	}
-	var err error
-	r.sandbox, err = sandbox.Open(ctx, r.sandboxOptions())
-	return err
-}
-
 func (r *run) sandboxOptions() sandbox.Options {
 	// The pipeline limits the time of each step itself, so the sandbox needs only a larger limit.
 	limit := 2 * r.config.Limits.RunTimeout
 	return sandbox.Options{
-		Environ: r.o.Environ, Name: "foreman-build", Locks: filepath.Join(r.repo.Root, filepath.FromSlash(sandboxLocks)), Now: r.o.Now, Docker: r.o.Docker,
+		Environ: r.o.Environ, Name: "foreman-build", Locks: filepath.Join(r.checkout.Root, filepath.FromSlash(sandboxLocks)), Now: r.o.Now, Docker: r.o.Docker,
 		Settings: sandbox.Settings{CPUs: math.Inf(1), Memory: "8g", PIDs: 4096, Temp: "2g", CommandTimeout: limit, TotalTimeout: limit, MaxBytes: 4 << 30},
 	}
 }
 
-// runner returns the runner of commands: this machine, or the sandbox of the run.
-func (r *run) runner(network bool, back contained.Back) agent.Runner {
-	if r.sandbox == nil {
+// runner returns the runner of commands: this machine, or the sandbox of a clone.
+func (r *run) runner(s *site, network bool, back contained.Back) agent.Runner {
+	if s.sandbox == nil {
 		return r.o.Runner
 	}
 	return contained.Runner{
-		Session: r.sandbox, Image: r.config.Image, Base: r.rec.Base, Network: network, Back: back, Environ: r.o.Environ, Env: r.config.Env,
+		Session: s.sandbox, Image: r.config.Image, Base: r.rec.Base, Network: network, Back: back, Environ: r.o.Environ, Env: r.config.Env,
 	}
 }
 
-// seen returns the path of the worktree for commands; empty: its path on this machine.
-func (r *run) seen() string {
-	if r.sandbox == nil {
+// seen returns the path of the clone for commands; empty: its path on this machine.
+func (s *site) seen() string {
+	if s.sandbox == nil {
 		return ""
 	}
 	return contained.Root
@@ -287,15 +306,12 @@ func (r *run) run(ctx context.Context) (Report, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, r.config.Limits.RunTimeout, errDeadline)
 	defer cancel()
 	err := r.steps(limited)
-	if r.sandbox != nil {
-		err = errors.Join(err, r.sandbox.Close())
-	}
-	// The report is written even if the context has ended.
+	// The work is kept and the report is written even if the context has ended.
 	ctx = context.WithoutCancel(ctx)
-	err = errors.Join(err, r.repo.Remove(ctx, r.folder()), os.RemoveAll(contained.Temporary(r.folder())))
-	if r.o.Bundle != "" && r.rec.Head != r.rec.Base {
-		err = errors.Join(err, r.repo.Bundle(ctx, r.o.Bundle, r.rec.Branch, r.rec.Base))
+	if r.site != nil {
+		err = errors.Join(err, r.site.leave())
 	}
+	err = errors.Join(err, r.deliver(ctx))
 	ended := r.o.Now()
 	r.rec.Ended = &ended
 	report := newReport(r.rec, err)
@@ -303,8 +319,23 @@ func (r *run) run(ctx context.Context) (Report, error) {
 	return report, errors.Join(err, r.journal.writeReport(report), r.journal.save(r.rec))
 }
 
-// folder returns the folder of the run's worktree.
-func (r *run) folder() string { return filepath.Join(r.o.Worktrees, r.rec.TaskID) }
+// deliver writes the commits that count to the checkout, and to the bundle.
+func (r *run) deliver(ctx context.Context) error {
+	if r.repo == nil {
+		return nil
+	}
+	err := r.checkout.Deliver(ctx, r.repo, r.rec.Head, r.before)
+	if r.o.Bundle != "" && r.rec.Head != r.rec.Base {
+		err = errors.Join(err, r.repo.Bundle(ctx, r.o.Bundle, r.rec.Base))
+	}
+	return err
+}
+
+// folder returns the folder with the run's repository and clones.
+func (r *run) folder() string { return filepath.Join(r.o.State, r.rec.TaskID) }
+
+// guardFile returns the path at which the state of the checkout is stored while an agent works.
+func (r *run) guardFile() string { return filepath.Join(r.folder(), "checkout.json") }
 
 var errDeadline = errors.New("the run took longer than limits.run_timeout")
 
@@ -402,27 +433,28 @@ func (r *run) progress(action machine.Action, command, line string) {
 	}
 }
 
-// Clean removes the worktree of a run, its branch and its folder in .foreman/runs. It returns an
-// error if the run is in progress.
-func Clean(ctx context.Context, o Options) error {
+// Clean removes a run: its repository and clones, its branch, and its folder in .foreman/runs. It returns
+// the bytes of the repository and the clones. It returns an error if the run is in progress.
+func Clean(ctx context.Context, o Options) (bytes int64, err error) {
 	if err := CheckTaskID(o.TaskID); err != nil {
-		return err
+		return 0, err
 	}
-	repo, err := workspace.Open(ctx, o.Dir, o.Environ)
+	checkout, err := workspace.Open(ctx, o.Dir, o.Environ)
 	if err != nil {
-		return &UsageError{err}
+		return 0, &UsageError{err}
 	}
-	if _, err := os.Stat(filepath.Join(repo.Root, runsFolder, o.TaskID)); errors.Is(err, fs.ErrNotExist) {
-		return usagef("this checkout has no run %s; foreman build status lists its runs", o.TaskID)
+	if _, err := os.Stat(filepath.Join(checkout.Root, runsFolder, o.TaskID)); errors.Is(err, fs.ErrNotExist) {
+		return 0, usagef("this checkout has no run %s; foreman build status lists its runs", o.TaskID)
 	}
-	j, err := openJournal(repo.Root, o.TaskID)
+	j, err := openJournal(checkout.Root, o.TaskID)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer j.close()
-	folder := filepath.Join(o.Worktrees, o.TaskID)
-	if err := repo.Forget(ctx, folder, workspace.BranchPrefix+o.TaskID); err != nil {
-		return err
+	folder := filepath.Join(o.State, o.TaskID)
+	if err := checkout.Forget(ctx, workspace.BranchPrefix+o.TaskID, folder, filepath.Join(o.Former, o.TaskID)); err != nil {
+		return 0, err
 	}
-	return errors.Join(os.RemoveAll(contained.Temporary(folder)), os.RemoveAll(j.dir))
+	bytes = workspace.Size(folder)
+	return bytes, errors.Join(workspace.Remove(folder), os.RemoveAll(j.dir))
 }

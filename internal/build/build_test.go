@@ -50,18 +50,18 @@ func environ() []string {
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.org"}
 }
 
-func options(root, worktrees string) build.Options {
+func options(root, state string) build.Options {
 	return build.Options{
-		Dir: root, Environ: environ(), TaskID: "t-1", Prompt: "Mend it: EOF $(touch /tmp/never) \"'\n" + strings.Repeat("long ", 40_000), Source: "prompt", Worktrees: worktrees,
+		Dir: root, Environ: environ(), TaskID: "t-1", Prompt: "Mend it: EOF $(touch /tmp/never) \"'\n" + strings.Repeat("long ", 40_000), Source: "prompt", State: state,
 		Runner: process.Runner{Supervisor: []string{"env", programtest.RaceDetector(os.Getenv), os.Args[0], "supervise"}, Now: time.Now}, Now: time.Now, Mark: func() string { return "=====mark" },
 	}
 }
 
 // A consumer is a repository that configures shell scripts as its two agents.
 type consumer struct {
-	t         *testing.T
-	root      string
-	worktrees string
+	t     *testing.T
+	root  string
+	state string
 }
 
 // The result files that the scripts write.
@@ -79,7 +79,7 @@ func newConsumer(t *testing.T, builder, inspector, more string) *consumer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &consumer{t: t, root: root, worktrees: filepath.Join(t.TempDir(), "worktrees")}
+	c := &consumer{t: t, root: root, state: filepath.Join(t.TempDir(), "state")}
 	quote := func(s string) string {
 		data, err := json.Marshal(s)
 		if err != nil {
@@ -155,11 +155,11 @@ func TestBadState(t *testing.T) {
 		`s,"task_id": "t-1","task_id": "t-2",`:            `the task "t-2"`,
 		`s,"head_sha": "[^"]*","head_sha": "--output=x",`: "want two commit hashes",
 		`s,"base_sha": "[^"]*","base_sha": "HEAD",`:       "want two commit hashes",
-		`s,"version": 1,"version": 2,`:                    "unsupported version 2",
+		`s,"version": 2,"version": 3,`:                    "unsupported version 3",
 	} {
 		c.write(".foreman/runs/t-1/state.json", good)
 		c.sh("sed -i.old '" + script + "' .foreman/runs/t-1/state.json")
-		if _, err := build.Resume(t.Context(), options(c.root, c.worktrees)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := build.Resume(t.Context(), options(c.root, c.state)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", script, err, want)
 		}
 	}
@@ -202,7 +202,7 @@ func TestHangs(t *testing.T) {
 
 func (c *consumer) run() build.Report {
 	c.t.Helper()
-	report, err := build.Run(c.t.Context(), options(c.root, c.worktrees))
+	report, err := build.Run(c.t.Context(), options(c.root, c.state))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func (c *consumer) run() build.Report {
 	return report
 }
 
-// clean checks the state after a run: there is a report but no worktree, and the checkout is
+// clean checks the state after a run: there is a report but no clone, and the checkout is
 // unchanged.
 func (c *consumer) clean(report build.Report) {
 	c.t.Helper()
@@ -222,8 +222,8 @@ func (c *consumer) clean(report build.Report) {
 	if err := json.Unmarshal(data, &stored); err != nil || stored.Status != report.Status || stored.HeadSHA != report.HeadSHA {
 		c.t.Errorf("the stored report is %s (%v), want %+v", data, err, report)
 	}
-	if left, err := os.ReadDir(c.worktrees); err == nil && len(left) > 0 {
-		c.t.Errorf("a worktree is left: %v", left)
+	if left, err := os.ReadDir(filepath.Join(c.state, "t-1")); err == nil && (len(left) != 1 || left[0].Name() != "repo.git") {
+		c.t.Errorf("more than the repository is left: %v", left)
 	}
 	if got := c.sh("git worktree list | wc -l; git status --porcelain; git symbolic-ref --short HEAD"); got != "1\nmain" {
 		c.t.Errorf("the checkout: %s", got)
@@ -234,9 +234,9 @@ func (c *consumer) clean(report build.Report) {
 }
 
 // once returns a script that executes another step in each run of an agent. After the last step,
-// it repeats this step. It counts the runs in a file beside the repository's folder.
+// it repeats this step. It counts the runs in a file beside the folder of the runs.
 func once(name string, steps ...string) string {
-	script := "F=$(dirname \"$(git rev-parse --path-format=absolute --git-common-dir)\")-" + name + "; echo x >>\"$F\"\ncase $(wc -l <\"$F\") in\n"
+	script := "F=$PWD/../../../" + name + "; echo x >>\"$F\"\ncase $(wc -l <\"$F\") in\n"
 	for i, step := range steps {
 		pattern := strconv.Itoa(i + 1)
 		if i == len(steps)-1 {
@@ -365,15 +365,15 @@ func TestRuns(t *testing.T) {
 			round: 1, code: 7, reason: machine.PolicyBroken, role: "inspector", commits: "Foreman: Mend the sum",
 		},
 		"the Builder writes outside": {
-			builder: work + `echo bad >"$(git rev-parse --path-format=absolute --git-common-dir)/../a.txt"; ` + result("builder", built), inspector: "exit 1",
+			builder: work + `echo bad >"$(cat .git/objects/info/alternates)/../../a.txt"; ` + result("builder", built), inspector: "exit 1",
 			round: 1, code: 7, reason: machine.PolicyBroken, role: "builder",
 		},
 		"the Builder configures git": {
-			builder: work + "git config core.fsmonitor /bin/false; " + result("builder", built), inspector: "exit 1",
+			builder: work + `git config --file "$(cat .git/objects/info/alternates)/../config" core.fsmonitor /bin/false; ` + result("builder", built), inspector: "exit 1",
 			round: 1, code: 7, reason: machine.PolicyBroken, role: "builder",
 		},
 		"a check of the Builder's code writes outside": {
-			builder: work + result("builder", built), inspector: "exit 1", more: `checks: [{run: [sh, -c, 'echo bad >"$(git rev-parse --path-format=absolute --git-common-dir)/../a.txt"']}]` + "\n",
+			builder: work + result("builder", built), inspector: "exit 1", more: `checks: [{run: [sh, -c, 'echo bad >"$(cat .git/objects/info/alternates)/../../a.txt"']}]` + "\n",
 			round: 1, code: 7, reason: machine.PolicyBroken, role: "builder", commits: "Foreman: Mend the sum",
 		},
 		"a required check fails, then passes": {

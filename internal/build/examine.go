@@ -2,6 +2,9 @@ package build
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +13,7 @@ import (
 	"github.com/org/foreman-action/handoff"
 	"github.com/org/foreman-action/internal/build/config"
 	"github.com/org/foreman-action/internal/build/workspace"
+	"github.com/org/foreman-action/internal/sandbox"
 )
 
 // A Judgement is the pipeline's verdict on a result in a folder.
@@ -67,19 +71,19 @@ func Examine(ctx context.Context, o Options) []Finding {
 		all = append(all, Finding{what, err == nil, detail})
 		return err == nil
 	}
-	repo, err := workspace.Open(ctx, o.Dir, o.Environ)
+	checkout, err := workspace.Open(ctx, o.Dir, o.Environ)
 	if !add("repository", err, "") {
 		return all
 	}
-	all[0].Detail = repo.Root
-	base, branch, err := repo.Base(ctx, o.Base)
+	all[0].Detail = checkout.Root
+	base, branch, err := checkout.Base(ctx, o.Base)
 	if branch == "" {
 		branch = "no branch"
 	}
 	if !add("base", err, base+" ("+branch+")") {
 		return all
 	}
-	r := &run{o: o, repo: repo, rec: record{Base: base}}
+	r := &run{o: o, checkout: checkout, rec: record{Base: base}}
 	if add("configuration", r.configure(ctx), config.Name) {
 		for _, role := range []handoff.Role{handoff.Builder, handoff.Inspector} {
 			c := r.agentConfig(role)
@@ -95,9 +99,9 @@ func Examine(ctx context.Context, o Options) []Finding {
 			add(string(role), err, path)
 		}
 		if r.config.Sandbox == config.Docker {
-			err := r.openSandbox(ctx)
+			session, err := sandbox.Open(ctx, r.sandboxOptions())
 			if err == nil {
-				err = r.sandbox.Close()
+				err = session.Close()
 			}
 			add("sandbox", err, "docker")
 		}
@@ -107,14 +111,37 @@ func Examine(ctx context.Context, o Options) []Finding {
 			}
 		}
 	}
-	err = os.MkdirAll(o.Worktrees, 0o750)
+	err = os.MkdirAll(o.State, 0o700)
 	if err == nil {
-		name := filepath.Join(o.Worktrees, ".probe")
+		name := filepath.Join(o.State, ".probe")
 		if err = os.WriteFile(name, nil, 0o600); err == nil {
 			err = os.Remove(name)
 		}
 	}
-	add("folder for worktrees", err, o.Worktrees)
+	add("folder for clones", err, o.State)
+	return append(all, stored(checkout.Root, o.State)...)
+}
+
+// stored returns what runs that are not in progress have left in the folder of their repositories and
+// clones.
+func stored(root, state string) []Finding {
+	folders, err := os.ReadDir(state)
+	if err != nil {
+		return nil // reported as missing
+	}
+	var all []Finding
+	for _, folder := range folders {
+		id := folder.Name()
+		dir := filepath.Join(state, id)
+		if !folder.IsDir() || CheckTaskID(id) != nil || locked(filepath.Join(root, runsFolder, id)) {
+			continue
+		}
+		todo := "to remove it, run: foreman build clean --task-id " + id
+		if _, err := os.Stat(filepath.Join(root, runsFolder, id)); errors.Is(err, fs.ErrNotExist) {
+			todo = "the run is not in this checkout; remove the folder"
+		}
+		all = append(all, Finding{"stored run", true, fmt.Sprintf("%s has %.1f MB in %s; %s", id, float64(workspace.Size(dir))/1e6, dir, todo)})
+	}
 	return all
 }
 

@@ -47,8 +47,12 @@ func TestKilled(t *testing.T) {
 			}
 			c := newConsumer(t, work+result("builder", built), `if grep -q "Round\|round before" .foreman/tmp/prompt.md; then `+result("inspector", approved)+"; else "+result("inspector", changes)+"; fi",
 				"setup: [['true']]\nchecks: [{run: ['true']}]\n")
+			// What is the user's stays to the byte: refs, stashes, index, configuration and files.
+			c.sh("git tag mine; echo stashed >>a.txt; git stash -q; printf '*.i\\n' >>.git/info/exclude; echo ignored >x.i")
+			const users = "git for-each-ref --format='%(refname) %(objectname)' | grep -v foreman/t-1; cat .git/logs/refs/stash .git/config a.txt x.i .foreman/build.yml; sha256sum .git/index; ls -A . .git/hooks 2>/dev/null"
+			before := c.sh(users)
 			pipeline := func(how string) error {
-				cmd := exec.CommandContext(t.Context(), os.Args[0], "run", how, c.root, c.worktrees)
+				cmd := exec.CommandContext(t.Context(), os.Args[0], "run", how, c.root, c.state)
 				cmd.Env = append(os.Environ(), "PATH="+shim+":"+os.Getenv("PATH"))
 				out, err := cmd.CombinedOutput()
 				if err != nil {
@@ -65,6 +69,9 @@ func TestKilled(t *testing.T) {
 			c.clean(readReport(t, c.root))
 			if got := c.sh("git show foreman/t-1:a.txt; git log --format=%s main..foreman/t-1"); got != "one\nwork\nwork\nMend the sum\nMend the sum" {
 				t.Errorf("the branch: %s", got)
+			}
+			if after := c.sh(users); after != before {
+				t.Errorf("the checkout has\n%s\nhad\n%s", after, before)
 			}
 		})
 	}
@@ -105,7 +112,7 @@ func readReport(t *testing.T, root string) build.Report {
 func TestStored(t *testing.T) {
 	t.Parallel()
 	c := newConsumer(t, once("b", work+result("builder", failed), work+result("builder", built)), once("i", result("inspector", approved), result("inspector", changes)), "")
-	o := options(c.root, c.worktrees)
+	o := options(c.root, c.state)
 	if r := c.run(); r.ExitCode() != 4 {
 		t.Fatalf("%+v", r)
 	}
@@ -129,13 +136,13 @@ func TestStored(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].TaskID != "t-1" || all[0].Status != machine.ChangesRequested || all[0].Running {
 		t.Errorf("status: %+v %v", all, err)
 	}
-	if err := build.Clean(t.Context(), o); err != nil {
+	if _, err := build.Clean(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.sh("ls .foreman/runs; git branch --list foreman/t-1; git worktree list | wc -l"); got != "1" {
 		t.Errorf("after clean: %s", got)
 	}
-	if err := build.Clean(t.Context(), o); usage(err) == "" {
+	if _, err := build.Clean(t.Context(), o); usage(err) == "" {
 		t.Errorf("clean again: %v", err)
 	}
 	if _, err := build.Resume(t.Context(), o); usage(err) == "" {
@@ -169,7 +176,7 @@ func TestUsage(t *testing.T) {
 			t.Parallel()
 			c2 := newConsumer(t, "true", "true", "")
 			c2.sh(c.prepare)
-			o := options(c2.root, c2.worktrees)
+			o := options(c2.root, c2.state)
 			o.TaskID = c.id
 			report, err := build.Run(t.Context(), o)
 			if name == "branch" {

@@ -21,9 +21,13 @@ import (
 const (
 	// runsFolder holds a folder for each run, in the consumer's checkout.
 	runsFolder = ".foreman/runs"
-	// handoffFolder holds the files of one run of an agent, in the worktree.
+	// handoffFolder holds the files of one run of an agent, in the clone.
 	handoffFolder = ".foreman/tmp"
 )
+
+// recordVersion is the version of the records that this program writes. Runs of version 1 worked in a
+// worktree of the checkout.
+const recordVersion = 2
 
 // A record is the stored state of a run. It is saved before each step.
 type record struct {
@@ -37,6 +41,7 @@ type record struct {
 	Head       string         `json:"head_sha"` // after the last step that counted
 	Runs       map[string]int `json:"runs"`     // number of runs of each agent, valid or not
 	DiffBytes  int            `json:"diff_bytes"`
+	Steering   []string       `json:"steering,omitempty"` // changed files that steer agents
 	State      machine.State  `json:"state"`
 	Started    time.Time      `json:"started"`
 	Ended      *time.Time     `json:"ended,omitempty"`
@@ -49,8 +54,8 @@ var objectName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 // written it.
 func (rec record) check(id string) error {
 	switch {
-	case rec.Version != 1:
-		return fmt.Errorf("unsupported version %d (want 1)", rec.Version)
+	case rec.Version < 1 || rec.Version > recordVersion:
+		return fmt.Errorf("unsupported version %d (want 1 or %d)", rec.Version, recordVersion)
 	case rec.TaskID != id, rec.Branch != workspace.BranchPrefix+id:
 		return fmt.Errorf("it is of the task %q on the branch %q", rec.TaskID, rec.Branch)
 	case !objectName.MatchString(rec.Base), !objectName.MatchString(rec.Head):

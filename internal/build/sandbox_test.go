@@ -92,8 +92,8 @@ func TestSandbox(t *testing.T) {
 		},
 		"files that git ignores": {
 			builder:   "test -f node_modules/tool; echo more >node_modules/more; printf '*\\n' >node_modules/.gitignore; " + work + result("builder", built),
-			inspector: "test -f node_modules/more; " + result("inspector", approved),
-			more:      "setup: [[sh, -c, 'mkdir node_modules; echo tool >node_modules/tool; echo \"*\" >node_modules/.gitignore']]\nchecks: [{run: [test, -f, node_modules/more]}]\n",
+			inspector: "test ! -e node_modules; " + result("inspector", approved),
+			more:      "setup: [[sh, -c, 'mkdir node_modules; echo tool >node_modules/tool; echo \"*\" >node_modules/.gitignore']]\nchecks: [{run: [test, -f, node_modules/tool, -a, '!', -e, node_modules/more]}]\n",
 			commits:   "Foreman: Mend the sum", tree: "100644 .foreman/build.yml\n100644 a.txt",
 		},
 		"the Inspector changes nothing": {
@@ -141,7 +141,7 @@ func TestSandbox(t *testing.T) {
 			t.Parallel()
 			consumer := newConsumer(t, c.builder, c.inspector, docker+c.more)
 			dir, use := contain(t)
-			o := options(consumer.root, consumer.worktrees)
+			o := options(consumer.root, consumer.state)
 			use(&o)
 			report, err := build.Run(t.Context(), o)
 			if err != nil {
@@ -203,7 +203,7 @@ func TestSandboxAway(t *testing.T) {
 	t.Parallel()
 	consumer := newConsumer(t, work+result("builder", built), result("inspector", approved), docker)
 	dir, use := contain(t)
-	o := options(consumer.root, consumer.worktrees)
+	o := options(consumer.root, consumer.state)
 	use(&o)
 	if err := os.WriteFile(filepath.Join(dir, "down"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -226,13 +226,13 @@ func TestSandboxLost(t *testing.T) {
 	t.Parallel()
 	dir, use := contain(t)
 	consumer := newConsumer(t, work+result("builder", built)+"; if [ ! -e "+dir+"/was ]; then touch "+dir+"/down "+dir+"/was; fi", result("inspector", approved), docker)
-	o := options(consumer.root, consumer.worktrees)
+	o := options(consumer.root, consumer.state)
 	use(&o)
 	report, err := build.Run(t.Context(), o)
 	if !errors.Is(err, sandbox.ErrUnavailable) || report.ExitCode() != 1 {
 		t.Errorf("it was lost: %+v %v", report, err)
 	}
-	if err := errors.Join(os.Remove(filepath.Join(dir, "down")), os.MkdirAll(filepath.Join(consumer.worktrees, ".t-1-left/x"), 0o700)); err != nil {
+	if err := errors.Join(os.Remove(filepath.Join(dir, "down")), os.MkdirAll(filepath.Join(consumer.state, "t-1/.builder-left/x"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	if report, err = build.Resume(t.Context(), o); err != nil || report.ExitCode() != 0 {
@@ -249,7 +249,7 @@ func (c *consumer) approves() {
 	c.t.Helper()
 	c.sh("git commit -qam second")
 	_, use := contain(c.t)
-	o := options(c.root, c.worktrees)
+	o := options(c.root, c.state)
 	use(&o)
 	report, err := build.Run(c.t.Context(), o)
 	if err != nil || report.ExitCode() != 0 {

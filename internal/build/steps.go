@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/handoff"
+	"github.com/org/foreman-action/internal/build/config"
 	"github.com/org/foreman-action/internal/build/contained"
 	"github.com/org/foreman-action/internal/build/machine"
 	"github.com/org/foreman-action/internal/build/process"
@@ -27,13 +28,17 @@ func (r *run) step(ctx context.Context, action machine.Action) (machine.Event, e
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	if r.tree == nil {
-		if event, err := r.setup(ctx); err != nil || event != nil {
+	if r.repo == nil {
+		if event, err := r.open(ctx); err != nil || event != nil {
 			return event, err
 		}
 	}
 	switch action {
 	case machine.DoSetup:
+		event, err := r.enterBuilder(ctx)
+		if err != nil || event != nil {
+			return event, err
+		}
 		return machine.SetupDone{}, nil
 	case machine.DoBuild:
 		return r.build(ctx)
@@ -48,38 +53,93 @@ func (r *run) step(ctx context.Context, action machine.Action) (machine.Event, e
 	return nil, fmt.Errorf("there is no step %s", action)
 }
 
-// setup makes the worktree at the last commit that counts, and runs the consumer's setup commands
-// in it. It runs in every phase that has no worktree yet. The event is nil on success.
-func (r *run) setup(ctx context.Context) (machine.Event, error) {
-	tree, err := r.repo.Add(ctx, r.folder(), r.rec.Branch, r.rec.Head)
-	if err != nil {
-		return machine.Stopped{Reason: machine.SetupFailed, Problem: problem("<setup>", "worktree", err.Error())}, context.Cause(ctx)
+// open opens the repository of the run. The event is nil on success.
+func (r *run) open(ctx context.Context) (machine.Event, error) {
+	if err := os.MkdirAll(r.folder(), 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of the run: %w", err)
 	}
-	r.tree = tree
-	if err := r.openSandbox(ctx); err != nil {
+	before, err := r.checkout.Branch(ctx, r.rec.Branch)
+	var repo *workspace.Repository
+	if err == nil {
+		repo, err = workspace.NewRepository(ctx, r.checkout, workspace.Options{
+			Dir: r.folder(), Branch: r.rec.Branch, Commit: r.rec.Head, Base: r.rec.BaseBranch, Hidden: []string{"/" + runsFolder + "/", "/" + handoffFolder + "/"},
+		})
+	}
+	if err == nil && before != "" && r.rec.Head != r.rec.Base { // otherwise the branch is that of another run, which is replaced
+		err = repo.Contains(ctx, before)
+	}
+	if err != nil {
+		return machine.Stopped{Reason: machine.SetupFailed, Problem: problem("<setup>", "repository", err.Error())}, context.Cause(ctx)
+	}
+	r.repo, r.before = repo, before
+	return nil, nil
+}
+
+// enter makes a clone at the last commit that counts. The caller leaves it.
+func (r *run) enter(ctx context.Context, name string, steering workspace.Steering) (*site, error) {
+	clone, err := workspace.NewClone(ctx, r.repo, name, steering)
+	if err != nil {
 		return nil, err
 	}
-	for i, command := range r.config.Setup {
-		result, output, found, err := r.command(ctx, setupStep, i+1, command)
-		if err != nil && !errors.Is(err, process.ErrNotStarted) {
+	s := &site{Clone: clone}
+	if r.config.Sandbox == config.Docker {
+		if s.sandbox, err = sandbox.Open(ctx, r.sandboxOptions()); err != nil {
+			return nil, errors.Join(err, clone.Remove())
+		}
+	}
+	return s, nil
+}
+
+// enterBuilder makes the clone for the Builder's next start, with the consumer's setup. The event is nil
+// on success.
+func (r *run) enterBuilder(ctx context.Context) (machine.Event, error) {
+	s, err := r.enter(ctx, "builder", workspace.Steering{})
+	if err != nil {
+		if r.config.Sandbox == config.Docker || context.Cause(ctx) != nil {
 			return nil, err
 		}
-		if event := violation(found, ""); event != nil {
-			return event, nil
-		}
-		if err == nil && result.OK() {
-			continue
-		}
-		message := strings.Join(command, " ") + " " + ending(result, err)
-		if output != "" {
-			message += ":\n" + output
-		}
-		return machine.Stopped{Reason: machine.SetupFailed, Problem: problem("<setup>", "failed", message)}, nil
+		return machine.Stopped{Reason: machine.SetupFailed, Problem: problem("<setup>", "clone", err.Error())}, nil
+	}
+	r.site = s
+	failed, found, err := r.setup(ctx, s, "")
+	if err != nil {
+		return nil, err
+	}
+	if event := violation(found, ""); event != nil {
+		return event, nil
+	}
+	if failed != nil {
+		return machine.Stopped{Reason: machine.SetupFailed, Problem: problem("<setup>", "failed", failed.Name+" "+failed.Output)}, nil
 	}
 	return nil, nil
 }
 
-// violation returns the event for changes of a command outside of the worktree; nil for none.
+// setup runs the consumer's setup commands in a clone. of is the role or step that the clone is for;
+// empty: the Builder. It returns the command that failed, if one did, and the files that a command changed
+// outside of the clone.
+func (r *run) setup(ctx context.Context, s *site, of string) (failed *machine.Check, found []string, err error) {
+	for i, command := range r.config.Setup {
+		name := setupStep
+		if of != "" {
+			name = of + "-" + setupStep
+		}
+		result, output, found, err := r.command(ctx, s, name, i+1, command)
+		if err != nil && !errors.Is(err, process.ErrNotStarted) || len(found) > 0 {
+			return nil, found, err
+		}
+		if err == nil && result.OK() {
+			continue
+		}
+		message := ending(result, err)
+		if output != "" {
+			message += ":\n" + output
+		}
+		return &machine.Check{Name: strings.Join(command, " "), Required: true, Output: message}, nil, nil
+	}
+	return nil, nil, nil
+}
+
+// violation returns the event for changes of a command outside of its clone; nil for none.
 func violation(found []string, role handoff.Role) machine.Event {
 	if len(found) == 0 {
 		return nil
@@ -88,7 +148,7 @@ func violation(found []string, role handoff.Role) machine.Event {
 }
 
 func outside(found []string) handoff.Problem {
-	return problem("<worktree>", "outside", "it changed files outside of its worktree, which were restored: "+strings.Join(found, ", "))
+	return problem("<worktree>", "outside", "it changed files outside of its clone, which were restored: "+strings.Join(found, ", "))
 }
 
 // tailBytes is the most bytes of a command's output in prompts and reports.
@@ -100,9 +160,9 @@ const (
 	checkStep = "check"
 )
 
-// command runs a setup or check command of the configuration in the worktree, within its limits. It
-// returns the end of the command's output, and the files that it changed outside of the worktree.
-func (r *run) command(ctx context.Context, name string, n int, args []string) (result process.Result, output string, found []string, err error) {
+// command runs a setup or check command of the configuration in a clone, within its limits. It
+// returns the end of the command's output, and the files that it changed outside of the clone.
+func (r *run) command(ctx context.Context, s *site, name string, n int, args []string) (result process.Result, output string, found []string, err error) {
 	dir, err := r.journal.attempt(r.rec.State.Round, name, n)
 	if err != nil {
 		return result, "", nil, err
@@ -112,7 +172,7 @@ func (r *run) command(ctx context.Context, name string, n int, args []string) (r
 		return result, "", nil, err
 	}
 	defer log.Close()
-	guard, err := workspace.Watch(ctx, r.tree, false, nil)
+	guard, err := workspace.Watch(ctx, r.checkout, r.guardFile())
 	if err != nil {
 		return result, "", nil, err
 	}
@@ -120,13 +180,13 @@ func (r *run) command(ctx context.Context, name string, n int, args []string) (r
 	r.progress(action(r.rec.State), title, "")
 	out := &lines{to: log, each: func(line string) { r.progress(action(r.rec.State), title, line) }}
 	network, back := false, contained.Back{} // changes by a check are dropped
-	if name == setupStep {
+	if strings.HasSuffix(name, setupStep) {
 		network, back.All = true, true
 	}
-	result, err = r.runner(network, back).Run(ctx, process.Command{
-		Args: args, Dir: r.tree.Dir, Env: r.env(), Output: out, LogBytes: int64(r.config.Limits.LogBytes), Grace: time.Second,
+	result, err = r.runner(s, network, back).Run(ctx, process.Command{
+		Args: args, Dir: s.Dir, Env: r.env(), Output: out, LogBytes: int64(r.config.Limits.LogBytes), Grace: time.Second,
 	})
-	found, guardErr := guard.Check(context.WithoutCancel(ctx), filepath.Join(dir, "outside"), nil)
+	found, guardErr := guard.Check(context.WithoutCancel(ctx), filepath.Join(dir, "outside"))
 	switch {
 	case guardErr != nil:
 		err = fmt.Errorf("restore the files that a command changed: %w", guardErr)
@@ -164,41 +224,66 @@ func ending(result process.Result, err error) string {
 	}
 }
 
-// checks runs the consumer's commands that judge the Builder's work. They execute the Builder's
-// code, so the guard watches them like an agent.
-func (r *run) checks(ctx context.Context) (machine.Event, error) {
-	event := machine.Checked{Checks: []machine.Check{}}
+// checks runs the consumer's commands that judge the Builder's work, in a clone of the commit: files that
+// it lacks, such as ignored ones, do not count. The commands execute the Builder's code, so the guard
+// watches them like an agent.
+func (r *run) checks(ctx context.Context) (event machine.Event, err error) {
+	done := machine.Checked{Checks: []machine.Check{}}
+	if len(r.config.Checks) == 0 {
+		return done, nil
+	}
+	s, err := r.enter(ctx, "checks", workspace.Steering{})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.leave()) }()
+	failed, found, err := r.setup(ctx, s, checkStep)
+	if err != nil {
+		return nil, err
+	}
+	if event := violation(found, handoff.Builder); event != nil {
+		return event, nil
+	}
+	if failed != nil { // it passed for the Builder, so the change is the cause
+		failed.Name = "setup: " + failed.Name
+		return machine.Checked{Checks: []machine.Check{*failed}}, r.noSpace()
+	}
 	for i, check := range r.config.Checks {
-		result, output, found, err := r.command(ctx, checkStep, i+1, check.Run)
+		if i > 0 { // changes of a check are dropped
+			if err := s.Restore(ctx); err != nil {
+				return nil, err
+			}
+		}
+		result, output, found, err := r.command(ctx, s, checkStep, i+1, check.Run)
 		if err != nil && !errors.Is(err, process.ErrNotStarted) {
 			return nil, err
 		}
 		if event := violation(found, handoff.Builder); event != nil {
 			return event, nil
 		}
-		done := machine.Check{Name: check.Title(), Required: check.Required, Passed: err == nil && result.OK()}
-		if !done.Passed {
-			done.Output = output + "\n" + ending(result, err) + "\n"
+		c := machine.Check{Name: check.Title(), Required: check.Required, Passed: err == nil && result.OK()}
+		if !c.Passed {
+			c.Output = output + "\n" + ending(result, err) + "\n"
 			if err := r.noSpace(); err != nil {
 				return nil, err
 			}
 		}
-		event.Checks = append(event.Checks, done)
-		// Changes of a check are not part of the change.
-		if err := r.tree.Reset(ctx, r.rec.Head); err != nil {
-			return nil, err
-		}
+		done.Checks = append(done.Checks, c)
 	}
-	return event, nil
+	return done, nil
 }
 
 // diff writes the changes of the branch to a file. The Inspector and people read it.
 func (r *run) diff(ctx context.Context) (machine.Event, error) {
-	diff, cut, stat, err := r.tree.Diff(ctx, r.rec.Base, int(r.config.Limits.DiffBytes))
+	diff, cut, stat, err := r.repo.Diff(ctx, r.rec.Base, int(r.config.Limits.DiffBytes))
 	if err != nil {
 		return nil, err
 	}
-	r.rec.DiffBytes = len(diff)
+	steering, err := r.repo.Steering(ctx, r.rec.Base, r.rec.Head)
+	if err != nil {
+		return nil, fmt.Errorf("find the files that steer agents: %w", err)
+	}
+	r.rec.DiffBytes, r.rec.Steering = len(diff), steering.Paths()
 	folder := workdir.Dir(r.journal.dir)
 	if err := errors.Join(folder.Write("change.diff", diff), folder.Write("change.stat", []byte(stat))); err != nil {
 		return nil, err
@@ -214,7 +299,7 @@ func (r *run) diff(ctx context.Context) (machine.Event, error) {
 // noSpace returns an error if the disk is full. It explains why a command failed.
 func (r *run) noSpace() error {
 	const probe = 64 << 10
-	for _, dir := range []string{r.journal.dir, r.o.Worktrees} {
+	for _, dir := range []string{r.journal.dir, r.folder()} {
 		name := filepath.Join(dir, ".probe")
 		err := errors.Join(os.WriteFile(name, make([]byte, probe), 0o600), os.Remove(name))
 		if full(err) {

@@ -29,6 +29,8 @@ type Repo struct {
 	Environ []string // the program's environment; git receives its search path and its folder for temporary files
 	Vars    []string // additional variables, such as GIT_AUTHOR_NAME=…; they override the others
 
+	Config []string // additional configuration, such as core.eol=lf; it overrides every other
+
 	// UserConfig lets git read the configuration of the user and of the machine, as in the user's own
 	// shell. Without it, git prints the same for every user.
 	UserConfig bool
@@ -139,7 +141,7 @@ func (r Repo) flags() []string {
 		config = append(config, "core.excludesFile="+os.DevNull, "core.attributesFile="+os.DevNull)
 	}
 	flags := []string{"--no-pager"}
-	for _, c := range config {
+	for _, c := range append(config, r.Config...) {
 		flags = append(flags, "-c", c)
 	}
 	return flags

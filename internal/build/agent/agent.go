@@ -23,8 +23,8 @@ type Invocation struct {
 	Role    string // "builder" or "inspector"
 	Number  int    // of the role's run in this task, from 1
 	Title   string // for the agent's session
-	Dir     string // the worktree; absolute
-	Seen    string // path of the worktree for the agent, such as in a container; empty: Dir
+	Dir     string // the clone; absolute
+	Seen    string // path of the clone for the agent, such as in a container; empty: Dir
 	Prompt  string
 	Log     io.Writer // receives the agent's output
 	LogSize int64     // most bytes that Log receives; 0: no limit
@@ -41,7 +41,7 @@ type Invocation struct {
 	ResultMark string
 }
 
-// seen returns the path under which the agent sees a file of the worktree.
+// seen returns the path under which the agent sees a file of the clone.
 func (in Invocation) seen(name string) string {
 	if in.Seen == "" {
 		return filepath.Join(in.Dir, filepath.FromSlash(name))
@@ -58,7 +58,7 @@ func (in Invocation) write(result []byte) error {
 	return dir.WritePrivate(in.ResultFile, result)
 }
 
-// An Agent does one run. Its work is the worktree and the result file. The [process.Result]
+// An Agent does one run. Its work is the clone and the result file. The [process.Result]
 // describes only how the process ended. After Run returns, the agent may be run again.
 type Agent interface {
 	Run(ctx context.Context, in Invocation) (process.Result, error)

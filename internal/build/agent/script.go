@@ -16,7 +16,7 @@ import (
 // A Script is an agent without a model: a folder with one folder for each run, in order
 // "builder-1", "builder-2", … or "inspector-1", …. Each may have
 //
-//	files/       files that are written to the worktree
+//	files/       files that are written to the clone
 //	delete       paths that are removed from it, one to a line
 //	result.json  the result
 //	output       what the agent prints

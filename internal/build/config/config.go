@@ -29,7 +29,7 @@ type Config struct {
 	Version   int        `yaml:"version,required"`
 	Builder   Agent      `yaml:"builder,required"`
 	Inspector Agent      `yaml:"inspector,required"`
-	Setup     [][]string `yaml:"setup"`  // commands, run once in a new worktree
+	Setup     [][]string `yaml:"setup"`  // commands, run in each clone of the Builder and of the checks
 	Checks    []Check    `yaml:"checks"` // commands that judge each round
 	Limits    Limits     `yaml:"limits"`
 	Env       []string   `yaml:"env"` // names of additional variables for commands
@@ -49,13 +49,15 @@ type Agent struct {
 	// Script is a folder with recorded steps instead of an agent.
 	Script string `yaml:"script"`
 	Model  string `yaml:"model"`
-	// Result is the path of the result file, relative to the worktree; empty: the default, such as
+	// Result is the path of the result file, relative to the root of the repository; empty: the default, such as
 	// builder_result.json.
 	Result string `yaml:"result"`
 	// From is where the result comes from.
 	From    Source        `default:"file" yaml:"result_from"`
 	Timeout time.Duration `default:"30m"  yaml:"timeout"`
 	Idle    time.Duration `default:"5m"   yaml:"idle_timeout"`
+	// Setup is set if the setup commands also run in the Inspector's clone. They run code of the change.
+	Setup bool `default:"false" yaml:"setup"`
 }
 
 // A Source is where an agent writes its result.
@@ -270,9 +272,12 @@ func checkAgent(f *yamlfile.File, n *yaml.Node, a Agent, role string) {
 		}
 	}
 	if yamlfile.Child(n, "result") != nil && !relative(a.Result) {
-		f.Problemf(at("result"), "want a path inside the worktree, such as %s_result.json", role)
+		f.Problemf(at("result"), "want a path inside the repository, such as %s_result.json", role)
 	}
 	oneOf(f, at("result_from"), string(a.From), string(File), string(Message))
+	if role == builder && yamlfile.Child(n, "setup") != nil {
+		f.Problemf(at("setup"), "this key is for the inspector: the setup commands always prepare the Builder's clone")
+	}
 	if a.Timeout <= 0 || a.Idle <= 0 {
 		f.Problemf(n, "timeout and idle_timeout must be above zero")
 	}

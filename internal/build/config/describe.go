@@ -32,7 +32,7 @@ func docs() map[string]string {
 		"version":             "Version of the file's format: 1.",
 		"builder":             "The agent that changes the code.",
 		"inspector":           "The agent that judges the change. It must not change anything.",
-		"setup":               "Commands that run once in a new worktree, each a list of a program and its arguments.",
+		"setup":               "Commands that prepare each new clone for the Builder and for the checks, each a list of a program and its arguments.",
 		"checks":              "Commands that judge each round before the Inspector does.",
 		"checks.run":          "A program and its arguments.",
 		"checks.required":     "Whether a failure sends the Builder into another round. Absent: true.",
@@ -59,10 +59,11 @@ func docs() map[string]string {
 		all[role+".command"] = "A program and its arguments, with placeholders such as {{prompt_file}}."
 		all[role+".script"] = "Folder with recorded steps that replace the agent."
 		all[role+".model"] = "Model that the agent uses."
-		all[role+".result"] = "File of the result, relative to the worktree."
+		all[role+".result"] = "File of the result, relative to the root of the repository."
 		all[role+".result_from"] = "Where the result is: in the file that the agent writes, or in its final message."
 		all[role+".timeout"] = "Time limit of one run of the agent."
 		all[role+".idle_timeout"] = "How long the agent may print nothing."
+		all[role+".setup"] = "Whether the setup commands also prepare the Inspector's clone. Only for the inspector."
 	}
 	return all
 }

@@ -1,5 +1,5 @@
 // Package contained runs commands of the pipeline in Docker containers, each on a copy of the
-// worktree. Only files of the worktree are copied back. Commits, processes and all other files are
+// worktree. Only files of the clone are copied back. Commits, processes and all other files are
 // removed with the container.
 package contained
 
@@ -19,7 +19,7 @@ import (
 	"github.com/org/foreman-action/internal/sandbox"
 )
 
-// Root is the path of the worktree in the containers.
+// Root is the path of the clone in the containers.
 const Root = "/workspace"
 
 // A Runner runs commands as [process.Runner] does, in containers. It is not for concurrent
@@ -38,13 +38,13 @@ type Runner struct {
 // ErrBroken is the error of a failure of the sandbox that the command did not cause.
 var ErrBroken = errors.New("the sandbox failed")
 
-// Back selects the files that are copied back into the worktree after a command.
+// Back selects the files that are copied back into the clone after a command.
 type Back struct {
-	All  bool     // replace all files of the worktree
+	All  bool     // replace all files of the clone
 	Only []string // otherwise copy only these paths, with slashes; empty: copy no file
 }
 
-// Run copies the worktree, in which the command starts, into the sandbox. Then it runs the command
+// Run copies the clone, in which the command starts, into the sandbox. Then it runs the command
 // and copies files back. The error is [ErrBroken], or [sandbox.ErrTooLarge] if the command leaves
 // more bytes than the limit.
 func (r Runner) Run(ctx context.Context, c process.Command) (process.Result, error) {
@@ -92,13 +92,13 @@ func (r Runner) passed(env []string) []string {
 	return passed
 }
 
-// Temporary returns the folder, beside the worktree, into which files are first copied back. It
+// Temporary returns the folder, beside the clone, into which files are first copied back. It
 // remains if the process is killed meanwhile.
 func Temporary(dir string) string {
 	return filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+"-left") // no task id begins with a dot
 }
 
-// back copies files out of the sandbox into the temporary folder, and moves them into the worktree
+// back copies files out of the sandbox into the temporary folder, and moves them into the clone
 // from there. Links cannot redirect a move to another folder.
 func (r Runner) back(ctx context.Context, dir string) (err error) {
 	root, err := os.OpenRoot(filepath.Dir(dir))
@@ -120,12 +120,12 @@ func (r Runner) back(ctx context.Context, dir string) (err error) {
 		err = moveFiles(root, tree, left, r.Back.Only)
 	}
 	if err != nil {
-		return fmt.Errorf("move the files of the sandbox into the worktree: %w", err)
+		return fmt.Errorf("move the files of the sandbox into the clone: %w", err)
 	}
 	return nil
 }
 
-// replace replaces the content of a worktree, except its .git, by that of another folder.
+// replace replaces the content of a clone, except its .git, by that of another folder.
 func replace(root *os.Root, tree, left string) error {
 	for _, folder := range []string{tree, left} {
 		dir, err := root.Open(folder)
@@ -159,7 +159,7 @@ func moveFiles(root *os.Root, tree, left string, names []string) error {
 			continue // the command did not write this file, or wrote it behind a link
 		}
 		if behindLink(root, tree, name) {
-			return fmt.Errorf("the path of %s in the worktree leads through a symbolic link", name)
+			return fmt.Errorf("the path of %s in the clone leads through a symbolic link", name)
 		}
 		if path.Dir(name) != "." {
 			if err := root.MkdirAll(filepath.Dir(to), 0o750); err != nil {
@@ -174,7 +174,7 @@ func moveFiles(root *os.Root, tree, left string, names []string) error {
 }
 
 // behindLink reports whether a folder in the path of name, below folder, is a link. A link could
-// lead to the worktree of another run.
+// lead to the clone of another run.
 func behindLink(root *os.Root, folder, name string) bool {
 	at := folder
 	for part := range strings.SplitSeq(path.Dir(name), "/") {

@@ -24,7 +24,7 @@ type Phase string
 
 // The phases.
 const (
-	Setup   Phase = "setup"   // the worktree is prepared
+	Setup   Phase = "setup"   // a clone is prepared
 	Build   Phase = "build"   // the Builder works
 	Checks  Phase = "checks"  // the consumer's own commands judge the work
 	Diff    Phase = "diff"    // the difference from the base is written to a file
@@ -51,7 +51,7 @@ const (
 	NoChanges       Reason = "no_changes"       // the Builder changed nothing
 	AgentFailed     Reason = "agent_failed"     // an agent reported failure, or its last run crashed
 	HandoffInvalid  Reason = "handoff_invalid"  // an agent's last run left no valid result
-	SetupFailed     Reason = "setup_failed"     // the worktree could not be prepared
+	SetupFailed     Reason = "setup_failed"     // a clone could not be prepared
 	PreflightFailed Reason = "preflight_failed" // a required check failed in the last round
 	PolicyBroken    Reason = "policy"           // an agent changed protected files
 	Timeout         Reason = "timeout"          // the run, or an agent's last attempt, took too long
@@ -142,7 +142,7 @@ const (
 	DoChecks  Action = "checks"
 	DoDiff    Action = "diff"
 	DoInspect Action = "inspect"
-	// DoEnd writes the report and removes the worktree.
+	// DoEnd writes the report.
 	DoEnd Action = "end"
 )
 
@@ -152,7 +152,7 @@ type Event interface{ event() }
 // Begun starts a run. For an interrupted run, it repeats the current step.
 type Begun struct{}
 
-// SetupDone means that the worktree is ready.
+// SetupDone means that the first clone is ready.
 type SetupDone struct{}
 
 // A Verdict is the outcome of one agent run. If several verdicts fit, the first one in the order

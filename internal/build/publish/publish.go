@@ -134,7 +134,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 // A publication is a run that is being published.
 type publication struct {
 	Options
-	checkout *workspace.Repository
+	checkout *workspace.Checkout
 	ended    *build.Ended
 	report   build.Report
 	result   Result

@@ -10,15 +10,15 @@ import (
 
 // An entry is the state of a file, a folder or a link. A nil entry means that it does not exist.
 type entry struct {
-	mode fs.FileMode
-	data []byte // content of a regular file, or target of a link
+	Mode fs.FileMode `json:"mode"`
+	Data []byte      `json:"data,omitempty"` // content of a regular file, or target of a link
 }
 
 func (e *entry) equal(other *entry) bool {
 	if e == nil || other == nil {
 		return e == other
 	}
-	return e.mode == other.mode && bytes.Equal(e.data, other.data)
+	return e.Mode == other.Mode && bytes.Equal(e.Data, other.Data)
 }
 
 // read returns the entry of a name. It does not follow a link at the end of the name, and never
@@ -31,14 +31,14 @@ func read(root *os.Root, name string) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &entry{mode: info.Mode()}
+	e := &entry{Mode: info.Mode()}
 	switch {
-	case e.mode.IsRegular():
-		e.data, err = root.ReadFile(name)
-	case e.mode&fs.ModeSymlink != 0:
+	case e.Mode.IsRegular():
+		e.Data, err = root.ReadFile(name)
+	case e.Mode&fs.ModeSymlink != 0:
 		var target string
 		target, err = root.Readlink(name)
-		e.data = []byte(target)
+		e.Data = []byte(target)
 	}
 	return e, err
 }
@@ -57,9 +57,9 @@ func belowNoFolder(root *os.Root, name string) bool {
 // restore puts an entry back at a name; nil removes the name. It does not create devices and
 // pipes.
 func restore(root *os.Root, name string, e *entry) error {
-	if e != nil && e.mode.IsDir() {
+	if e != nil && e.Mode.IsDir() {
 		if now, err := root.Lstat(name); err == nil && now.IsDir() {
-			return root.Chmod(name, e.mode.Perm())
+			return root.Chmod(name, e.Mode.Perm())
 		}
 	}
 	if err := removeAll(root, name); err != nil || e == nil {
@@ -69,17 +69,17 @@ func restore(root *os.Root, name string, e *entry) error {
 		return err
 	}
 	switch {
-	case e.mode.IsDir():
-		return root.Mkdir(name, e.mode.Perm())
-	case e.mode&fs.ModeSymlink != 0:
-		return root.Symlink(string(e.data), name)
-	case !e.mode.IsRegular():
+	case e.Mode.IsDir():
+		return root.Mkdir(name, e.Mode.Perm())
+	case e.Mode&fs.ModeSymlink != 0:
+		return root.Symlink(string(e.Data), name)
+	case !e.Mode.IsRegular():
 		return nil
 	}
-	if err := root.WriteFile(name, e.data, 0o600); err != nil {
+	if err := root.WriteFile(name, e.Data, 0o600); err != nil {
 		return err
 	}
-	return root.Chmod(name, e.mode.Perm())
+	return root.Chmod(name, e.Mode.Perm())
 }
 
 // removeAll removes a file or folder, even if folders have no write permission.

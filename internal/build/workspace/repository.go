@@ -1,161 +1,278 @@
-// Package workspace provides the folder in which a run works, and the guard of protected files.
-// The folder is a worktree of the consumer's repository with a separate branch.
-//
-// A worktree shares the configuration, hooks and refs of the repository, so an agent could change
-// how git works in the consumer's checkout. After every agent run, the guard compares the files
-// that configure git and restores them before it calls git.
 package workspace
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/internal/git"
 )
 
-// A Repository is the consumer's checkout.
+// A Repository is Foreman's own repository of a run: bare, with the branch of the run. It borrows the
+// objects of the checkout, through git's alternates, and contains only those of the run.
 type Repository struct {
-	Root   string // of the checkout; absolute
-	common string // git folder that all worktrees share; absolute
-	own    string // git folder of this checkout; absolute
-	git    git.Repo
+	dir    string // with the repository and the clones
+	branch string
+	git    git.Repo // its filters and line endings are those of the user's configuration
 }
 
-// Open finds the repository that a folder is in.
-func Open(ctx context.Context, dir string, environ []string) (*Repository, error) {
-	g := git.Repo{Dir: dir, Environ: environ}
-	out, err := g.Run(ctx, "rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--show-toplevel", "--git-common-dir", "--absolute-git-dir")
-	if err != nil { // in a bare repository, --show-toplevel fails
-		if inside, failed := g.Run(ctx, "rev-parse", "--is-inside-work-tree"); failed == nil && strings.TrimSpace(string(inside)) != "true" {
-			return nil, fmt.Errorf("open the repository in %s: it has no working tree", dir)
+// Options describe the repository of a run.
+type Options struct {
+	Dir    string // folder of the run, which exists
+	Branch string
+	Commit string   // of the branch; a killed run may have passed it
+	Base   string   // name of the branch that the change starts from; empty: none
+	Hidden []string // patterns of files that no commit contains
+}
+
+// NewRepository opens the repository of a run, or makes it, and sets its branch.
+func NewRepository(ctx context.Context, c *Checkout, o Options) (*Repository, error) {
+	config, err := c.filters(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the user's configuration of git: %w", err)
+	}
+	r := &Repository{dir: o.Dir, branch: o.Branch, git: git.Repo{Dir: filepath.Join(o.Dir, "repo.git"), Environ: c.git.Environ, Config: config, Limit: maxGit}}
+	if _, err := os.Lstat(r.git.Dir); errors.Is(err, fs.ErrNotExist) {
+		if err := c.make(ctx, r, o); err != nil {
+			return nil, fmt.Errorf("make the repository of the run, %s: %w", r.git.Dir, err)
 		}
-		return nil, fmt.Errorf("open the repository in %s: %w", dir, err)
 	}
-	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	const wanted = 4
-	switch {
-	case len(lines) != wanted:
-		return nil, fmt.Errorf("open the repository in %s: its path contains a line break; rename the folder", dir)
-	case lines[0] != "true":
-		return nil, fmt.Errorf("open the repository in %s: it has no working tree", dir)
-	}
-	root, common, own := lines[1], lines[2], lines[3]
-	g.Dir = root
-	if _, err := g.Resolve(ctx, "HEAD"); errors.Is(err, git.ErrNoCommit) {
-		return nil, fmt.Errorf("open the repository in %s: it has no commit yet; make the first one", dir)
+	if _, err := r.git.Resolve(ctx, o.Commit); errors.Is(err, git.ErrNoCommit) {
+		return nil, fmt.Errorf("the commit %.12s is missing, because of git gc in the checkout or because %s was removed; start the run again", o.Commit, o.Dir)
 	} else if err != nil {
-		return nil, fmt.Errorf("open the repository in %s, whose working tree is %s: %w", dir, root, err)
-	}
-	return &Repository{Root: root, common: common, own: own, git: g}, nil
-}
-
-// Base returns the commit from which a change starts, and the name of its branch. It resolves ref,
-// or origin/ref. If ref is empty, it uses the default branch of the remote origin, or else HEAD.
-// branch is empty if HEAD is detached. If ref is a commit hash, branch is this hash.
-func (r *Repository) Base(ctx context.Context, ref string) (commit, branch string, err error) {
-	if ref == "" {
-		if out, err := r.git.Run(ctx, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"); err == nil {
-			ref = strings.TrimSpace(string(out))
-		}
-	}
-	candidates := []string{ref, "origin/" + ref}
-	if ref == "" {
-		candidates = []string{"HEAD"}
-		if out, err := r.git.Run(ctx, "symbolic-ref", "--quiet", "--short", "HEAD"); err == nil {
-			branch = strings.TrimSpace(string(out))
-		}
-	} else {
-		branch = strings.TrimPrefix(ref, "origin/")
-	}
-	for _, candidate := range candidates {
-		commit, err = r.git.Resolve(ctx, candidate)
-		if err == nil || !errors.Is(err, git.ErrNoCommit) {
-			return commit, branch, err
-		}
-	}
-	return "", "", fmt.Errorf("find the base: no branch or commit is named %s; in a workflow, check out with fetch-depth: 0", ref)
-}
-
-// File returns the content of a file in a commit; nil if the commit has no such file.
-func (r *Repository) File(ctx context.Context, commit, path string) ([]byte, error) {
-	listed, err := r.git.Run(ctx, "ls-tree", "-z", commit, "--", path)
-	if err != nil || len(listed) == 0 {
 		return nil, err
 	}
-	if !strings.HasPrefix(string(listed), "100") {
-		return nil, fmt.Errorf("read %s of %.12s: it is not a regular file", path, commit)
-	}
-	return r.git.Run(ctx, "cat-file", "blob", commit+":"+path)
+	_, err = r.git.Run(ctx, "update-ref", "refs/heads/"+o.Branch, o.Commit)
+	return r, err
 }
 
-// Folder writes all files of a folder in a commit to the folder to. It skips links.
-func (r *Repository) Folder(ctx context.Context, commit, path, to string) error {
-	out, err := r.git.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", commit, "--", strings.TrimSuffix(path, "/")+"/")
+// maxGit is how long a command of git may take. An agent can put a named pipe among its files, from
+// which git would read without end.
+const maxGit = 10 * time.Minute
+
+// make makes the repository. Its clones are copies, so it contains the user's tags, the base
+// branch, the address of the remote and the patterns of ignored files.
+func (c *Checkout) make(ctx context.Context, r *Repository, o Options) error {
+	out, err := c.git.Run(ctx, "rev-parse", "--show-object-format", "--path-format=absolute", "--git-path", "objects")
 	if err != nil {
 		return err
 	}
-	if len(out) == 0 {
-		return fmt.Errorf("read the folder %s of %.12s: it does not exist", path, commit)
+	format, objects, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
+	made := *r
+	made.git.Dir += ".new" // renamed at the end, because the program may be killed meanwhile
+	if err := errors.Join(Remove(made.git.Dir), os.MkdirAll(made.git.Dir, 0o700)); err != nil {
+		return err
 	}
-	root, err := os.OpenRoot(to)
+	if _, err := made.git.Run(ctx, "init", "--quiet", "--bare", "--template=", "--object-format="+format, "--initial-branch="+r.branch); err != nil {
+		return err
+	}
+	refs, err := c.refs(ctx, o.Base)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	for entry := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
-		about, name, ok := strings.Cut(entry, "\t")
-		fields := strings.Fields(about)
-		if !ok || len(fields) != 3 || !strings.HasPrefix(fields[0], "100") {
+	files := map[string][]byte{"objects/info/alternates": []byte(objects + "\n"), "packed-refs": refs}
+	for _, name := range []string{"shallow", "info/exclude", "info/attributes", "info/sparse-checkout"} {
+		if files[name], err = c.gitFile(ctx, name); err != nil {
+			return err
+		}
+	}
+	files["info/exclude"] = append(files["info/exclude"], "\n"+strings.Join(o.Hidden, "\n")+"\n"...)
+	if err := os.MkdirAll(filepath.Join(made.git.Dir, "info"), 0o700); err != nil {
+		return err
+	}
+	for name, data := range files {
+		if data == nil {
 			continue
 		}
-		data, err := r.git.Run(ctx, "cat-file", "blob", fields[2])
-		if err != nil {
-			return err
-		}
-		below := strings.TrimPrefix(name, strings.TrimSuffix(path, "/")+"/")
-		if err := root.MkdirAll(filepath.Dir(below), 0o750); err != nil {
-			return err
-		}
-		if err := root.WriteFile(below, data, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(made.git.Dir, name), data, 0o600); err != nil {
 			return err
 		}
 	}
-	return nil
+	for _, setting := range c.settings(ctx, r.git.Config) {
+		name, value, _ := strings.Cut(setting, "=")
+		if _, err := made.git.Run(ctx, "config", name, value); err != nil {
+			return err
+		}
+	}
+	return os.Rename(made.git.Dir, r.git.Dir)
 }
 
-// Exclude adds patterns to info/exclude, so that git add --all skips their files in all worktrees.
-func (r *Repository) Exclude(patterns ...string) error {
-	name := filepath.Join(r.common, "info", "exclude")
-	old, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+// refs returns the tags of the checkout, and its base branch as the branch of the remote, in the form of
+// the file packed-refs.
+func (c *Checkout) refs(ctx context.Context, base string) ([]byte, error) {
+	patterns := []string{"refs/tags"}
+	if base != "" {
+		patterns = append(patterns, "refs/remotes/origin/"+base)
 	}
-	text := string(old)
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
+	list, err := c.git.Run(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, patterns...)...)
+	if err != nil || base == "" || strings.Contains(string(list), " refs/remotes/origin/"+base+"\n") {
+		return list, err
 	}
-	for _, pattern := range patterns {
-		if !strings.Contains("\n"+text, "\n"+pattern+"\n") {
-			text += pattern + "\n"
-		}
+	commit, err := c.git.Resolve(ctx, "refs/heads/"+base)
+	if errors.Is(err, git.ErrNoCommit) {
+		return list, nil
 	}
-	if text == string(old) {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(name, []byte(text), 0o644) //nolint:gosec // as git makes it
+	return append([]byte(commit+" refs/remotes/origin/"+base+"\n"), list...), err
 }
 
-// Bundle writes the commits of a branch that come after the commit since to a file.
-func (r *Repository) Bundle(ctx context.Context, file, branch, since string) error {
-	if _, err := r.git.Run(ctx, "bundle", "create", "--quiet", file, "refs/heads/"+branch, "^"+since); err != nil {
+// gitFile returns a file of the checkout's git folder; nil if it does not exist.
+func (c *Checkout) gitFile(ctx context.Context, name string) ([]byte, error) {
+	out, err := c.git.Run(ctx, "rev-parse", "--path-format=absolute", "--git-path", name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(strings.TrimSuffix(string(out), "\n"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// settings returns the configuration of the clones: the remote, without credentials, a sparse checkout,
+// and the user's line endings.
+func (c *Checkout) settings(ctx context.Context, config []string) []string {
+	var all []string
+	get := func(name string) string {
+		out, _ := c.git.Run(ctx, "config", "--get", name) // exits 1 if it is not set
+		return strings.TrimSuffix(string(out), "\n")
+	}
+	if address := get("remote.origin.url"); address != "" {
+		if u, err := url.Parse(address); err == nil && u.User != nil && u.Scheme != "ssh" { // of ssh, the user is no secret
+			u.User = nil
+			address = u.String()
+		}
+		all = append(all, "remote.origin.url="+address, "remote.origin.fetch=+refs/heads/*:refs/remotes/origin/*")
+	}
+	for _, name := range []string{"core.sparseCheckout", "core.sparseCheckoutCone"} {
+		if value := get(name); value != "" {
+			all = append(all, name+"="+value)
+		}
+	}
+	for _, setting := range config {
+		if name, _, _ := strings.Cut(setting, "="); name == "core.autocrlf" || name == "core.eol" {
+			all = append(all, setting)
+		}
+	}
+	return all
+}
+
+// filters returns the filters and the line endings of the user's and of the system's configuration of
+// git. The rest of this configuration, such as hooks and signatures, has no effect on commits of runs.
+func (c *Checkout) filters(ctx context.Context) ([]string, error) {
+	g := c.git
+	g.UserConfig = true
+	var all []string
+	for _, scope := range []string{"--system", "--global"} {
+		out, err := g.Run(ctx, "config", scope, "--includes", "--null", "--list")
+		if _, failed := errors.AsType[*git.Error](err); failed && ctx.Err() == nil {
+			continue // there is no such file
+		} else if err != nil {
+			return nil, err
+		}
+		for entry := range strings.SplitSeq(string(out), "\x00") {
+			name, value, ok := strings.Cut(entry, "\n")
+			switch {
+			case !ok || strings.Contains(name, "="): // git cannot take such a name as an argument
+			case strings.HasPrefix(name, "filter."), name == "core.autocrlf", name == "core.eol":
+				all = append(all, name+"="+value)
+			}
+		}
+	}
+	if out, err := g.Run(ctx, "config", "--type=path", "--get", "core.attributesFile"); err == nil {
+		all = append(all, "core.attributesFile="+strings.TrimSuffix(string(out), "\n"))
+	} else if file := c.attributes(); file != "" {
+		all = append(all, "core.attributesFile="+file)
+	}
+	return all, ctx.Err()
+}
+
+// attributes returns the path of the user's attributes if the configuration names no file; empty: unknown.
+func (c *Checkout) attributes() string {
+	env := map[string]string{}
+	for _, variable := range c.git.Environ {
+		name, value, _ := strings.Cut(variable, "=")
+		env[name] = value
+	}
+	switch {
+	case env["XDG_CONFIG_HOME"] != "":
+		return filepath.Join(env["XDG_CONFIG_HOME"], "git", "attributes")
+	case env["HOME"] != "":
+		return filepath.Join(env["HOME"], ".config", "git", "attributes")
+	}
+	return ""
+}
+
+// Contains returns an error if the branch of the run does not contain a commit of its branch in the
+// checkout.
+func (r *Repository) Contains(ctx context.Context, commit string) error {
+	out, err := r.git.Run(ctx, "rev-list", "--max-count=1", commit, "^refs/heads/"+r.branch)
+	if err == nil && len(out) > 0 {
+		err = fmt.Errorf("the branch %s in the checkout has commits that are not of the run, such as %.12s; rename the branch", r.branch, out)
+	}
+	return err
+}
+
+// Diff returns the change from base to the branch, at most limit bytes of it, and the list of its
+// files. It ignores the attributes of the files: with "-diff" a change could hide itself.
+func (r *Repository) Diff(ctx context.Context, base string, limit int) (diff []byte, cut bool, stat string, err error) {
+	// git reads attributes from the files, from the index, or, in a bare repository, from HEAD.
+	empty, err := os.MkdirTemp("", "foreman-diff-")
+	if err != nil {
+		return nil, false, "", fmt.Errorf("make an empty folder: %w", err)
+	}
+	defer os.RemoveAll(empty)
+	g := r.git
+	g.Config = nil // no attributes of the user
+	g.Vars = []string{"GIT_DIR=" + r.git.Dir, "GIT_WORK_TREE=" + empty, "GIT_INDEX_FILE=" + filepath.Join(empty, "index")}
+	diff, cut, err = g.Diff(ctx, base, "HEAD", limit)
+	if err != nil {
+		return nil, false, "", err
+	}
+	out, err := g.Run(ctx, "diff", "--stat=120", "--no-color", "--no-ext-diff", "--no-textconv", base+"...HEAD", "--")
+	return diff, cut, string(out), err
+}
+
+// SameTree reports whether two commits have the same files.
+func (r *Repository) SameTree(ctx context.Context, a, b string) (bool, error) {
+	out, err := r.git.Run(ctx, "rev-parse", a+"^{tree}", b+"^{tree}")
+	if err != nil {
+		return false, err
+	}
+	first, second, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return first == second, nil
+}
+
+// Bundle writes the commits of the branch that come after the commit since to a file.
+func (r *Repository) Bundle(ctx context.Context, file, since string) error {
+	if _, err := r.git.Run(ctx, "bundle", "create", "--quiet", file, "refs/heads/"+r.branch, "^"+since); err != nil {
 		return fmt.Errorf("write the bundle %s: %w", file, err)
 	}
 	return nil
+}
+
+// An Author is the author of the commits that Foreman makes.
+type Author struct{ Name, Email string }
+
+// An UnfitError is the error for files that cannot be committed.
+type UnfitError struct{ Err error }
+
+// Error returns the text of the cause.
+func (e *UnfitError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UnfitError) Unwrap() error { return e.Err }
+
+// unfit returns an [UnfitError] if a command of git failed or took too long, and not because the run
+// ended. It returns other errors unchanged.
+func unfit(ctx context.Context, err error) error {
+	if _, ok := errors.AsType[*git.Error](err); ok && ctx.Err() == nil {
+		return &UnfitError{err}
+	}
+	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -14,17 +13,17 @@ import (
 )
 
 // A Steering contains the files of a change from which coding agents take instructions, tools or
-// commands.
+// commands. The zero value has none.
 type Steering struct {
 	base    string
-	changed []git.Raw // differences from the base commit
+	changed []git.Raw // differences from the base commit; nil: none
 }
 
-// SteeringOf finds the files that steer agents and differ between two commits of a repository. If a
-// file of the base is a link, its target steers agents, too.
-func SteeringOf(ctx context.Context, r *Repository, base, head string) (Steering, error) {
+// Steering finds the files that steer agents and differ between two commits. If a file of the base is a
+// link, its target steers agents, too.
+func (r *Repository) Steering(ctx context.Context, base, head string) (Steering, error) {
 	s := Steering{base: base}
-	targets, err := targetsOf(ctx, r, base)
+	targets, err := r.targets(ctx, base)
 	if err != nil {
 		return s, err
 	}
@@ -40,9 +39,9 @@ func SteeringOf(ctx context.Context, r *Repository, base, head string) (Steering
 	return s, err
 }
 
-// targetsOf returns the paths to which links lead that steer agents in a commit. A link to a link is
+// targets returns the paths to which links lead that steer agents in a commit. A link to a link is
 // followed.
-func targetsOf(ctx context.Context, r *Repository, commit string) ([]string, error) {
+func (r *Repository) targets(ctx context.Context, commit string) ([]string, error) {
 	out, err := r.git.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {
 		return nil, err
@@ -87,30 +86,33 @@ func (s Steering) Paths() []string {
 	return paths
 }
 
-// Undo sets the files back to the base commit, in a worktree and its index. It removes files that
-// steer agents and are not in the index, such as ignored ones. HEAD and the branch stay.
-func (s Steering) Undo(ctx context.Context, w *Worktree) error {
-	var added, others strings.Builder
+// undo sets the files back to the base commit, in a new clone and its index. HEAD and the branch stay.
+func (s Steering) undo(ctx context.Context, g git.Repo) error {
+	var added, others []string
 	for _, change := range s.changed {
-		paths := &others
 		if change.Status == "A" {
-			paths = &added
+			added = append(added, change.Path)
+		} else {
+			others = append(others, change.Path)
 		}
-		paths.WriteString(change.Path + "\x00")
 	}
-	g := w.git
 	g.Vars = append(slices.Clip(g.Vars), "GIT_LITERAL_PATHSPECS=1")
-	if added.Len() > 0 { // first, because a removed folder may be a file now
-		if err := g.Stream(ctx, git.Streams{In: strings.NewReader(added.String())}, "rm", "--quiet", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
+	from := []string{"--pathspec-from-file=-", "--pathspec-file-nul"}
+	if len(added) > 0 { // first, because a removed folder may be a file now
+		if err := g.Stream(ctx, git.Streams{In: lines(added)}, append([]string{"rm", "--quiet", "--force"}, from...)...); err != nil {
 			return err
 		}
 	}
-	if others.Len() > 0 {
-		if err := g.Stream(ctx, git.Streams{In: strings.NewReader(others.String())}, "checkout", "--quiet", s.base, "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
-			return err
-		}
+	if len(others) > 0 {
+		return g.Stream(ctx, git.Streams{In: lines(others)}, append([]string{"checkout", "--quiet", s.base}, from...)...)
 	}
-	out, err := w.git.Run(ctx, "ls-files", "-z")
+	return nil
+}
+
+// RemoveSteering removes files that steer agents and that were not cloned, such as ignored files that a
+// command has made.
+func (c *Clone) RemoveSteering(ctx context.Context) error {
+	out, err := c.git.Run(ctx, "ls-files", "-z")
 	if err != nil {
 		return err
 	}
@@ -118,7 +120,7 @@ func (s Steering) Undo(ctx context.Context, w *Worktree) error {
 	for name := range strings.SplitSeq(string(out), "\x00") {
 		tracked[name] = true
 	}
-	root, err := os.OpenRoot(w.Dir)
+	root, err := c.open()
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func Command(env cli.Env) *cobra.Command {
 	c := group.Complete(&cobra.Command{
 		Use:   "build",
 		Short: "Let a Builder change code and an Inspector judge it",
-		Long: "Runs two coding agents in rounds, in a worktree of this repository, until the Inspector\n" +
+		Long: "Runs two coding agents in rounds, in clones of this repository, until the Inspector\n" +
 			"approves the change or the run ends for another reason. " + "The configuration is\n.foreman/build.yml, read from the base commit; docs/build.md describes it.\n\n" + exitCodes,
 	}, env)
 	c.AddCommand(demo.Command(env), pipeline.Run(env), pipeline.Review(env), pipeline.Resume(env), publish.Command(env),

@@ -71,7 +71,7 @@ func run(ctx context.Context, env cli.Env, dir string) error {
 	}
 	inside := env
 	inside.Dir = checkout
-	flags := task.Flags{TaskID: "demo", Worktrees: filepath.Join(dir, "worktrees")}
+	flags := task.Flags{TaskID: "demo", Worktrees: filepath.Join(dir, "state")}
 	o, err := flags.Options(ctx, inside)
 	if err != nil {
 		return err

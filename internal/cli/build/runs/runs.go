@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -125,16 +126,18 @@ func Clean(env cli.Env) *cobra.Command {
 	var flags task.Flags
 	c := &cobra.Command{
 		Use:   "clean --task-id ID",
-		Short: "Remove a run with its branch and its worktree",
+		Short: "Remove a run with its branch, its repository and its clones",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			o, err := flags.Options(c.Context(), env)
 			if err != nil {
 				return err
 			}
-			if err := build.Clean(c.Context(), o); err != nil {
+			bytes, err := build.Clean(c.Context(), o)
+			if err != nil {
 				return usage(err)
 			}
+			env.Log("removed %s, with %.1f MB in %s", o.TaskID, float64(bytes)/1e6, filepath.Join(o.State, o.TaskID))
 			return nil
 		},
 	}
@@ -196,6 +199,6 @@ func Doctor(env cli.Env) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&flags.Base, "base", "", "branch or commit on which the run starts (default: origin's default branch, else HEAD)")
-	c.Flags().StringVar(&flags.Worktrees, "worktrees", "", "folder for worktrees (default: in the user's cache)")
+	c.Flags().StringVar(&flags.Worktrees, "worktrees", "", "folder for repositories and clones of runs (default: in the user's state folder)")
 	return c
 }

@@ -41,7 +41,7 @@ type Flags struct {
 // Register adds the flags of every command that works on one run.
 func (f *Flags) Register(c *cobra.Command) {
 	c.Flags().StringVar(&f.TaskID, "task-id", "", "name of the run and of its branch, foreman/ID")
-	c.Flags().StringVar(&f.Worktrees, "worktrees", "", "folder for worktrees (default: in the user's cache)")
+	c.Flags().StringVar(&f.Worktrees, "worktrees", "", "folder for the run's repository and clones (default: in the user's state folder)")
 }
 
 // RegisterBundle adds the flag of commands whose work another machine may publish.
@@ -72,30 +72,41 @@ func (f *Flags) Options(ctx context.Context, env cli.Env) (build.Options, error)
 		return build.Options{}, command.Failed(err)
 	}
 	o := build.Options{
-		Dir: dir, Environ: env.Environ(), TaskID: f.TaskID, Base: f.Base, Worktrees: f.Worktrees, Bundle: env.Path(f.Bundle),
+		Dir: dir, Environ: env.Environ(), TaskID: f.TaskID, Base: f.Base, State: env.Path(f.Worktrees), Bundle: env.Path(f.Bundle),
 		Runner: process.Runner{Supervisor: []string{program, "build", "supervise"}, Now: env.Now}, Now: env.Now,
 		Mark: func() string { return "=====" + rand.Text() },
 	}
-	if o.Worktrees == "" {
-		o.Worktrees, err = worktrees(ctx, o)
-	}
-	o.Worktrees = env.Path(o.Worktrees)
+	err = folders(ctx, env, &o)
 	return o, err
 }
 
-// worktrees returns a folder for the repository's worktrees. It is outside the checkout, because
-// other tools search the folders of a checkout.
-func worktrees(ctx context.Context, o build.Options) (string, error) {
-	repo, err := workspace.Open(ctx, o.Dir, o.Environ)
+// folders sets the folder of the runs of a checkout, unless it is given, and the one of an earlier version.
+// They are outside the checkout, because other tools search the folders of a checkout.
+func folders(ctx context.Context, env cli.Env, o *build.Options) error {
+	checkout, err := workspace.Open(ctx, o.Dir, o.Environ)
 	if err != nil {
-		return "", command.Usage(err)
+		return command.Usage(err)
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
 	}
-	sum := sha256.Sum256([]byte(repo.Root))
-	return filepath.Join(cache, "foreman", "worktrees", filepath.Base(repo.Root)+"-"+hex.EncodeToString(sum[:4])), nil
+	sum := sha256.Sum256([]byte(checkout.Root))
+	name := filepath.Base(checkout.Root) + "-" + hex.EncodeToString(sum[:4])
+	o.Former = filepath.Join(cache, "foreman", "worktrees", name)
+	if o.State != "" {
+		return nil
+	}
+	state := env.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) { // https://specifications.freedesktop.org/basedir-spec
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return command.Failed(fmt.Errorf("find a folder for the run: %w; name one by --worktrees", err))
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	o.State = filepath.Join(state, "foreman", "build", name)
+	return nil
 }
 
 // maxText is the maximum size of a task's text, in bytes.

@@ -146,19 +146,6 @@ func (c Controller) ReadBeside(name string) ([]byte, error) {
 	return c.ReadFile(Folder + "/" + name)
 }
 
-// Remove removes a file. A missing file is not an error.
-func (c Controller) Remove(path string) error {
-	root, err := os.OpenRoot(c.Root)
-	if err != nil {
-		return fmt.Errorf("remove %s: %w", path, err)
-	}
-	defer root.Close()
-	if err := root.Remove(filepath.FromSlash(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove %s: %w", path, err)
-	}
-	return nil
-}
-
 // Abs returns the path of a file for the operating system.
 func (c Controller) Abs(path string) string { return filepath.Join(c.Root, filepath.FromSlash(path)) }
 

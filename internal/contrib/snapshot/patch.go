@@ -49,14 +49,13 @@ func (s *Snapshot) Patch(ctx context.Context) (patch []byte, changes []git.Raw, 
 	if err := s.verify(ctx); err != nil {
 		return nil, nil, err
 	}
-	out := limited{left: maxPatch}
-	err = s.Repo.Stream(ctx, git.Streams{Out: &out}, "diff-tree", "-r", "-p", "--binary", "--full-index", "--find-renames", "-l1000",
+	patch, err = s.Repo.Run(ctx, "diff-tree", "-r", "-p", "--binary", "--full-index", "--find-renames", "-l1000",
 		"--src-prefix=a/", "--dst-prefix=b/", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--unified=3", "--inter-hunk-context=0",
 		"--diff-algorithm=myers", "--indent-heuristic", "--submodule=short", "--ignore-submodules=none", s.Base, s.Tree, "--")
-	if out.left < 0 {
-		return nil, nil, s.tooLarge("the patch has more than %d MB", maxPatch>>20)
+	if errors.Is(err, git.ErrTooLarge) {
+		return nil, nil, s.tooLarge("the patch has more than %d MB", git.MaxOutput>>20)
 	}
-	return out.buf.Bytes(), changes, Problem(err)
+	return patch, changes, Problem(err)
 }
 
 // Digest returns the SHA-256 of the base and the patch, in hexadecimal.
@@ -115,19 +114,4 @@ func (s *Snapshot) Sizes(ctx context.Context, changes []git.Raw) (map[string]int
 		}
 	}
 	return sizes, nil
-}
-
-// limited is a buffer with a limit; a write beyond it fails.
-type limited struct {
-	buf  bytes.Buffer
-	left int
-}
-
-var errFull = errors.New("the output exceeds its limit")
-
-func (l *limited) Write(p []byte) (int, error) {
-	if l.left -= len(p); l.left < 0 {
-		return 0, errFull
-	}
-	return l.buf.Write(p)
 }

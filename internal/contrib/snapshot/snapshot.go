@@ -22,7 +22,6 @@ const (
 	maxFiles = 5_000
 	maxFile  = 20 << 20
 	maxTotal = 50 << 20
-	maxPatch = 64 << 20
 )
 
 // A Snapshot is the state of a workspace's files at one moment, with the base of the change.

@@ -62,6 +62,37 @@ func openSocket(t *testing.T) (socket *os.File, url string) {
 	return socket, "http://" + l.Addr().String()
 }
 
+// TestSocketWithoutStream starts the server with sockets that cannot be its listener: systemd must not
+// start it again, so the exit code is 2.
+func TestSocketWithoutStream(t *testing.T) {
+	t.Parallel()
+	datagrams, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { datagrams.Close() })
+	packets, err := datagrams.(*net.UDPConn).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { packets.Close() })
+	plain, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { plain.Close() })
+	for name, socket := range map[string]*os.File{"datagrams": packets, "a file": plain} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "config.yaml"), "mode: shadow\nidentity: {github_user: bot}\nqueue: {db_path: q.db}\nmemory: {db_path: m.db}\n")
+		server := serveOn(t, dir, socket)
+		_ = server.Wait() // the exit code is checked below
+		log := server.Stderr.(*strings.Builder).String()
+		if code := server.ProcessState.ExitCode(); code != 2 || !strings.Contains(log, "want a stream, as ListenStream= opens one") {
+			t.Errorf("%s: got exit code %d and %s", name, code, log)
+		}
+	}
+}
+
 // TestDescriptors opens more idle connections than the server may have, and then checks that it
 // answers another client, and warns.
 func TestDescriptors(t *testing.T) {

@@ -111,8 +111,9 @@ func variables(spec Spec) *yamlfile.Variables {
 	}}
 }
 
-// variableFile returns the content of the file that a variable names, without the line's end, so that a secret can
-// change while the server runs. The error does not contain the content.
+// variableFile returns the content of the file that a variable names, without the line's end and
+// without an editor's byte order mark, so that a secret can change while the server runs. The error
+// does not contain the content.
 func variableFile(variable, path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -126,7 +127,7 @@ func variableFile(variable, path string) (string, error) {
 	case len(data) > maxVariable:
 		return "", fmt.Errorf("environment variable %s: %s has more than %d bytes", variable, path, maxVariable)
 	}
-	return strings.TrimRight(string(data), "\r\n"), nil
+	return strings.TrimRight(strings.TrimPrefix(string(data), "\uFEFF"), "\r\n"), nil
 }
 
 const maxVariable = 64 << 10 // bytes of a value in a file

@@ -61,6 +61,9 @@ func (q *Queue) check(f file) {
 	switch {
 	case at == nil:
 		q.MaxClaim = max(q.MaxClaim, timeout)
+	case q.MaxClaim <= 0: // its rule reports it
+	case q.MaxClaim > maxSeconds*time.Second:
+		f.Problemf(at, "queue.max_claim: want at most a year, got %s", q.MaxClaim)
 	case q.MaxClaim < timeout:
 		f.Problemf(at, "queue.max_claim: want at least claim_timeout_seconds, %s, got %s", timeout, q.MaxClaim)
 	}

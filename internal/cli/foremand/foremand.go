@@ -3,6 +3,7 @@ package foremand
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -39,9 +40,10 @@ func Main(ctx context.Context, env process.Env, args []string) int {
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	err := root.ExecuteContext(ctx)
+	_, reported := errors.AsType[*command.ReportedError](err)
 	if problems := failure.Problems(err); problems != nil {
 		fmt.Fprintf(env.Stderr, "%s\n", problems)
-	} else if err != nil {
+	} else if err != nil && !reported {
 		fmt.Fprintf(env.Stderr, "Error: %s\n", sanitize.Line(err.Error()))
 	}
 	return command.ExitCode(err)
@@ -61,6 +63,7 @@ func commands(env process.Env) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}, env)
+	root.SetFlagErrorFunc(group.FlagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(serve.Command(env), reload.Command(env), queue.Command(env), config.Command(env), backup.Command(env))
 	group.Help(root)

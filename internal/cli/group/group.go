@@ -82,9 +82,15 @@ func Help(root *cobra.Command) {
 	}
 }
 
-// FlagError adds a suggestion to the error of an unknown flag: the flag that the user most likely
-// meant.
+// FlagError names the expected form in the error of a wrong value, and adds a suggestion to the error
+// of an unknown flag: the flag that the user most likely meant.
 func FlagError(c *cobra.Command, err error) error {
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		form := map[string]string{"int": "a whole number", "duration": "a duration such as 30s", "bool": "true or false"}[wrong.GetFlag().Value.Type()]
+		if form != "" {
+			return command.Usagef("--%s: want %s, got %q", wrong.GetFlag().Name, form, wrong.GetValue())
+		}
+	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return command.Usage(err)

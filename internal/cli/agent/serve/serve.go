@@ -106,6 +106,14 @@ func Run(ctx context.Context, o Options) error {
 	if o.Concurrency < 1 {
 		return command.Usagef("--concurrency: want at least 1, got %d", o.Concurrency)
 	}
+	for _, host := range o.Hosts {
+		if !address.ValidHost(bare(host)) {
+			return command.Usagef("--host: want a name or an IP address, without a port, got %q", host)
+		}
+	}
+	if host, port, err := net.SplitHostPort(o.Listen); err != nil || host != "" && !address.ValidHost(host) || port != "0" && (port == "" || !address.ValidPort(port)) {
+		return command.Usagef("--listen: want an address such as 127.0.0.1:8000, got %q", o.Listen)
+	}
 	log := slog.New(slog.NewTextHandler(o.Env.Stderr, nil))
 	var ready atomic.Bool
 	var worker *agent.Worker
@@ -136,7 +144,7 @@ func Run(ctx context.Context, o Options) error {
 func (o Options) names() []string {
 	var names []string
 	for _, host := range o.Hosts {
-		names = append(names, strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
+		names = append(names, bare(host))
 	}
 	if host, _, err := net.SplitHostPort(o.Listen); err == nil {
 		names = append(names, host)
@@ -150,13 +158,15 @@ func (o Options) names() []string {
 	})
 }
 
+// bare returns a host without the brackets of an IPv6 address.
+func bare(host string) string { return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]") }
+
 // guarded answers only requests for a loopback name or one of names. A malicious site can point its
 // host name at this machine. Its visitors' browsers would then send the site's requests here. The
 // health reveals nothing, and probes ask for it under an address that is not known before.
 func guarded(next http.Handler, names []string) http.Handler {
 	allowed := func(host string) bool {
-		bare := strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-		return address.Loopback(host) || slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, bare) })
+		return address.Loopback(host) || slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, bare(host)) })
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/health" && !access.Addressed(r, allowed) {

@@ -171,3 +171,43 @@ func TestAgentServeGuarded(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAddresses checks that a name with a port, and other mistakes in the agent's addresses, are
+// reported before it listens.
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		listen string
+		hosts  []string
+		want   string // in the error; empty: the agent listens
+	}{
+		{"127.0.0.1:0", []string{"triage", "triage.example.com", "::1", "[::1]", "10.0.0.1"}, ""},
+		{"127.0.0.1:0", []string{"triage", "example.com:80"}, `--host: want a name or an IP address, without a port, got "example.com:80"`},
+		{"127.0.0.1:0", []string{"http://example.com"}, "--host: want a name"},
+		{"127.0.0.1:0", []string{"a b"}, "--host: want a name"},
+		{"127.0.0.1:0", []string{""}, "--host: want a name"},
+		{"example.com", nil, `--listen: want an address such as 127.0.0.1:8000, got "example.com"`},
+		{"localhost:99999", nil, "--listen: want"},
+		{"localhost:x", nil, "--listen: want"},
+		{"localhost:", nil, "--listen: want"},
+		{"::", nil, "--listen: want"},
+		{"http://localhost:8000", nil, "--listen: want"},
+		{"", nil, "--listen: want"},
+	}
+	for _, tt := range tests {
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		o := Options{
+			Listen: tt.listen, Hosts: tt.hosts, Provider: "anthropic", Model: "m", Concurrency: 1,
+			Env: process.Env{Stdout: io.Discard, Stderr: io.Discard}.Complete(),
+		}
+		o.Env.Getenv = func(name string) string { return map[string]string{"ANTHROPIC_API_KEY": llmtest.Key}[name] }
+		err := Run(ctx, o)
+		switch {
+		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || command.ExitCode(err) != command.ExitUsage):
+			t.Errorf("--listen %q --host %q: got %v, want %q", tt.listen, tt.hosts, err, tt.want)
+		case tt.want == "" && err != nil && strings.HasPrefix(err.Error(), "--"):
+			t.Errorf("--listen %q --host %q: got %v", tt.listen, tt.hosts, err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ package deployment
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -24,6 +25,9 @@ func RequireConfig(c *cobra.Command, path *string) {
 
 // Load reads the configuration file at a path.
 func Load(ctx context.Context, env process.Env, path string) (*serverconfig.Config, error) {
+	if path == "" {
+		return nil, errors.New("--config: the name of the file is empty")
+	}
 	return serverconfig.Load(ctx, serverconfig.Spec{Path: path, Lookup: env.LookupEnv, Home: env.Getenv("HOME"), Database: postgres.CheckURL})
 }
 

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -58,7 +61,7 @@ func releaseCommand(shared *sharedOptions) *cobra.Command {
 	o.Change = func(ctx context.Context, q queue.Queue, id, _ string) error {
 		err := q.ReleaseClaim(ctx, queue.Ref{ID: id}, 0)
 		if errors.Is(err, queue.ErrLost) {
-			return fmt.Errorf("no agent has claimed it; foremand queue show has its state: %w", err)
+			return fmt.Errorf("%w; no agent has claimed it: foremand queue show has its state", err)
 		}
 		return err
 	}
@@ -69,7 +72,12 @@ func changeCommand(o *changeOptions, use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use:   use,
 		Short: short,
-		Args:  cobra.MinimumNArgs(1),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 || slices.Contains(args, "") {
+				return fmt.Errorf("%s: want the IDs of tasks; foremand queue ls lists them", c.CommandPath())
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Tasks = args
 			return runChange(c.Context(), *o)
@@ -77,18 +85,19 @@ func changeCommand(o *changeOptions, use, short string) *cobra.Command {
 	}
 }
 
-// runChange changes each task. It continues after a task that cannot be changed.
+// runChange changes each task. It continues after a task that cannot be changed, and reports it.
 func runChange(ctx context.Context, o changeOptions) error {
 	by := strings.TrimSpace("foremand queue " + o.Env.Getenv("USER"))
 	return o.with(ctx, func(q queue.Queue) error {
-		var errs []error
+		code := command.ExitOK
 		for _, id := range o.Tasks {
 			if err := o.Change(ctx, q, id, by); err != nil {
-				errs = append(errs, fmt.Errorf("task %s: %w", id, err))
+				fmt.Fprintf(o.Env.Stderr, "Error: %s\n", sanitize.Line(err.Error()))
+				code = command.ExitFailed
 				continue
 			}
 			fmt.Fprintf(o.Env.Stdout, "%s %s\n", id, o.Done)
 		}
-		return errors.Join(errs...)
+		return command.Reported(code)
 	})
 }

@@ -31,7 +31,12 @@ func listCommand(shared *sharedOptions) *cobra.Command {
 		Aliases: []string{"list"},
 		Short:   "List tasks, the newest first",
 		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return runList(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("issue") && o.Filter.Issue < 1 {
+				return fmt.Errorf("--issue: want 1 or more, got %d", o.Filter.Issue)
+			}
+			return runList(c.Context(), o)
+		},
 	}
 	fl := c.Flags()
 	fl.StringVar(&o.State, "state", "", "only tasks in this `state`: pending, claimed, completed, done or failed")
@@ -53,6 +58,9 @@ func runList(ctx context.Context, o listOptions) error {
 		if filter.Agent, err = address.Canonical(filter.Agent); err != nil {
 			return fmt.Errorf("--agent: %w", err)
 		}
+	}
+	if owner, name, _ := strings.Cut(filter.Repo, "/"); filter.Repo != "" && (owner == "" || name == "" || strings.Contains(name, "/")) {
+		return fmt.Errorf("--repo: want owner/name, got %q", filter.Repo)
 	}
 	if filter.Issue != 0 && filter.Repo == "" {
 		return errors.New("--issue needs --repo, because the number alone would search through all tasks")

@@ -57,7 +57,7 @@ func runShow(ctx context.Context, o showOptions) error {
 		}
 		d, err := q.Inspect(ctx, id)
 		if err != nil {
-			return fmt.Errorf("task %s: %w", id, err)
+			return err
 		}
 		if o.JSON {
 			return printDetailsJSON(o.Env.Stdout, d)

@@ -9,13 +9,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/config/serverconfig"
+	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
@@ -64,13 +65,15 @@ func Run(ctx context.Context, o Options) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	at := strings.TrimSuffix(o.URL, "/")
-	if at == "" {
-		at = baseURL(s.Server)
+	at := baseURL(s.Server)
+	if o.URL != "" {
+		if at, err = canonical(o.URL, len(s.Server.Operators) > 0); err != nil {
+			return fmt.Errorf("--url: %w", err)
+		}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at+"/server/reload", http.NoBody)
 	if err != nil {
-		return errors.New("--url: want an address such as http://localhost:8000")
+		return fmt.Errorf("ask the server at %s: %w", at, err)
 	}
 	if len(s.Server.Operators) > 0 {
 		req.SetBasicAuth(s.Server.Operators[0].Name, string(s.Server.Operators[0].Secret))
@@ -84,6 +87,23 @@ func Run(ctx context.Context, o Options) error {
 		fmt.Fprintf(o.Env.Stdout, "%s: the new value needs a restart\n", sanitize.Line(key))
 	}
 	return nil
+}
+
+// canonical returns the normal form of a server's address, without userinfo. A secret is not sent
+// unencrypted to another network.
+func canonical(raw string, secret bool) (string, error) {
+	at, err := address.Canonical(raw)
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		return "", err
+	}
+	if secret && u.Scheme == "http" && !address.Nearby(u.Hostname()) {
+		return "", errors.New("the secret of server.operators would go over plain http; want https://, or a host on this machine or in a private network")
+	}
+	return at, nil
 }
 
 // baseURL returns the address of a server on this machine.

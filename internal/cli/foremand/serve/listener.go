@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/org/foreman-action/config/serverconfig"
-	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/harness"
 )
@@ -30,11 +29,11 @@ func listen(ctx context.Context, getenv func(string) string, s *serverconfig.Con
 	defer file.Close() // net.FileListener copies it
 	l, err := net.FileListener(file)
 	if err != nil {
-		return nil, command.Failed(fmt.Errorf("use the socket of systemd: %w", err))
+		return nil, fmt.Errorf("use the socket of systemd: want a stream, as ListenStream= opens one: %w", err)
 	}
 	k, ok := l.(harness.KeptListener)
 	if !ok {
-		return nil, errors.Join(errors.New("use the socket of systemd: want a stream"), l.Close())
+		return nil, errors.Join(errors.New("use the socket of systemd: want a stream, as ListenStream= opens one"), l.Close())
 	}
 	if err := mayListen(s, bindAddress(l)); err != nil {
 		return nil, errors.Join(err, l.Close())

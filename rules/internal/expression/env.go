@@ -22,7 +22,7 @@ type env struct {
 	Event event              `expr:"event"`
 	Actor triage.Actor       `expr:"actor"`
 	Repo  repo               `expr:"repo"`
-	Pull  triage.PullRequest `expr:"pr"` // zero until it is looked up
+	Pull  triage.PullRequest `expr:"pr"` // only its type; the function __pull returns the value
 	// Run is the first argument of the functions of rules. The guard inserts it; rules cannot name
 	// it.
 	Run *run `expr:"__run"`
@@ -63,10 +63,10 @@ func newEnv(f facts.Facts) *env {
 		facts: &f, labels: f.Issue.Labels, meter: cost.NewMeter(),
 		matcher: match.NewMatcher(f.Issue.Title, f.Issue.Body, e.Issue.Text, f.Event.Comment.Body),
 		forms:   forms.NewReader(f.Issue.Body),
-		pull:    pullReader{known: f.Pull != nil || !f.Issue.PullRequest, env: &e.Pull},
+		pull:    pullReader{known: f.Pull != nil || !f.Issue.PullRequest},
 	}
 	if f.Pull != nil {
-		e.Pull = *f.Pull
+		e.Run.pull.value = *f.Pull
 	}
 	return e
 }

@@ -131,14 +131,14 @@ func changesRequestedBy(l facts.Lookup) ([]string, error) {
 // A pullReader looks up the fields that only pull requests have, once.
 type pullReader struct {
 	known bool
-	env   *triage.PullRequest // the value of pr in the environment
+	value triage.PullRequest
 }
 
 // pulled implements pr.
 func pulled(args ...any) (any, error) {
 	r := arg[*run](args, 0)
 	if r.pull.known {
-		return *r.pull.env, nil
+		return r.pull.value, nil
 	}
 	l, err := r.lookup()
 	if err != nil {
@@ -148,8 +148,8 @@ func pulled(args ...any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.pull.known, *r.pull.env = true, p
-	return *r.pull.env, nil
+	r.pull = pullReader{true, p}
+	return p, nil
 }
 
 // draft implements pr.draft. It needs no look-up, because every event on a pull request contains

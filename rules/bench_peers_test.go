@@ -143,6 +143,9 @@ func BenchmarkPeers(b *testing.B) {
 	for _, size := range []int{1500, 64 << 10} {
 		x := form(size)
 		facts, env := opened(x), newPlainEnv(x)
+		if _, err := set.Decide(facts); err != nil { // builds the programs and engines
+			b.Fatal(err)
+		}
 		b.Run(fmt.Sprintf("body=%d/rules", size), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

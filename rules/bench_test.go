@@ -143,6 +143,9 @@ func BenchmarkDecide(b *testing.B) {
 		for _, size := range []int{1500, 64 << 10} {
 			for _, n := range []int{10, 100, 1000} {
 				set, facts := mustCompile(b, string(ruleFileOf(n, kind.shapes))), benchFacts(kind.body(size))
+				if _, err := set.Decide(facts); err != nil { // builds the programs and engines
+					b.Fatal(err)
+				}
 				b.Run(fmt.Sprintf("%s/body=%d/rules=%d", kind.name, size, n), func(b *testing.B) {
 					b.ReportAllocs()
 					for b.Loop() {

@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"net/http"
+	"time"
 )
 
 // ReasonLost means that the agent no longer has the claim on the task.
@@ -19,6 +20,8 @@ type ClientError struct {
 	Address string // the result of Client.Address
 	Reason  Reason
 	Status  int // HTTP status; 0: no answer
+	// RetryAfter is how long the harness asks to wait before the next call; 0: it does not ask.
+	RetryAfter time.Duration
 	// Err is the cause. errors.Is finds ErrLost and the context's errors in it. It may wrap a
 	// *protocol.ValidationError.
 	Err error

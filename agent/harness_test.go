@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -26,12 +27,14 @@ type harness struct {
 	// It sends no claims, like the published harness.
 	published bool
 	// Status to answer with; -1: no connection; 0: no fault.
-	fault  func(path string) int
-	hold   func(ctx context.Context, path string) error // called before a request is handled
-	mu     sync.Mutex
-	tasks  []*queued
-	calls  []string // paths, in order
-	header http.Header
+	fault func(path string) int
+	// Header of the answer with the status of fault; nil: none.
+	faultHeader func() http.Header
+	hold        func(ctx context.Context, path string) error // called before a request is handled
+	mu          sync.Mutex
+	tasks       []*queued
+	calls       []string // paths, in order
+	header      http.Header
 }
 
 type queued struct {
@@ -106,6 +109,9 @@ func (h *harness) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	w := httptest.NewRecorder()
 	if status > 0 {
+		if h.faultHeader != nil {
+			maps.Copy(w.Header(), h.faultHeader())
+		}
 		w.WriteHeader(status)
 		return w.Result(), nil
 	}

@@ -137,7 +137,7 @@ func (w *Worker) heartbeats(ctx context.Context, j *job, cancel context.CancelCa
 			return
 		case ctx.Err() == nil:
 			failures++
-			pause = min(pause, w.backoff(failures))
+			pause = min(pause, w.pauseAfter(failures, err))
 			w.o.Log.Warn("sending a heartbeat failed; retrying", "task_id", task.TaskID, "error", err, "again_in", pause)
 		}
 	}
@@ -157,7 +157,7 @@ func (w *Worker) complete(ctx context.Context, j *job, d protocol.DecisionMessag
 			continue // this worker has a newer claim
 		}
 		e, failed := errors.AsType[*ClientError](err)
-		pause := w.backoff(failures)
+		pause := w.pauseAfter(failures, err)
 		if !failed || !e.Retryable() || j.left() < pause {
 			return err
 		}

@@ -153,8 +153,10 @@ func (w *Worker) claim(ctx context.Context, start func(*protocol.TaskMessage)) e
 				return err
 			}
 			failures++
-			pause := w.backoff(failures)
-			w.o.Log.Warn("cannot claim a task; retrying", "error", err, "again_in", pause)
+			pause := w.pauseAfter(failures, err)
+			if failures&(failures-1) == 0 { // the 1st, 2nd, 4th, 8th …
+				w.o.Log.Warn("cannot claim a task; retrying", "error", err, "again_in", pause, "failures", failures)
+			}
 			w.pause(ctx, pause)
 			continue
 		}
@@ -179,7 +181,7 @@ func (w *Worker) claim(ctx context.Context, start func(*protocol.TaskMessage)) e
 // does not wait. Otherwise it waits for Poll, so that the requests do not follow each other
 // without a pause.
 func (w *Worker) pace(ctx context.Context, asked time.Time, wait time.Duration) {
-	if wait == 0 || time.Since(asked) < wait/2 {
+	if wait == 0 || time.Since(asked) < min(wait, time.Minute)/2 { // foremand waits for less than a minute
 		w.pause(ctx, w.o.Poll)
 	}
 }
@@ -195,9 +197,20 @@ func (w *Worker) pause(ctx context.Context, d time.Duration) {
 	}
 }
 
+// pauseAfter returns how long to wait after a number of successive failures, of which err is the last:
+// as long as the harness asks, at most 30 s, or else the backoff. Part of the time is random, so that
+// the agents of a harness do not all call at once.
+func (w *Worker) pauseAfter(failures int, err error) time.Duration {
+	e, ok := errors.AsType[*ClientError](err)
+	if !ok || e.RetryAfter == 0 {
+		return w.backoff(failures)
+	}
+	d := min(maxBackoff, e.RetryAfter)
+	return min(maxBackoff, d+time.Duration(w.o.Jitter()*float64(d/2)))
+}
+
 // backoff returns how long to wait after a number of successive failures. The time doubles with
-// each failure, up to 30 s. Half of it is random, so that the agents of a restarted harness do
-// not all call at once.
+// each failure, up to 30 s. Half of it is random, for the same reason.
 func (w *Worker) backoff(failures int) time.Duration {
 	d := min(maxBackoff, minBackoff<<min(failures-1, 10))
 	return d/2 + time.Duration(w.o.Jitter()*float64(d/2))

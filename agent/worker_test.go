@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
+	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -341,6 +344,55 @@ func TestDown(t *testing.T) {
 		wantDecided(t, h, "a")
 		r.end(t)
 	})
+}
+
+// TestRetryAfter checks that a worker asks a harness again when it says, so that it does not idle for
+// half a minute after the outage, and that a long outage makes few lines in the log.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		header func() string
+		times  int // requests in the hour of the outage, with the longest jitter
+	}{
+		{"seconds", func() string { return "1" }, 2400},
+		{"a date", func() string { return time.Now().Add(10 * time.Second).UTC().Format(http.TimeFormat) }, 240},
+		{"longer than the longest backoff", func() string { return "3600" }, 120},
+		{"out of range", func() string { return "99999999999999999999" }, 124}, // the backoff
+		{"nonsense", func() string { return "soon" }, 124},
+		{"negative", func() string { return "-1" }, 124},
+		{"a date in the past", func() string { return "Thu, 01 Jan 1970 00:00:00 GMT" }, 124},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHarness("a")
+				asked, down := 0, true
+				h.fault = func(string) int {
+					if !down {
+						return 0
+					}
+					asked++
+					return http.StatusServiceUnavailable
+				}
+				h.faultHeader = func() http.Header { return http.Header{"Retry-After": {tt.header()}} }
+				var log strings.Builder
+				r := run(t, h, agent.WorkerOptions{Decide: skipAfter(0), Log: slog.New(slog.NewTextHandler(&log, nil))}, agent.ClientOptions{})
+				pass(time.Hour - time.Millisecond)
+				if asked != tt.times {
+					t.Errorf("asked %d times in an hour, want %d", asked, tt.times)
+				}
+				if n := strings.Count(log.String(), "cannot claim a task"); n > 12 {
+					t.Errorf("got %d lines in the log", n)
+				}
+				h.locked(func() { down = false })
+				pass(30 * time.Second)
+				wantDecided(t, h, "a")
+				r.end(t)
+			})
+		})
+	}
 }
 
 // TestRefused checks that a worker ends when the harness rejects it.

@@ -265,3 +265,29 @@ func TestNewWorkerErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestLongPollCapped checks that a worker asks again at once after a harness has waited for less time
+// than the worker wants, as foremand does.
+func TestLongPollCapped(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		h.hold = func(ctx context.Context, path string) error {
+			if path == "/queue/next" {
+				return nil // the first request has no wait
+			}
+			select {
+			case <-time.After(50 * time.Second):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		r := run(t, h, agent.WorkerOptions{Decide: skipAfter(0)}, agent.ClientOptions{Wait: 5 * time.Minute})
+		pass(10*time.Minute + time.Second)
+		if n := h.count("/queue/next"); n != 13 {
+			t.Errorf("asked %d times in ten minutes, want 13", n)
+		}
+		r.end(t)
+	})
+}

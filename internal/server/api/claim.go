@@ -19,8 +19,9 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// maxWait is the longest time that a client may wait for a task.
-const maxWait = time.Minute
+// maxWait is the longest time that a client may wait for a task. Proxies end a request that has no
+// answer within a minute, and a task handed out at that moment would be lost until its claim expires.
+const maxWait = 50 * time.Second
 
 // A claimHandler hands out tasks.
 type claimHandler struct {

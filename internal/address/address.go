@@ -67,7 +67,7 @@ func Nearby(host string) bool {
 }
 
 // Canonical returns the normal form of an agent's base address. Tasks are stored under this form.
-// Scheme and host are in lower case. Userinfo, the scheme's default port, trailing slashes and a
+// Scheme and host are in lower case, and an IPv6 address is in its shortest form. Userinfo, the scheme's default port, trailing slashes and a
 // last path element "task" are removed. The error contains no part of raw, because a password may
 // be anywhere in it.
 func Canonical(raw string) (string, error) {
@@ -86,7 +86,10 @@ func Canonical(raw string) (string, error) {
 	}
 	host := strings.ToLower(u.Hostname())
 	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
+		if addr, err := netip.ParseAddr(host); err == nil { // always: the host is valid
+			host = addr.String()
+		}
+		host = "[" + strings.Replace(host, "%", "%25", 1) + "]"
 	}
 	if port := u.Port(); port != "" && port != map[string]string{"http": "80", "https": "443"}[u.Scheme] {
 		host += ":" + port

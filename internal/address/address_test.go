@@ -21,6 +21,9 @@ func TestCanonical(t *testing.T) {
 		{"http://a/x/task/", "http://a/x"},
 		{"http://bot:hunter2@a:9001/", "http://a:9001"},
 		{"http://[::1]:8000/", "http://[::1]:8000"},
+		{"http://[0:0:0:0:0:0:0:1]:8000", "http://[::1]:8000"},
+		{"http://[2001:DB8::0:001]/x", "http://[2001:db8::1]/x"},
+		{"http://[fe80::1%25eth0]:1", "http://[fe80::1%25eth0]:1"},
 		{" http://a ", "http://a"},
 		{"http://a/%2F/", "http://a/%2F"},
 	}

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -55,7 +57,7 @@ func runCheck(ctx context.Context, o checkOptions) error {
 // describe prints the effect of a configuration, without secrets.
 func describe(w io.Writer, s *serverconfig.Config) {
 	fmt.Fprintf(w, "%s\n", writes(s))
-	fmt.Fprintf(w, "listens on %s:%d, with %s and %s\n", s.Server.Host, s.Server.Port,
+	fmt.Fprintf(w, "listens on %s, with %s and %s\n", net.JoinHostPort(s.Server.Host, strconv.Itoa(s.Server.Port)),
 		format.Count(len(s.Server.Credentials), "agent credential"), format.Count(len(s.Server.Operators), "operator"))
 	events := "polls every " + s.Polling.Interval.Duration().String()
 	if !s.Polling.Enabled {

@@ -33,7 +33,12 @@ func (e errorWriter) write(w http.ResponseWriter, r *http.Request, err error) {
 		answer = &response.Error{Status: http.StatusServiceUnavailable, Detail: "the connection was closed before the response"}
 	default:
 		answer = errorOf(err)
-		if answer.Status >= http.StatusInternalServerError {
+		if errors.Is(err, queue.ErrUnavailable) {
+			// Waiting agents try again every second, however long the outage.
+			if e.warnings.Allow("unavailable " + r.URL.Path) {
+				e.log.LogAttrs(r.Context(), slog.LevelError, "request failed; further ones in this minute are not logged", slog.String("path", logText(r.URL.Path)), slog.Any("error", err))
+			}
+		} else if answer.Status >= http.StatusInternalServerError {
 			e.log.LogAttrs(r.Context(), slog.LevelError, "request failed", slog.String("path", logText(r.URL.Path)), slog.Any("error", err))
 		}
 	}

@@ -58,7 +58,7 @@ var ErrForged = errors.New("its content does not have its hash")
 
 // Objects reads objects and compares them with their hashes. names are hashes, or revisions such as
 // HASH^{tree}; hashes of zeros, which stand for a missing file, are skipped. Objects calls visit
-// for each object once.
+// for each name.
 func (r Repo) Objects(ctx context.Context, names []string, visit func(hash string, content []byte)) error {
 	names = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(names))), func(name string) bool { return strings.Trim(name, "0") == "" })
 	if len(names) == 0 {

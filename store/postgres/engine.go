@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/batch"
 	"github.com/org/foreman-action/store/internal/sqlstore"
@@ -28,6 +29,10 @@ var (
 	_ sqlstore.Engine = (*engine)(nil)
 	_ batch.Writer    = (*engine)(nil)
 )
+
+// fullPause is the pause after the database refused a further connection. The pool's connections
+// serve several calls meanwhile, and other clients of the database may end.
+const fullPause = 50 * time.Millisecond
 
 // maxAttempts is the most attempts of a transaction that meets conflicts or lost connections.
 const maxAttempts = 50
@@ -152,7 +157,12 @@ func (e *engine) retry(ctx context.Context, run func(context.Context) (committin
 	err := ctx.Err()
 	for n := 0; n < maxAttempts && within.Err() == nil; n++ {
 		var committing bool
-		if committing, err = run(within); err == nil || !undone(committing, err) {
+		committing, err = run(within)
+		if full(err) {
+			_ = wait.For(within, fullPause) // the loop's condition checks within
+			continue
+		}
+		if err == nil || !undone(committing, err) {
 			break
 		}
 	}

@@ -51,6 +51,13 @@ func undone(committing bool, err error) bool {
 	return conflict(err) || pgconn.SafeToRetry(err) || !committing && cutOff(err)
 }
 
+// full reports whether the database refused a connection because it has as many as it, or the role,
+// may have.
+func full(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == "53300"
+}
+
 // cutOff reports whether an established connection was lost.
 func cutOff(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -56,5 +58,39 @@ func TestMedium(t *testing.T) {
 	cancel()
 	if err := medium(ctx, code("57014")); !errors.Is(err, context.Canceled) || errors.Is(err, queue.ErrUnavailable) {
 		t.Errorf("cancelled: got %v, want context.Canceled", err)
+	}
+}
+
+// TestFull checks that a call waits for a connection while the database grants no further ones, and
+// does not ask for one again and again.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	full := fmt.Errorf("connect: %w", &pgconn.PgError{Code: "53300"})
+	tests := []struct {
+		name  string
+		lasts time.Duration
+		want  error
+		calls int
+	}{
+		{"not at all", 0, nil, 1},
+		{"a moment", time.Second, nil, 21},
+		{"for long", time.Minute, queue.ErrUnavailable, maxAttempts},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				begin, calls := time.Now(), 0
+				err := (&engine{timeout: defaultTimeout}).retry(t.Context(), func(context.Context) (bool, error) {
+					if calls++; time.Since(begin) < tt.lasts {
+						return false, full
+					}
+					return true, nil
+				})
+				if !errors.Is(err, tt.want) || calls != tt.calls {
+					t.Errorf("got %v after %d calls and %s, want %v after %d calls", err, calls, time.Since(begin), tt.want, tt.calls)
+				}
+			})
+		})
 	}
 }

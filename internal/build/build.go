@@ -321,6 +321,16 @@ func (r *run) run(ctx context.Context) (Report, error) {
 
 // deliver writes the commits that count to the checkout, and to the bundle.
 func (r *run) deliver(ctx context.Context) error {
+	if end := r.rec.State.End; r.repo == nil && r.rec.Head != r.rec.Base && end != nil && end.Reason != machine.SetupFailed {
+		// An earlier process was killed after the last step, before it delivered the commits.
+		event, err := r.open(ctx)
+		if stopped, ok := event.(machine.Stopped); ok {
+			err = errors.New(stopped.Problem.Message)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if r.repo == nil {
 		return nil
 	}

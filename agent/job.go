@@ -138,7 +138,9 @@ func (w *Worker) heartbeats(ctx context.Context, j *job, cancel context.CancelCa
 		case ctx.Err() == nil:
 			failures++
 			pause = min(pause, w.pauseAfter(failures, err))
-			w.o.Log.Warn("sending a heartbeat failed; retrying", "task_id", task.TaskID, "error", err, "again_in", pause)
+			if logged(failures) {
+				w.o.Log.Warn("sending a heartbeat failed; retrying", "task_id", task.TaskID, "error", err, "again_in", pause, "failures", failures)
+			}
 		}
 	}
 }
@@ -148,7 +150,11 @@ func sameClaim(a, b *protocol.TaskMessage) bool {
 	return a.Claim == nil || b.Claim == nil || a.Claim.Attempt == b.Claim.Attempt
 }
 
-// complete sends the decision, and retries as long as the claim is valid.
+// lateDecision is how long after the end of the claim a decision is still sent. A harness that was out
+// of reach extends claims, and one that counts them refuses the decision if another agent has the task.
+const lateDecision = time.Hour
+
+// complete sends the decision, and retries as long as the claim may be valid.
 func (w *Worker) complete(ctx context.Context, j *job, d protocol.DecisionMessage) error {
 	for failures := 1; ; failures++ {
 		task := j.claimed()
@@ -157,11 +163,16 @@ func (w *Worker) complete(ctx context.Context, j *job, d protocol.DecisionMessag
 			continue // this worker has a newer claim
 		}
 		e, failed := errors.AsType[*ClientError](err)
-		pause := w.pauseAfter(failures, err)
-		if !failed || !e.Retryable() || j.left() < pause {
+		pause, left := w.pauseAfter(failures, err), j.left()
+		if task.Claim != nil && task.Claim.Attempt > 0 {
+			left += lateDecision
+		}
+		if !failed || !e.Retryable() || left < pause {
 			return err
 		}
-		w.o.Log.Warn("sending a decision failed; retrying", "task_id", task.TaskID, "error", err, "again_in", pause)
+		if logged(failures) {
+			w.o.Log.Warn("sending a decision failed; retrying", "task_id", task.TaskID, "error", err, "again_in", pause, "failures", failures)
+		}
 		if wait.For(ctx, pause) != nil {
 			return err
 		}

@@ -154,7 +154,7 @@ func (w *Worker) claim(ctx context.Context, start func(*protocol.TaskMessage)) e
 			}
 			failures++
 			pause := w.pauseAfter(failures, err)
-			if failures&(failures-1) == 0 { // the 1st, 2nd, 4th, 8th …
+			if logged(failures) {
 				w.o.Log.Warn("cannot claim a task; retrying", "error", err, "again_in", pause, "failures", failures)
 			}
 			w.pause(ctx, pause)
@@ -196,6 +196,9 @@ func (w *Worker) pause(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	}
 }
+
+// logged reports whether the log gets the n-th successive failure: the 1st, 2nd, 4th, 8th …
+func logged(n int) bool { return n&(n-1) == 0 }
 
 // pauseAfter returns how long to wait after a number of successive failures, of which err is the last:
 // as long as the harness asks, at most 30 s, or else the backoff. Part of the time is random, so that

@@ -318,6 +318,48 @@ func TestTransient(t *testing.T) {
 	}
 }
 
+// TestLateDecision checks that a decision survives an outage of the harness that is longer than the
+// claim: it is sent afterwards, and the task is not decided again. Without a number of the claim a
+// harness could not refuse it, so it is sent in time only.
+func TestLateDecision(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name      string
+		published bool
+		lasts     time.Duration
+		decided   int // calls of Decide
+	}{
+		{"longer than the claim", false, 10 * time.Minute, 1},
+		{"very long", false, 2 * time.Hour, 2},
+		{"a harness that does not count claims", true, 10 * time.Minute, 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h, begin, calls := newHarness("a"), time.Now(), 0
+				h.published = tt.published
+				h.fault = func(string) int {
+					if since := time.Since(begin); since > time.Second && since < tt.lasts {
+						return http.StatusServiceUnavailable
+					}
+					return 0
+				}
+				r := run(t, h, agent.WorkerOptions{Decide: func(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+					calls++
+					return skipAfter(2*time.Second)(ctx, task)
+				}}, agent.ClientOptions{})
+				pass(tt.lasts + time.Minute)
+				wantDecided(t, h, "a")
+				if calls != tt.decided {
+					t.Errorf("decided %d times, want %d", calls, tt.decided)
+				}
+				r.end(t)
+			})
+		})
+	}
+}
+
 // TestDown checks that a worker asks a harness that is down less and less often. When the harness
 // is up again, the worker takes its tasks, at once after a nudge.
 func TestDown(t *testing.T) {

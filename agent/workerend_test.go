@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -91,31 +92,32 @@ func TestEnds(t *testing.T) {
 		hold  func(*harness, *agent.Worker) // called at the first try to send the decision
 		want  string                        // a log line
 		sent  int                           // decisions that reached the harness
+		after time.Duration                 // when the end is in the log; 0: 20 s
 	}{
-		{"decided", time.Second, nil, nil, "level=INFO msg=decided", 1},
+		{"decided", time.Second, nil, nil, "level=INFO msg=decided", 1, 0},
 		{"lost", 15 * time.Second, func(h *harness, path string) int {
 			if path == "/queue/heartbeat" {
 				requeue(h, 1)
 			}
 			return 0
-		}, nil, lost, 0},
+		}, nil, lost, 0, 0},
 		{"lost when decided", time.Second, func(h *harness, path string) int {
 			if path == "/queue/complete" {
 				requeue(h, 1)
 			}
 			return 0
-		}, nil, lost, 1},
+		}, nil, lost, 1, 0},
 		{"claimed again", time.Second, nil, func(h *harness, w *agent.Worker) {
 			h.locked(func() { requeue(h, 0) })
 			w.Nudge()
 			time.Sleep(time.Second)
-		}, "level=INFO msg=decided", 2},
-		{"claim expires", time.Second, func(_ *harness, path string) int {
-			if path == "/queue/next" {
+		}, "level=INFO msg=decided", 2, 0},
+		{"claim expires", time.Second, func(h *harness, path string) int {
+			if path == "/queue/next" && h.tasks[0].attempt == 0 {
 				return 0
 			}
 			return 503
-		}, nil, open, 0},
+		}, nil, open, 0, 2 * time.Hour},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -139,7 +141,7 @@ func TestEnds(t *testing.T) {
 				}
 				r := run(t, h, agent.WorkerOptions{Decide: decide, Concurrency: 2, Log: slog.New(slog.NewTextHandler(log, nil))}, agent.ClientOptions{})
 				started <- r.Worker
-				pass(20 * time.Second)
+				pass(cmp.Or(tt.after, 20*time.Second))
 				if n := h.count("/queue/complete"); n != tt.sent || !strings.Contains(log.String(), tt.want) {
 					t.Errorf("the decision was sent %d times, want %d, and this in the log: %s; got:\n%s", n, tt.sent, tt.want, log)
 				}

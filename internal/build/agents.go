@@ -245,7 +245,7 @@ func (r *run) runAgent(ctx context.Context, s *site, role handoff.Role) (ended, 
 		return e, err
 	}
 	result := r.agentConfig(role).Result
-	guard, err := workspace.Watch(ctx, r.checkout, r.guardFile())
+	guard, err := workspace.Watch(ctx, r.checkout, r.folder())
 	if err != nil {
 		return e, err
 	}

@@ -182,7 +182,7 @@ func prepare(ctx context.Context, o Options, checkout *workspace.Checkout, j *jo
 		return nil, &UsageError{err}
 	}
 	r := &run{o: o, checkout: checkout, journal: j, rec: rec}
-	changed, err := workspace.Interrupted(ctx, checkout, r.guardFile())
+	changed, err := workspace.Interrupted(ctx, checkout, r.folder())
 	if err != nil {
 		return nil, err
 	}
@@ -343,9 +343,6 @@ func (r *run) deliver(ctx context.Context) error {
 
 // folder returns the folder with the run's repository and clones.
 func (r *run) folder() string { return filepath.Join(r.o.State, r.rec.TaskID) }
-
-// guardFile returns the path at which the state of the checkout is stored while an agent works.
-func (r *run) guardFile() string { return filepath.Join(r.folder(), "checkout.json") }
 
 var errDeadline = errors.New("the run took longer than limits.run_timeout")
 

@@ -172,7 +172,7 @@ func (r *run) command(ctx context.Context, s *site, name string, n int, args []s
 		return result, "", nil, err
 	}
 	defer log.Close()
-	guard, err := workspace.Watch(ctx, r.checkout, r.guardFile())
+	guard, err := workspace.Watch(ctx, r.checkout, r.folder())
 	if err != nil {
 		return result, "", nil, err
 	}

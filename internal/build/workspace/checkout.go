@@ -30,7 +30,7 @@ type Checkout struct {
 
 // Open finds the repository that a folder is in.
 func Open(ctx context.Context, dir string, environ []string) (*Checkout, error) {
-	g := git.Repo{Dir: dir, Environ: environ}
+	g := git.Repo{Dir: dir, Environ: environ, Vars: home(environ)}
 	out, err := g.Run(ctx, "rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--show-toplevel", "--git-common-dir", "--absolute-git-dir")
 	if err != nil { // in a bare repository, --show-toplevel fails
 		if inside, failed := g.Run(ctx, "rev-parse", "--is-inside-work-tree"); failed == nil && strings.TrimSpace(string(inside)) != "true" {
@@ -52,13 +52,20 @@ func Open(ctx context.Context, dir string, environ []string) (*Checkout, error) 
 		}
 	}
 	root, common, own := lines[1], lines[2], lines[3]
-	g.Dir = root
+	// An agent without a sandbox could lead git to another folder, by a file .git or commondir.
+	g.Dir, g.Vars = root, []string{"GIT_DIR=" + own, "GIT_COMMON_DIR=" + common, "GIT_WORK_TREE=" + root}
+	g.Vars = append(g.Vars, home(environ)...) // the user's configuration may include ~/file
 	if _, err := g.Resolve(ctx, "HEAD"); errors.Is(err, git.ErrNoCommit) {
 		return nil, fmt.Errorf("open the repository in %s: it has no commit yet; make the first one", dir)
 	} else if err != nil {
 		return nil, fmt.Errorf("open the repository in %s, whose working tree is %s: %w", dir, root, err)
 	}
 	return &Checkout{Root: root, common: common, own: own, git: g}, nil
+}
+
+// home returns the variable HOME of an environment, as a list.
+func home(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool { return !strings.HasPrefix(v, "HOME=") })
 }
 
 // Base returns the commit from which a change starts, and the name of its branch. It resolves ref,

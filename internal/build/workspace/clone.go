@@ -31,7 +31,7 @@ type Clone struct {
 // earlier clone is removed. In the clone, the files of steering are as in the base commit.
 func NewClone(ctx context.Context, r *Repository, name string, steering Steering) (*Clone, error) {
 	c := &Clone{Dir: filepath.Join(r.dir, name), repo: r, git: r.git, index: filepath.Join(r.dir, name+".index")}
-	c.git.Vars = []string{"GIT_DIR=" + r.git.Dir, "GIT_WORK_TREE=" + c.Dir, "GIT_INDEX_FILE=" + c.index}
+	c.git.Vars = []string{"GIT_DIR=" + r.git.Dir, "GIT_WORK_TREE=" + c.Dir, "GIT_INDEX_FILE=" + c.index, skipLFS}
 	if err := c.make(ctx, steering); err != nil {
 		return nil, errors.Join(fmt.Errorf("make the clone %s: %w", c.Dir, err), c.Remove())
 	}
@@ -51,7 +51,7 @@ func (c *Clone) make(ctx context.Context, steering Steering) error {
 	}
 	g := c.repo.git
 	g.Dir = c.Dir
-	g.Vars = []string{"GIT_LFS_SKIP_SMUDGE=1"} // else a checkout without network fails, or asks for a password
+	g.Vars = []string{"GIT_DIR=" + own, "GIT_WORK_TREE=" + c.Dir, skipLFS}
 	for _, args := range [][]string{{"config", "core.bare", "false"}, {"read-tree", "-m", "-u", "HEAD"}} {
 		if _, err := g.Run(ctx, args...); err != nil {
 			return err
@@ -71,6 +71,10 @@ func (c *Clone) make(ctx context.Context, steering Steering) error {
 	// so that git compares their contents. Otherwise it misses a change within a second that keeps the size.
 	return os.Chtimes(c.index, time.Unix(1, 0), time.Unix(1, 0))
 }
+
+// skipLFS lets a checkout contain the pointers of Git LFS. Without it a checkout without network fails, or
+// asks for a password.
+const skipLFS = "GIT_LFS_SKIP_SMUDGE=1"
 
 // Remove removes the clone. It may be missing.
 func (c *Clone) Remove() error { return errors.Join(Remove(c.Dir), Remove(c.index)) }

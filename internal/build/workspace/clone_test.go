@@ -41,6 +41,7 @@ func TestNotGuarded(t *testing.T) {
 		"the user stashes":    `cd "$CHECKOUT"; git stash -q; git stash pop -q`,
 		"the user's branches": `cd "$CHECKOUT"; git branch mine; git tag t; git branch -m mine theirs`,
 		"the user fetches":    `cd "$CHECKOUT"; git fetch -q . main:refs/remotes/origin/x`,
+		"branches to follow":  `cd "$CHECKOUT"; git branch -q --track mine main; git branch -q --track other main; git branch -q -D other; git config branch.mine.vscode-merge-base origin/main`,
 		"git's maintenance":   `cd "$CHECKOUT"; git gc -q`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,18 +71,17 @@ func TestStashes(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	file := filepath.Join(p.dir, "guard")
 	for script, want := range map[string]string{"true": "", "git add -A; git commit -qm mine": "", `echo bad >>a.txt; printf '#!/bin/sh\n' >.git/hooks/pre-push`: p.root + "/.git/hooks/pre-push a.txt"} {
 		sh(t, p.root, "mkdir -p .git/hooks")
-		if _, err := workspace.Watch(t.Context(), p.checkout, file); err != nil {
+		if _, err := workspace.Watch(t.Context(), p.checkout, p.dir); err != nil {
 			t.Fatal(err)
 		}
 		sh(t, p.root, script)
-		changed, err := workspace.Interrupted(t.Context(), p.checkout, file)
+		changed, err := workspace.Interrupted(t.Context(), p.checkout, p.dir)
 		if got := strings.Join(changed, " "); err != nil || got != want {
 			t.Errorf("%s: %q %v, want %q", script, got, err, want)
 		}
-		if changed, err := workspace.Interrupted(t.Context(), p.checkout, file); err != nil || changed != nil {
+		if changed, err := workspace.Interrupted(t.Context(), p.checkout, p.dir); err != nil || changed != nil {
 			t.Errorf("again: %q %v", changed, err)
 		}
 	}
@@ -314,12 +314,13 @@ func text(s string) error {
 	return errors.New(s)
 }
 
-// TestFilters checks files with a filter in the user's global configuration, such as Git LFS.
+// TestFilters checks files with a filter in the user's global configuration, such as Git LFS. The filter
+// does not run among the files of the agent or the checkout.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	p := &place{t: t, root: repository(t)}
 	home := t.TempDir()
-	sh(t, home, `printf '[filter "up"]\n\tclean = tr a-z A-Z\n\tsmudge = tr A-Z a-z\n\trequired = true\n[core]\n\thooksPath = /nonexistent\n\texcludesFile = ~/ignored\n[commit]\n\tgpgSign = true\n' >.gitconfig; echo '*.txt' >ignored`)
+	sh(t, home, `printf '[filter "up"]\n\tclean = test ! -e a.txt && tr a-z A-Z\n\tsmudge = test ! -e a.txt && tr A-Z a-z\n\trequired = true\n[core]\n\thooksPath = /nonexistent\n\texcludesFile = ~/ignored\n[commit]\n\tgpgSign = true\n' >.gitconfig; echo '*.txt' >ignored`)
 	sh(t, p.root, `echo '*.up filter=up' >.gitattributes; printf UPPER >x.up; git add .; git commit -qm up`)
 	p.environ = append(environ(), "HOME="+home)
 	for i, v := range p.environ {
@@ -338,6 +339,18 @@ func TestFilters(t *testing.T) {
 	}
 	if got := p.git("show " + head + ":x.up; git show " + head + ":new.up; git diff-tree -r --name-only " + head); got != "LOWERALSO\n"+head+"\nnew.txt\nnew.up\nx.up" {
 		t.Errorf("got %s", got)
+	}
+	if err := p.clone.Restore(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if found, _ := p.during(`echo bad >"$CHECKOUT/x.up"; echo bad >x.up`); len(found) != 1 {
+		t.Errorf("found %q", found)
+	}
+	if err := p.clone.Restore(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := sh(t, p.root, "cat x.up '"+p.clone.Dir+"/x.up'"); got != "upperlower" {
+		t.Errorf("restored: %s", got)
 	}
 	// Without the user's configuration, the file would be committed as it is.
 	p.environ = nil

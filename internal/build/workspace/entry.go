@@ -11,6 +11,7 @@ import (
 // An entry is the state of a file, a folder or a link. A nil entry means that it does not exist.
 type entry struct {
 	Mode fs.FileMode `json:"mode"`
+	Size int64       `json:"size,omitempty"` // of a regular file
 	Data []byte      `json:"data,omitempty"` // content of a regular file, or target of a link
 }
 
@@ -18,12 +19,12 @@ func (e *entry) equal(other *entry) bool {
 	if e == nil || other == nil {
 		return e == other
 	}
-	return e.Mode == other.Mode && bytes.Equal(e.Data, other.Data)
+	return e.Mode == other.Mode && e.Size == other.Size && bytes.Equal(e.Data, other.Data)
 }
 
 // read returns the entry of a name. It does not follow a link at the end of the name, and never
-// leaves the root.
-func read(root *os.Root, name string) (*entry, error) {
+// leaves the root. The entry of a file with more than limit bytes has no content.
+func read(root *os.Root, name string, limit int64) (*entry, error) {
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || err != nil && belowNoFolder(root, name) {
 		return nil, nil
@@ -34,7 +35,9 @@ func read(root *os.Root, name string) (*entry, error) {
 	e := &entry{Mode: info.Mode()}
 	switch {
 	case e.Mode.IsRegular():
-		e.Data, err = root.ReadFile(name)
+		if e.Size = info.Size(); e.Size <= limit {
+			e.Data, err = root.ReadFile(name)
+		}
 	case e.Mode&fs.ModeSymlink != 0:
 		var target string
 		target, err = root.Readlink(name)
@@ -62,6 +65,7 @@ func restore(root *os.Root, name string, e *entry) error {
 			return root.Chmod(name, e.Mode.Perm())
 		}
 	}
+	unlock(root, path.Dir(name))
 	if err := removeAll(root, name); err != nil || e == nil {
 		return err
 	}
@@ -82,15 +86,24 @@ func restore(root *os.Root, name string, e *entry) error {
 	return root.Chmod(name, e.Mode.Perm())
 }
 
+// unlock lets this user read and change a folder.
+func unlock(root *os.Root, name string) {
+	const all = 0o700
+	if info, err := root.Lstat(name); err == nil && info.IsDir() && info.Mode()&all != all {
+		_ = root.Chmod(name, info.Mode().Perm()|all) // if it fails, so does what follows
+	}
+}
+
 // removeAll removes a file or folder, even if folders have no write permission.
 func removeAll(root *os.Root, name string) error {
 	err := root.RemoveAll(name)
 	if err == nil || belowNoFolder(root, name) {
 		return nil
 	}
+	unlock(root, path.Dir(name))
 	walkErr := fs.WalkDir(root.FS(), name, func(below string, d fs.DirEntry, _ error) error {
 		if d != nil && d.IsDir() {
-			return root.Chmod(below, 0o700)
+			unlock(root, below)
 		}
 		return nil // the next RemoveAll reports the errors
 	})

@@ -22,6 +22,9 @@ type Repository struct {
 	git    git.Repo // its filters and line endings are those of the user's configuration
 }
 
+// repoFolder is the name of the repository in the folder of a run.
+const repoFolder = "repo.git"
+
 // Options describe the repository of a run.
 type Options struct {
 	Dir    string // folder of the run, which exists
@@ -33,11 +36,11 @@ type Options struct {
 
 // NewRepository opens the repository of a run, or makes it, and sets its branch.
 func NewRepository(ctx context.Context, c *Checkout, o Options) (*Repository, error) {
-	config, err := c.filters(ctx)
+	config, err := c.filters(ctx, filepath.Join(o.Dir, repoFolder), "--system", "--global")
 	if err != nil {
 		return nil, fmt.Errorf("read the user's configuration of git: %w", err)
 	}
-	r := &Repository{dir: o.Dir, branch: o.Branch, git: git.Repo{Dir: filepath.Join(o.Dir, "repo.git"), Environ: c.git.Environ, Config: config, Limit: maxGit}}
+	r := &Repository{dir: o.Dir, branch: o.Branch, git: git.Repo{Dir: filepath.Join(o.Dir, repoFolder), Environ: c.git.Environ, Config: config, Limit: maxGit}}
 	if _, err := os.Lstat(r.git.Dir); errors.Is(err, fs.ErrNotExist) {
 		if err := c.make(ctx, r, o); err != nil {
 			return nil, fmt.Errorf("make the repository of the run, %s: %w", r.git.Dir, err)
@@ -162,13 +165,16 @@ func (c *Checkout) settings(ctx context.Context, config []string) []string {
 	return all
 }
 
-// filters returns the filters and the line endings of the user's and of the system's configuration of
-// git. The rest of this configuration, such as hooks and signatures, has no effect on commits of runs.
-func (c *Checkout) filters(ctx context.Context) ([]string, error) {
+// filters returns the filters and the line endings of scopes of the user's configuration of git. The rest
+// of this configuration, such as hooks and signatures, has no effect on runs.
+//
+// The commands of filters run in the folder dir. git would run them among files that an agent could
+// write, where "python3 -m NAME", for example, prefers a file NAME.py of the agent.
+func (c *Checkout) filters(ctx context.Context, dir string, scopes ...string) ([]string, error) {
 	g := c.git
 	g.UserConfig = true
 	var all []string
-	for _, scope := range []string{"--system", "--global"} {
+	for _, scope := range scopes {
 		out, err := g.Run(ctx, "config", scope, "--includes", "--null", "--list")
 		if _, failed := errors.AsType[*git.Error](err); failed && ctx.Err() == nil {
 			continue // there is no such file
@@ -179,6 +185,8 @@ func (c *Checkout) filters(ctx context.Context) ([]string, error) {
 			name, value, ok := strings.Cut(entry, "\n")
 			switch {
 			case !ok || strings.Contains(name, "="): // git cannot take such a name as an argument
+			case strings.HasPrefix(name, "filter.") && value != "" && !strings.HasSuffix(name, ".required"):
+				all = append(all, name+"=cd '"+strings.ReplaceAll(dir, "'", `'\''`)+"' || exit 1; "+value)
 			case strings.HasPrefix(name, "filter."), name == "core.autocrlf", name == "core.eol":
 				all = append(all, name+"="+value)
 			}

@@ -107,7 +107,7 @@ func sh(t *testing.T, dir, script string) string {
 // paths, and the folder with the saved files.
 func (p *place) during(script string) (found []string, saved string) {
 	p.t.Helper()
-	guard, err := workspace.Watch(p.t.Context(), p.checkout, filepath.Join(p.dir, "guard"))
+	guard, err := workspace.Watch(p.t.Context(), p.checkout, p.dir)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func (p *place) during(script string) (found []string, saved string) {
 	for i := range found {
 		found[i] = strings.TrimPrefix(found[i], p.root+"/")
 	}
-	if got := sh(p.t, p.dir, "ls guard* 2>/dev/null || true"); got != "" {
+	if got := sh(p.t, p.dir, "ls checkout* 2>/dev/null || true"); got != "" {
 		p.t.Errorf("the guard has left %s", got)
 	}
 	return found, saved
@@ -129,7 +129,7 @@ func (p *place) during(script string) (found []string, saved string) {
 // snapshot returns a text of everything in the consumer's checkout that must not change.
 func (p *place) snapshot() string {
 	p.t.Helper()
-	return sh(p.t, p.root, `cat .git/config .git/HEAD; ls -l .git/hooks | wc -l; git for-each-ref --format='%(refname) %(objectname) %(symref)' | grep -v refs/heads/foreman/; git ls-files -s; git status --porcelain; cat a.txt b.txt dir/c.txt untracked.txt; ls -a`)
+	return sh(p.t, p.root, `cat .git/config .git/HEAD; ls -l .git/hooks | wc -l; git for-each-ref --format='%(refname) %(objectname) %(symref)' | grep -v refs/heads/foreman/; git ls-files -s; git status --porcelain; cat a.txt b.txt dir/c.txt untracked.txt; ls -a; test ! -e mine || { cat mine/f; ls -ld mine | cut -c1-10; }`)
 }
 
 // TestOutside changes files of the checkout, and files that configure its git.
@@ -149,12 +149,17 @@ func TestOutside(t *testing.T) {
 		"a new file":             {`echo bad >"$CHECKOUT/new.txt"`, "checkout: new.txt"},
 		"a removed file":         {`rm "$CHECKOUT/a.txt"`, "checkout: a.txt"},
 		"a folder as a link":     {`rm -r "$CHECKOUT/dir"; ln -s /tmp "$CHECKOUT/dir"`, "checkout: dir"},
+		"more than a branch":     {`printf '[branch "x"]\n\tremote = . \\\n[core]\n\tfsmonitor = x\n' >>"$CHECKOUT/.git/config"`, ".git/config"},
+		"after a branch":         {`printf '[branch "x"] [core]\n\tfsmonitor = x\n' >>"$CHECKOUT/.git/config"`, ".git/config"},
+		"a large hook":           {`truncate -s 1T "$CHECKOUT/.git/hooks/pre-push"`, ".git/hooks/pre-push"},
+		"a large file":           {`truncate -s 1T "$CHECKOUT/new.txt" "$CHECKOUT/b.txt"`, "checkout: new.txt"},
+		"a folder of the user's": {`chmod 700 "$CHECKOUT/mine"`, "checkout: mine/"},
 		"a hidden file":          {`git -C "$CHECKOUT" update-index --assume-unchanged a.txt; echo bad >"$CHECKOUT/a.txt"`, "checkout: a.txt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &place{t: t, root: repository(t)}
-			sh(t, p.root, "git branch other; git symbolic-ref refs/remotes/origin/HEAD refs/heads/main; mkdir -p .git/hooks; printf '#!/bin/sh\n' >.git/hooks/known; chmod -x .git/hooks/known")
+			sh(t, p.root, "git branch other; git symbolic-ref refs/remotes/origin/HEAD refs/heads/main; mkdir -p .git/hooks; printf '#!/bin/sh\n' >.git/hooks/known; chmod -x .git/hooks/known; git init -q mine; echo mine >mine/f; chmod 755 mine")
 			p.open("main")
 			before := p.snapshot()
 			found, _ := p.during(c.script)
@@ -178,6 +183,18 @@ func TestWhatWasOutsideIsSaved(t *testing.T) {
 	if got := sh(t, saved, "cat a.txt sub/x"); got != "bad\nnew" {
 		t.Errorf("saved: %q", got)
 	}
+	// An agent may know the folder.
+	guard, err := workspace.Watch(t.Context(), p.checkout, p.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh(t, p.root, "echo bad >a.txt; echo bad >b.txt; echo mine >'"+p.dir+"/users'; cd '"+saved+"'; rm -r *; ln -s ../users a.txt; mkfifo b.txt")
+	if _, err := guard.Check(t.Context(), saved); err != nil {
+		t.Fatal(err)
+	}
+	if got := sh(t, saved, "cat a.txt b.txt '"+p.dir+"/users'"); got != "bad\nbad\nmine" {
+		t.Errorf("saved: %q", got)
+	}
 }
 
 func TestOpen(t *testing.T) {
@@ -189,6 +206,7 @@ func TestOpen(t *testing.T) {
 		"detached":      {`git init -q . && git commit -q --allow-empty -m x && git checkout -q --detach`, ""},
 		"below":         {`git init -q . && git commit -q --allow-empty -m x && mkdir -p x`, ""},
 		"shallow":       {`git init -q src && cd src && git commit -q --allow-empty -m 1 && git commit -q --allow-empty -m 2 && cd .. && git clone -q --depth 1 "file://$PWD/src" x && mv x/.git .`, ""},
+		"included":      {`git init -q . && git commit -q --allow-empty -m x && git config include.path '~/mine'`, ""},
 		"submodule":     {`git init -q sub && git -C sub commit -q --allow-empty -m 1 && git init -q . && git -c protocol.file.allow=always submodule --quiet add ./sub m && git commit -qm 1`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -303,7 +321,7 @@ func TestCanceled(t *testing.T) {
 	p := newPlace(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := workspace.Watch(ctx, p.checkout, filepath.Join(p.dir, "guard")); err == nil {
+	if _, err := workspace.Watch(ctx, p.checkout, p.dir); err == nil {
 		t.Error("no error")
 	}
 }

@@ -15,8 +15,8 @@ import (
 const maxHistory = 32 << 20
 
 // History returns paths, sorted, that a person has to review because a commit of the workspace
-// changes them. This includes changes that a later commit reverts. A push publishes every commit,
-// but the patch shows only their sum.
+// changes them. This includes changes that a later commit reverts. Package publish does not
+// publish these commits, but a person may push them, and the patch shows only their sum.
 func History(ctx context.Context, s *snapshot.Snapshot, globs []string) ([]string, error) {
 	changes, err := s.History(ctx)
 	if err != nil || len(changes) == 0 {

@@ -4,6 +4,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/org/foreman-action/internal/contrib/contract"
@@ -45,15 +46,12 @@ type Facts struct {
 
 // A Position is a state and the next action in it.
 type Position struct {
-	State State
+	State contract.State
 	Next  contract.Next
 	Human bool // a person must act or approve
 	// Reason explains the state, in a sentence.
 	Reason string
 }
-
-// State is [contract.State].
-type State = contract.State
 
 // The commands that states recommend.
 const (
@@ -108,7 +106,7 @@ func derive(f Facts) Position {
 	case f.WorkspaceProblem != nil:
 		return Position{contract.StateReadyForDiff, f.WorkspaceProblem.Next, true, f.WorkspaceProblem.Error()}
 	case f.PR == contract.Failed && fresh(f.PRDigest):
-		return Position{contract.StatePRFailed, run(contract.ActionInspectFailure, CommandDryRun), true, or(f.PRReason, "Creating the draft pull request failed.")}
+		return Position{contract.StatePRFailed, run(contract.ActionInspectFailure, CommandDryRun), true, cmp.Or(f.PRReason, "Creating the draft pull request failed.")}
 	case !f.Changed:
 		return Position{contract.StateNeedsChanges, run(contract.ActionEdit, CommandDiff), false, "The workspace has no changes."}
 	case !fresh(f.PatchDigest):
@@ -120,7 +118,7 @@ func derive(f Facts) Position {
 		if next.Command == "" {
 			next = run(contract.ActionSandboxValidation, CommandSandbox)
 		}
-		return Position{contract.StateValidationStops, next, next.Kind != contract.KindCommand, or(f.ValidationReason, "Validation commands have not run in the sandbox.")}
+		return Position{contract.StateValidationStops, next, next.Kind != contract.KindCommand, cmp.Or(f.ValidationReason, "Validation commands have not run in the sandbox.")}
 	case f.Validation != contract.Passed:
 		return Position{contract.StateValidationFailed, contract.Instruct(contract.ActionFixValidation, InstructionRepair), false,
 			"One or more validation commands failed in the Docker sandbox."}
@@ -132,16 +130,9 @@ func derive(f Facts) Position {
 			next = run(contract.ActionResolveBlockers, CommandDryRun)
 		}
 		next.Action = contract.ActionResolveBlockers
-		return Position{contract.StateReviewBlocked, next, true, or(f.PRReason, "The review gate has a check that failed.")}
+		return Position{contract.StateReviewBlocked, next, true, cmp.Or(f.PRReason, "The review gate has a check that failed.")}
 	default:
 		return Position{contract.StateHumanReview, run(contract.ActionHumanReview, CommandCreate), true,
 			"The dry run passed the review gate. A person must review it before anything is published."}
 	}
-}
-
-func or(s, instead string) string {
-	if s == "" {
-		return instead
-	}
-	return s
 }

@@ -130,6 +130,9 @@ func (p Publish) Protects(name string) (glob string, ok bool) {
 // protected returns the globs of paths that a change may not touch by default.
 func protected() []string { return append([]string{".github/**"}, steering.Globs()...) }
 
+// DefaultPublish returns the settings of a repository without the file.
+func DefaultPublish() Publish { return Publish{Draft: true, Protected: protected()} }
+
 // Bytes is a size in bytes. The file has "10MB", "64KB" or "1GB", in powers of 1,000, or a number
 // of bytes.
 type Bytes int64

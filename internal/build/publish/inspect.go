@@ -16,19 +16,32 @@ import (
 // maxFound is the most paths that an error names.
 const maxFound = 20
 
-// inspect returns the forbidden parts of a change. It checks each commit for changes of protected
-// paths, handoff files and submodules, and for links that lead out of the tree. What it reads is
-// compared with the hashes of the objects.
-func inspect(ctx context.Context, g git.Repo, r build.Report, c config.Config) ([]handoff.Problem, error) {
-	out, err := g.Run(ctx, "log", "--format=", "--raw", "-t", "-z", "--no-abbrev", "--no-renames", "-m", "--root", r.BaseSHA+".."+r.HeadSHA)
-	if err != nil {
-		return nil, err
+// A change is the commits to publish.
+type change struct {
+	commits string    // BASE..HEAD
+	touched []git.Raw // the paths that each commit touches, and the folders above them
+}
+
+func readChange(ctx context.Context, g git.Repo, r build.Report) (change, error) {
+	c := change{commits: r.BaseSHA + ".." + r.HeadSHA}
+	out, err := g.Run(ctx, "log", "--format=", "--raw", "-t", "-z", "--no-abbrev", "--no-renames", "-m", "--root", c.commits)
+	if err == nil {
+		c.touched, err = git.ParseRaw(out)
 	}
-	touches, err := git.ParseRaw(out)
-	if err != nil {
-		return nil, err
-	}
-	commits, err := g.Run(ctx, "rev-list", "--parents", r.BaseSHA+".."+r.HeadSHA)
+	return c, err
+}
+
+// A policy is the section publish of the configuration of a commit.
+type policy struct {
+	of string // such as "the base commit"
+	config.Publish
+}
+
+// inspect returns the forbidden parts of the change. It checks each commit for changes of paths that a
+// policy protects, of handoff files and submodules, and for links that lead out of the tree. What it
+// reads is compared with the hashes of the objects.
+func (c change) inspect(ctx context.Context, g git.Repo, policies []policy, handoffs []string) ([]handoff.Problem, error) {
+	commits, err := g.Run(ctx, "rev-list", "--parents", c.commits)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +49,7 @@ func inspect(ctx context.Context, g git.Repo, r build.Report, c config.Config) (
 	for commit := range strings.FieldsSeq(string(commits)) {
 		names = append(names, commit, commit+"^{tree}")
 	}
-	for _, t := range touches {
+	for _, t := range c.touched {
 		if t.OldMode == git.ModeFolder {
 			names = append(names, t.OldBlob)
 		}
@@ -55,18 +68,23 @@ func inspect(ctx context.Context, g git.Repo, r build.Report, c config.Config) (
 			found = append(found, p)
 		}
 	}
-	for _, t := range touches {
+	for _, t := range c.touched {
 		if t.OldMode == git.ModeFolder || t.Mode == git.ModeFolder {
 			continue // its files follow
 		}
-		if glob, ok := c.Publish.Protects(t.Path); ok {
-			add(t.Path, "protected", fmt.Sprintf("a commit changes %s, which is protected (publish.protected: %s)", t.Path, glob))
+		for _, p := range policies {
+			if glob, ok := p.Protects(t.Path); ok {
+				add(t.Path, "protected", fmt.Sprintf("a commit changes %s, which is protected (publish.protected of %s: %s)", t.Path, p.of, glob))
+				break
+			}
 		}
-		if isHandoff(t.Path, build.HandoffFiles(c)) {
+		if isHandoff(t.Path, handoffs) {
 			add(t.Path, "handoff_file", fmt.Sprintf("a commit changes %s, a handoff file of the agents", t.Path))
 		}
-		if !c.Publish.Submodules && (t.OldMode == git.ModeSubmodule || t.Mode == git.ModeSubmodule || strings.EqualFold(t.Path, ".gitmodules")) {
-			add(t.Path, "submodule", fmt.Sprintf("a commit changes the submodule %s; publish: {submodules: true} allows it", t.Path))
+		if t.OldMode == git.ModeSubmodule || t.Mode == git.ModeSubmodule || strings.EqualFold(t.Path, ".gitmodules") {
+			if i := slices.IndexFunc(policies, func(p policy) bool { return !p.Submodules }); i >= 0 {
+				add(t.Path, "submodule", fmt.Sprintf("a commit changes the submodule %s, which publish.submodules of %s forbids", t.Path, policies[i].of))
+			}
 		}
 		if t.Mode == git.ModeLink {
 			if git.Leaves(t.Path, links[t.Blob]) {

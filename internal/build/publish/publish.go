@@ -4,8 +4,9 @@
 //
 // The run may come from another machine, on which agents worked. So the package checks the report,
 // the branch and the bundle again. It calls git in a new repository, which reads the objects of
-// the checkout but not its configuration, hooks and refs. The configuration of the base commit
-// names the protected paths. This commit must be on the base branch on GitHub.
+// the checkout but not its configuration, hooks and refs. The base commit must be on the base branch
+// on GitHub. Its configuration names the protected paths, and so do those that this branch and the
+// default branch have now.
 package publish
 
 import (
@@ -172,17 +173,15 @@ func (p *publication) publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if found, err := inspect(ctx, s.git, p.report, c); err != nil {
-		return failed("git", fmt.Errorf("check the change: %w", err))
-	} else if len(found) > 0 {
-		return &problem{Refused, found}
+	if err := p.check(ctx, s, c, there.trunk); err != nil {
+		return err
 	}
 	pulls := p.GitHub.Pulls(p.Owner, p.Repo)
 	pull, open, err := pulls.Find(ctx, p.report.Branch)
 	if err != nil {
 		return failed("github", err)
 	}
-	if err := s.push(ctx, p.report, there, publishedHead(pull.Body)); err != nil {
+	if err := s.push(ctx, p.report, there.change, publishedHead(pull.Body)); err != nil {
 		return err
 	}
 	compare := p.compareURL()
@@ -192,6 +191,34 @@ func (p *publication) publish(ctx context.Context) error {
 	}
 	p.result.PRURL = &pull.URL
 	return p.ended.SetPullRequest(pull.URL)
+}
+
+// check returns an error for a change that contains forbidden parts. c is the
+// configuration of the base commit, and trunk the default branch if it is another than the base branch.
+func (p *publication) check(ctx context.Context, s *scratch, c config.Config, trunk string) error {
+	policies := []policy{{"the base commit", c.Publish}}
+	for _, b := range []struct{ name, ref string }{{p.report.BaseBranch, refBase}, {trunk, refTrunk}} {
+		if b.name == "" {
+			continue
+		}
+		now, err := s.policy(ctx, b.name, b.ref)
+		if err != nil {
+			return failed("configuration", err)
+		}
+		policies = append(policies, now)
+	}
+	change, err := readChange(ctx, s.git, p.report)
+	var found []handoff.Problem
+	if err == nil {
+		found, err = change.inspect(ctx, s.git, policies, build.HandoffFiles(c))
+	}
+	if err != nil {
+		return failed("git", fmt.Errorf("check the change: %w", err))
+	}
+	if len(found) > 0 {
+		return &problem{Refused, found}
+	}
+	return nil
 }
 
 // pullRequest opens the pull request, or updates the one that is open.

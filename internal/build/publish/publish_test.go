@@ -528,6 +528,46 @@ func TestRefused(t *testing.T) {
 	})
 }
 
+// TestProtectedNow publishes changes that the base commit allows, but not the branches on GitHub now.
+func TestProtectedNow(t *testing.T) {
+	t.Parallel()
+	const (
+		weak   = "publish: {protected: [x], submodules: true}\n"
+		change = "echo x > AGENTS.md && git add -A && git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub && git commit -qm x"
+		trunk  = "git checkout -q -b trunk && "
+		strict = "sed -i.old '$d' .foreman/build.yml && git commit -qam now"
+		both   = "protected submodule"
+	)
+	w := newWorld(t, weak)
+	w.forge(change)
+	base := w.sh("git rev-parse main")
+	for _, tt := range []struct {
+		name, now, head string // head: the default branch
+		status          publish.Status
+		codes, want     string
+	}{
+		{"as in the base commit", "git commit -q --allow-empty -m now", "main", publish.Published, "", ""},
+		{"the base branch protects more", strict, "main", publish.Refused, both, "publish.protected of the branch main on GitHub: **/AGENTS.md"},
+		{"the base branch protects less than the base commit", "sed -i.old 's/.x., submodules: true/[y]/' .foreman/build.yml && git commit -qam now", "main", publish.Refused, "submodule", "publish.submodules of the branch main on GitHub"},
+		{"the base branch has no configuration", "git rm -q .foreman/build.yml && git commit -qm now", "main", publish.Refused, both, "**/AGENTS.md"},
+		{"the base branch has an invalid one", "echo 'versoin: 1' >> .foreman/build.yml && git commit -qam now", "main", publish.Failed, "configuration", "the configuration of the branch main on GitHub is invalid: correct it there"},
+		{"the base branch has a link", "ln -sf inspector.json .foreman/build.yml && git commit -qam now", "main", publish.Failed, "configuration", "not a regular file"},
+		{"the default branch protects more", trunk + strict, "trunk", publish.Refused, both, "publish.protected of the branch trunk on GitHub"},
+		{"the default branch has no configuration", trunk + "git rm -q .foreman/build.yml && git commit -qm now", "trunk", publish.Refused, both, "of the branch trunk on GitHub"},
+		{"the default branch has an invalid one", trunk + "echo x > .foreman/build.yml && git commit -qam now", "trunk", publish.Failed, "configuration", "the branch trunk on GitHub is invalid"},
+		{"another branch protects more", trunk + strict, "main", publish.Published, "", ""},
+		{"there is no default branch", "true", "gone", publish.Published, "", ""},
+	} {
+		w.sh(tt.now + "; git push -q " + w.server + " HEAD && git -C " + w.server + " symbolic-ref HEAD refs/heads/" + tt.head)
+		r := w.publish(tt.status, strings.Fields(tt.codes)...)
+		if tt.status != publish.Published && (!strings.Contains(r.Errors[0].Message, tt.want) || w.pushed() != "") {
+			t.Errorf("%s: got %q, want %q in it", tt.name, r.Errors[0].Message, tt.want)
+		}
+		w.sh("git checkout -q main && git reset -q --hard " + base + " && (git branch -qD trunk || true) && cd " + w.server +
+			" && git update-ref refs/heads/main " + base + " && git update-ref -d refs/heads/trunk && git update-ref -d refs/heads/foreman/t-1")
+	}
+}
+
 // TestForgedObjects gives objects of the base commit another content, so that git finds nothing
 // forbidden in the change.
 func TestForgedObjects(t *testing.T) {
@@ -647,13 +687,15 @@ func isUsage(err error) bool {
 	return ok
 }
 
-// TestBundle publishes from a second checkout, which has nothing but main and the bundle.
+// TestBundle publishes from a second checkout, which has nothing but main and the files that a workflow
+// passes on.
 func TestBundle(t *testing.T) {
 	t.Parallel()
 	second := func(t *testing.T, w *world) {
 		t.Helper()
 		other := resolved(t, t.TempDir())
-		w.sh("git clone -q " + w.server + " " + other + " && mkdir -p " + other + "/.foreman && cp -r .foreman/runs " + other + "/.foreman/")
+		w.sh("rm -rf " + w.trees + " && git clone -q " + w.server + " " + other + " && mkdir -p " + other + "/.foreman/runs/t-1 && cp .foreman/runs/change.bundle " + other +
+			"/.foreman/runs/ && cp .foreman/runs/t-1/report.json .foreman/runs/t-1/state.json " + other + "/.foreman/runs/t-1/ && grep -q '\"version\": 2' .foreman/runs/t-1/state.json")
 		w.root, w.options.Dir = other, other
 		w.options.Bundle = filepath.Join(other, ".foreman", "runs", "change.bundle")
 	}

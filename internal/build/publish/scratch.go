@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/build"
+	"github.com/org/foreman-action/internal/build/config"
 	"github.com/org/foreman-action/internal/git"
 	"github.com/org/foreman-action/internal/secret"
 )
@@ -26,8 +27,9 @@ type scratch struct {
 
 // The refs of the scratch repository.
 const (
-	refBase = "refs/foreman/base" // the base branch as it is on GitHub
-	refHead = "refs/foreman/head" // the change, of a bundle
+	refBase  = "refs/foreman/base"  // the base branch as it is on GitHub
+	refTrunk = "refs/foreman/trunk" // the default branch as it is on GitHub, if it is another one
+	refHead  = "refs/foreman/head"  // the change, of a bundle
 )
 
 // newScratch makes the repository. The caller closes it.
@@ -104,35 +106,79 @@ func (s *scratch) file(ctx context.Context, commit, path string) ([]byte, error)
 	return content, err
 }
 
-// fetch fetches the base branch from GitHub, and finds the change in the checkout or in a bundle.
-// It returns the commit that the branch of the change has on GitHub; empty if the branch is not
-// there. It ignores other branches of a bundle.
-func (s *scratch) fetch(ctx context.Context, checkout string, r build.Report, bundle string) (there string, err error) {
-	base, branch := "refs/heads/"+r.BaseBranch, "refs/heads/"+r.Branch
-	if _, err := s.git.Run(ctx, "check-ref-format", base); err != nil {
-		return "", failed("base", fmt.Errorf("the run started from %s, not from a branch: start a new run with --base BRANCH", cmp.Or(r.BaseBranch, "a detached HEAD")))
-	}
-	out, err := s.reach(ctx, "ls-remote", "--refs", s.url, base, branch)
+// policy returns the policy of a branch on GitHub. A branch without the configuration has the default
+// one.
+func (s *scratch) policy(ctx context.Context, branch, ref string) (policy, error) {
+	of := "the branch " + branch + " on GitHub"
+	source, err := s.file(ctx, ref, config.Name)
 	if err != nil {
-		return "", failed("git", fmt.Errorf("list the branches of %s: %w%s", s.url, err, access(err, "contents: read")))
+		return policy{}, fmt.Errorf("read the configuration of %s: %w", of, err)
+	}
+	if source == nil {
+		return policy{of, config.DefaultPublish()}, nil
+	}
+	c, err := config.Parse(source)
+	if err != nil {
+		return policy{}, fmt.Errorf("the configuration of %s is invalid: correct it there, or update foreman if it is of a newer version, then publish again: %w", of, err)
+	}
+	return policy{of, c.Publish}, nil
+}
+
+// A listing is the state of the branches on GitHub.
+type listing struct {
+	change string // commit of the branch of the change; empty: the branch is not there
+	trunk  string // name of the default branch; empty: it is the base branch, or there is none
+}
+
+// list lists the branches on GitHub. The error is a [problem] if the base branch is not there.
+func (s *scratch) list(ctx context.Context, r build.Report) (there listing, err error) {
+	const heads, head = "refs/heads/", "HEAD"
+	base, branch := heads+r.BaseBranch, heads+r.Branch
+	out, err := s.reach(ctx, "ls-remote", "--symref", s.url, head, base, branch)
+	if err != nil {
+		return there, failed("git", fmt.Errorf("list the branches of %s: %w%s", s.url, err, access(err, "contents: read")))
 	}
 	found := false
 	for line := range strings.Lines(string(out)) {
-		switch commit, name, _ := strings.Cut(strings.TrimSpace(line), "\t"); name {
+		commit, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if target, ok := strings.CutPrefix(commit, "ref: "+heads); ok {
+			if name == head && target != r.BaseBranch {
+				there.trunk = target
+			}
+			continue
+		}
+		switch name {
 		case base:
 			found = true
 		case branch:
-			there = commit
+			there.change = commit
 		}
 	}
 	if !found {
-		return "", failed("base", fmt.Errorf("the run started from %s, which is not a branch on GitHub: push the branch, or start a new run with --base BRANCH", r.BaseBranch))
+		return there, failed("base", fmt.Errorf("the run started from %s, which is not a branch on GitHub: push the branch, or start a new run with --base BRANCH", r.BaseBranch))
 	}
-	if _, err := s.reach(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", s.url, "+"+base+":"+refBase); err != nil {
-		return "", failed("git", fmt.Errorf("fetch the branch %s: %w", r.BaseBranch, err))
+	return there, nil
+}
+
+// fetch fetches the base branch and the default branch from GitHub, and finds the change in the checkout
+// or in a bundle. It ignores other branches of a bundle.
+func (s *scratch) fetch(ctx context.Context, checkout string, r build.Report, bundle string) (there listing, err error) {
+	base := "refs/heads/" + r.BaseBranch
+	if _, err := s.git.Run(ctx, "check-ref-format", base); err != nil {
+		return there, failed("base", fmt.Errorf("the run started from %s, not from a branch: start a new run with --base BRANCH", cmp.Or(r.BaseBranch, "a detached HEAD")))
+	}
+	if there, err = s.list(ctx, r); err != nil {
+		return there, err
+	}
+	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", s.url, "+" + base + ":" + refBase}
+	if there.trunk != "" {
+		args = append(args, "+refs/heads/"+there.trunk+":"+refTrunk)
+	}
+	if _, err := s.reach(ctx, args...); err != nil {
+		return there, failed("git", fmt.Errorf("fetch the branch %s: %w", r.BaseBranch, err))
 	}
 	if err := s.change(ctx, checkout, r, bundle); err != nil {
-		return "", err
+		return there, err
 	}
 	// The configuration is trusted only if the base commit is on the base branch on GitHub.
 	for _, order := range []struct{ older, newer, message string }{
@@ -141,10 +187,10 @@ func (s *scratch) fetch(ctx context.Context, checkout string, r build.Report, bu
 	} {
 		is, err := s.git.IsAncestor(ctx, order.older, order.newer)
 		if err != nil {
-			return "", failed("git", err)
+			return there, failed("git", err)
 		}
 		if !is {
-			return "", failed("base", errors.New(order.message))
+			return there, failed("base", errors.New(order.message))
 		}
 	}
 	return there, nil

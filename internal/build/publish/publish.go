@@ -47,7 +47,9 @@ const (
 	Published Status = "published" // the pull request exists
 	Reported  Status = "reported"  // the run was not approved; the issue has its report
 	Refused   Status = "refused"   // the change contains forbidden parts
-	Failed    Status = "failed"    // trying again may help
+	// Incomplete means that the server lacks objects of Git LFS, which people have to upload.
+	Incomplete Status = "incomplete"
+	Failed     Status = "failed" // trying again may help
 )
 
 // A Result is the result of publishing.
@@ -67,14 +69,17 @@ type Result struct {
 
 // The exit codes. Besides, 1 is a failure of this machine and 2 is wrong usage.
 const (
-	exitPublished = 0
-	exitRefused   = 7
-	exitFailed    = 9
+	exitPublished  = 0
+	exitIncomplete = 1
+	exitRefused    = 7
+	exitFailed     = 9
 )
 
 // ExitCode returns the exit code of a program that published.
 func (r Result) ExitCode() int {
 	switch r.Status {
+	case Incomplete:
+		return exitIncomplete
 	case Refused:
 		return exitRefused
 	case Failed:
@@ -141,13 +146,14 @@ type publication struct {
 	result   Result
 }
 
-// record adds a [problem] to the result. It returns any other error.
+// record adds a [problem] to the result, whose status is that of the first one. It returns any other
+// error.
 func (p *publication) record(err error) error {
 	found, ok := errors.AsType[*problem](err)
 	if !ok {
 		return err
 	}
-	if p.result.Status != Refused {
+	if len(p.result.Errors) == 0 {
 		p.result.Status = found.status
 	}
 	p.result.Errors = append(p.result.Errors, found.list...)
@@ -193,7 +199,7 @@ func (p *publication) publish(ctx context.Context) error {
 	return p.ended.SetPullRequest(pull.URL)
 }
 
-// check returns an error for a change that contains forbidden parts. c is the
+// check returns an error for a change that contains forbidden parts, or that lacks objects. c is the
 // configuration of the base commit, and trunk the default branch if it is another than the base branch.
 func (p *publication) check(ctx context.Context, s *scratch, c config.Config, trunk string) error {
 	policies := []policy{{"the base commit", c.Publish}}
@@ -218,7 +224,11 @@ func (p *publication) check(ctx context.Context, s *scratch, c config.Config, tr
 	if len(found) > 0 {
 		return &problem{Refused, found}
 	}
-	return nil
+	missing, err := s.missing(ctx, p.report.BaseSHA, change)
+	if err == nil && len(missing) > 0 {
+		err = s.incomplete(ctx, p.checkout.Root, p.Owner+"/"+p.Repo, missing)
+	}
+	return err
 }
 
 // pullRequest opens the pull request, or updates the one that is open.

@@ -84,6 +84,7 @@ type world struct {
 	root    string // of the checkout
 	trees   string
 	gh      *githubtest.Server
+	lfs     lfsServer
 	options publish.Options
 }
 
@@ -130,9 +131,17 @@ func (w *world) serve() string {
 		"GIT_PROJECT_ROOT=" + filepath.Dir(filepath.Dir(w.server)), "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
 	}}
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			w.lfs.upload(rw, r)
+			return
+		}
 		if r.Header.Get("Authorization") != "Basic "+basic {
 			rw.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
 			http.Error(rw, "no", http.StatusUnauthorized)
+			return
+		}
+		if strings.Contains(r.URL.Path, "/info/lfs/") {
+			w.lfs.ServeHTTP(rw, r)
 			return
 		}
 		handler.ServeHTTP(rw, r)
@@ -235,7 +244,7 @@ func (w *world) publish(status publish.Status, codes ...string) publish.Result {
 	if result.Status != status || strings.Join(got, " ") != strings.Join(codes, " ") {
 		w.t.Fatalf("got %s %v, want %s %v", result.Status, result.Errors, status, codes)
 	}
-	if want := map[publish.Status]int{publish.Published: 0, publish.Reported: 0, publish.Refused: 7, publish.Failed: 9}[status]; result.ExitCode() != want {
+	if want := map[publish.Status]int{publish.Published: 0, publish.Reported: 0, publish.Refused: 7, publish.Incomplete: 1, publish.Failed: 9}[status]; result.ExitCode() != want {
 		w.t.Errorf("exit code %d, want %d", result.ExitCode(), want)
 	}
 	w.secret(fmt.Sprint(result))
@@ -315,6 +324,9 @@ func TestPublished(t *testing.T) {
 	pulls := w.pulls()
 	if len(pulls) != 1 || !pulls[0].Draft || pulls[0].Head != "foreman/t-1" || pulls[0].Base != "main" {
 		t.Fatalf("got %+v, want a draft", pulls)
+	}
+	if asked := w.lfs.batches(); len(asked) != 0 {
+		t.Errorf("without pointers the LFS server was asked: %v", asked)
 	}
 	pull := pulls[0]
 	if result.PRURL == nil || *result.PRURL != fmt.Sprintf("https://github.com/octo/hello/pull/%d", pull.Number) {

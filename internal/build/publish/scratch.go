@@ -22,6 +22,7 @@ type scratch struct {
 	git    git.Repo
 	remote git.Repo // the same repository, for commands that connect to GitHub
 	url    string   // of the repository on GitHub
+	lfs    store
 	hide   []string // secrets to remove from errors
 }
 
@@ -54,6 +55,7 @@ func newScratch(ctx context.Context, o Options) (*scratch, error) {
 		url:  o.Server + "/" + o.Owner + "/" + o.Repo + ".git",
 		hide: remote.Secrets(),
 	}
+	s.lfs = newStore(s.url, o.Token)
 	s.remote = s.git
 	s.remote.Vars = remote.Vars()
 	if _, err = s.git.Run(ctx, "init", "--quiet", "--bare", "--template=", "--object-format="+format, "."); err == nil {

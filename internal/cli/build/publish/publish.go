@@ -41,8 +41,9 @@ func Command(env cli.Env) *cobra.Command {
 			"one that is open. It starts no agent, and runs as often as needed. --issue gets one comment\n" +
 			"with the report, however the run ended. GITHUB_TOKEN needs contents: write,\n" +
 			"pull-requests: write, and for --issue issues: write.\n\n" +
-			"Exit codes: 0 published, 1 a failure of this machine, 2 usage, 7 the change contains\n" +
-			"something that must not be published, 9 GitHub or git failed: try again.",
+			"Exit codes: 0 published, 1 objects of Git LFS have to be uploaded first, or a failure of\n" +
+			"this machine, 2 usage, 7 the change contains something that must not be published,\n" +
+			"9 GitHub or git failed: try again.",
 		Example: "  foreman build publish --task-id issue-7 --issue octo/hello#7",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return run(c.Context(), env, o) },

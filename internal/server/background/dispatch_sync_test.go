@@ -128,6 +128,24 @@ func TestSync(t *testing.T) {
 				r.is(n, queue.Done)
 			}
 		}},
+		{"the database is away when it has decided", func(r *rig, d *decider) {
+			q, ok := r.q.(interface{ Break(err error) })
+			if !ok {
+				r.t.Fatal("the queue cannot break")
+			}
+			d.takes = 5 * time.Second
+			r.start()
+			r.enqueue(1)
+			time.Sleep(time.Second)
+			q.Break(queue.ErrUnavailable)
+			time.Sleep(2 * time.Minute)
+			q.Break(nil)
+			time.Sleep(10 * time.Minute)
+			r.is(1, queue.Done)
+			if d.asked() != 1 {
+				r.t.Errorf("asked %d times", d.asked())
+			}
+		}},
 		{"we stop meanwhile", func(r *rig, d *decider) {
 			d.takes = 30 * time.Second
 			_, stop := r.start()

@@ -58,12 +58,22 @@ func (c claims) renew(ctx context.Context, claim queue.Claim, lost func(error)) 
 	}
 }
 
-// complete records the decision of the agent.
+// lateDecision is how long a decision is kept while the database does not answer. Claims are extended
+// after an outage, and Complete refuses the decision if another server has the task.
+const lateDecision = time.Hour
+
+// complete records the decision of the agent, which may have paid for it.
 func (c claims) complete(ctx context.Context, claim queue.Claim, decision []byte) {
-	err := supervisor.Commit(ctx, func(ctx context.Context) error {
-		_, err := c.queue.Complete(ctx, c.ref(claim), decision)
-		return err
-	})
+	commit := func() error {
+		return supervisor.Commit(ctx, func(ctx context.Context) error {
+			_, err := c.queue.Complete(ctx, c.ref(claim), decision)
+			return err
+		})
+	}
+	begin, err := time.Now(), commit()
+	for errors.Is(err, queue.ErrUnavailable) && ctx.Err() == nil && time.Since(begin) < lateDecision {
+		err = commit()
+	}
 	if err != nil {
 		c.log.WarnContext(ctx, "storing an agent's decision failed; the agent is asked again", "task", claim.ID, "error", err)
 	}

@@ -21,7 +21,8 @@ type sharedOptions struct {
 	JSON   bool   // print JSON
 }
 
-// open opens the queue. A missing file is an error; open does not create it.
+// open opens the queue. A missing file is an error; open does not create it. A database that is out of
+// reach counts as a failure.
 func (o sharedOptions) open(ctx context.Context) (database.Store, error) {
 	at, err := deployment.Find(ctx, o.Env, o.Config, database.Locations{Queue: o.Queue})
 	if err != nil {
@@ -32,7 +33,11 @@ func (o sharedOptions) open(ctx context.Context) (database.Store, error) {
 			return nil, fmt.Errorf("there is no queue: %w; name one with --queue-db, or the configuration with --config", err)
 		}
 	}
-	return database.Open(ctx, at.Queue, nil)
+	q, err := database.Open(ctx, at.Queue, nil)
+	if errors.Is(err, queue.ErrUnavailable) {
+		err = command.Failed(err)
+	}
+	return q, err
 }
 
 // with opens the queue, calls f, and closes the queue. An error of f counts as a failure.

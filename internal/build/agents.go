@@ -263,7 +263,7 @@ func (r *run) runAgent(ctx context.Context, s *site, role handoff.Role) (ended, 
 	if err := context.Cause(ctx); err != nil {
 		return e, err
 	}
-	if full(e.failure) || errors.Is(e.failure, contained.ErrBroken) {
+	if full(e.failure) || errors.Is(e.failure, contained.ErrBroken) || errors.Is(e.failure, process.ErrLost) {
 		return e, e.failure
 	}
 	if e.failure != nil || !e.result.OK() {

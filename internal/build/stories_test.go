@@ -212,3 +212,16 @@ func TestResumeMoved(t *testing.T) {
 		t.Errorf("%+v %v", r, err)
 	}
 }
+
+// TestSupervisorKilled lets an agent keep a process that would write the Inspector's result.
+func TestSupervisorKilled(t *testing.T) {
+	t.Parallel()
+	c := newConsumer(t, once("b", `setsid sleep 3 & kill -9 $PPID; sleep 3`, work+result("builder", built)), result("inspector", approved), "")
+	report, err := build.Run(t.Context(), options(c.root, c.state))
+	if err == nil || !strings.Contains(err.Error(), "may still run") || report.ExitCode() != 1 {
+		t.Errorf("%+v %v", report, err)
+	}
+	if r, err := build.Resume(t.Context(), options(c.root, c.state)); err != nil || r.ExitCode() != 0 {
+		t.Errorf("resumed: %+v %v", r, err)
+	}
+}

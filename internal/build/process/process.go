@@ -18,7 +18,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"sync"
 	"time"
 )
 
@@ -72,6 +71,10 @@ func (r Result) OK() bool { return r.Cause == Exited && r.ExitCode == 0 }
 // is missing or cannot be executed.
 var ErrNotStarted = errors.New("the command was not started")
 
+// ErrLost is the error of [Runner.Run] for a command whose processes could not all be ended. They may
+// change whatever follows.
+var ErrLost = errors.New("some of its processes may still run; end them")
+
 // A Runner runs commands. It is safe for concurrent use.
 type Runner struct {
 	// Supervisor is an executable and its arguments that start this program so that it calls
@@ -86,6 +89,7 @@ type report struct {
 	ExitCode int    `json:"exit_code"`
 	Left     int    `json:"left"`
 	Survived int    `json:"survived"` // processes that could not be ended
+	Lost     string `json:"-"`        // why there is no report; empty: there is one
 }
 
 // The file descriptors that the supervisor inherits, besides the standard streams.
@@ -127,6 +131,7 @@ func (r Runner) Run(ctx context.Context, c Command) (Result, error) {
 		ended <- s.wait()
 	}()
 	cause, end, outputErr := watch(ctx, c, s, ended, output)
+	_ = s.output.SetReadDeadline(time.Now().Add(maxRead)) // a process that was not ended may have the pipe
 	<-read
 	if outputErr == nil {
 		select {
@@ -138,13 +143,21 @@ func (r Runner) Run(ctx context.Context, c Command) (Result, error) {
 	switch {
 	case end.Error != "":
 		return result, fmt.Errorf("run %s: %w: %s", c.Args[0], ErrNotStarted, end.Error)
+	case end.Lost != "":
+		return result, fmt.Errorf("run %s: %s: %w", c.Args[0], end.Lost, ErrLost)
 	case end.Survived > 0:
-		return result, fmt.Errorf("run %s: %d of its processes could not be killed", c.Args[0], end.Survived)
+		return result, fmt.Errorf("run %s: %d of its processes could not be killed: %w", c.Args[0], end.Survived, ErrLost)
 	case outputErr != nil:
 		return result, fmt.Errorf("run %s: keep its output: %w", c.Args[0], outputErr)
 	}
 	return result, nil
 }
+
+// maxRead is how long the rest of the output is read after the command's end.
+const maxRead = 5 * time.Second
+
+// maxStop is how long a supervisor may take to end a command, besides the grace.
+const maxStop = 15 * time.Second
 
 // watch waits until a command ends. It ends the command when a limit is reached, the context ends
 // or the output cannot be written.
@@ -171,17 +184,13 @@ func watch(ctx context.Context, c Command, s *supervised, ended <-chan report, o
 			}
 			continue
 		case err := <-output.failed:
-			s.stop()
-			return Exited, <-ended, err
+			return Exited, s.stop(c.Grace, ended), err
 		case <-deadline:
-			s.stop()
-			return TimedOut, <-ended, nil
+			return TimedOut, s.stop(c.Grace, ended), nil
 		case <-idle:
-			s.stop()
-			return Idle, <-ended, nil
+			return Idle, s.stop(c.Grace, ended), nil
 		case <-ctx.Done():
-			s.stop()
-			return Canceled, <-ended, nil
+			return Canceled, s.stop(c.Grace, ended), nil
 		}
 	}
 }
@@ -192,7 +201,6 @@ type supervised struct {
 	control *os.File // write end
 	report  *os.File // read end
 	output  *os.File // read end
-	once    sync.Once
 }
 
 func (r Runner) start(c Command) (*supervised, error) {
@@ -237,12 +245,19 @@ func (r Runner) start(c Command) (*supervised, error) {
 	return &supervised{cmd: cmd, control: control, report: reportRead, output: output}, nil
 }
 
-// stop tells the supervisor to end the command. A second call has no effect.
-func (s *supervised) stop() {
-	s.once.Do(func() {
-		// The write fails if the supervisor has already ended.
-		_, _ = s.control.Write([]byte{0})
-	})
+// stop tells the supervisor to end the command, and waits until it has ended. If the command has stopped
+// the supervisor, stop continues it, and kills it when it takes too long.
+func (s *supervised) stop(grace time.Duration, ended <-chan report) report {
+	// The write fails if the supervisor has already ended.
+	_, _ = s.control.Write([]byte{0})
+	proceed(s.cmd.Process)
+	select {
+	case end := <-ended:
+		return end
+	case <-time.After(grace + maxStop):
+		_ = s.cmd.Process.Kill() // fails if it has ended meanwhile
+		return <-ended
+	}
 }
 
 // wait waits for the supervisor's report, and until the supervisor has ended.
@@ -252,7 +267,7 @@ func (s *supervised) wait() report {
 	waitErr := s.cmd.Wait()
 	if decodeErr != nil && end.Error == "" {
 		// The supervisor was killed, for example by the command or because memory was low.
-		return report{ExitCode: 128 + 9, Error: fmt.Sprintf("its supervisor ended without a report: %v", errors.Join(waitErr, decodeErr))}
+		return report{ExitCode: 128 + 9, Lost: fmt.Sprintf("its supervisor ended without a report: %v", errors.Join(waitErr, decodeErr))}
 	}
 	return end
 }

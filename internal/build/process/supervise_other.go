@@ -5,6 +5,7 @@ package process
 import (
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 )
 
@@ -15,5 +16,7 @@ func Supervise(out io.Writer, _ []string) int {
 }
 
 func detach(*exec.Cmd) {}
+
+func proceed(*os.Process) {}
 
 func hide() error { return nil }

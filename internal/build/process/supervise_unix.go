@@ -56,6 +56,9 @@ func Supervise(out io.Writer, args []string) int {
 // the program. The program then tells the supervisor to end the command.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
+// proceed continues a process that has been stopped.
+func proceed(p *os.Process) { _ = p.Signal(syscall.SIGCONT) }
+
 func supervise(cmd *exec.Cmd, control io.Reader, grace time.Duration) (report, error) {
 	if err := adopt(); err != nil {
 		return report{}, fmt.Errorf("adopt its descendants: %w", err)

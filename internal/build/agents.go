@@ -390,7 +390,7 @@ func (r *run) invocation(ctx context.Context, s *site, role handoff.Role, dir st
 	}
 	if err == nil && role == handoff.Inspector {
 		var diff []byte
-		if diff, err = os.ReadFile(filepath.Join(r.journal.dir, "change.diff")); err == nil {
+		if diff, err = r.journal.read("change.diff"); err == nil {
 			err = files.Write(diffFile, diff)
 		}
 	}
@@ -423,7 +423,7 @@ func (r *run) input(ctx context.Context, role handoff.Role) (prompt.Input, error
 	if role == handoff.Builder {
 		return in, nil
 	}
-	stat, err := os.ReadFile(filepath.Join(r.journal.dir, "change.stat"))
+	stat, err := r.journal.read("change.stat")
 	if err != nil {
 		return in, err
 	}

@@ -463,5 +463,5 @@ func Clean(ctx context.Context, o Options) (bytes int64, err error) {
 		return 0, err
 	}
 	bytes = workspace.Size(folder)
-	return bytes, errors.Join(workspace.Remove(folder), os.RemoveAll(j.dir))
+	return bytes, errors.Join(workspace.Remove(folder), workspace.Remove(j.dir))
 }

@@ -113,9 +113,9 @@ func Examine(ctx context.Context, o Options) []Finding {
 	}
 	err = os.MkdirAll(o.State, 0o700)
 	if err == nil {
-		name := filepath.Join(o.State, ".probe")
-		if err = os.WriteFile(name, nil, 0o600); err == nil {
-			err = os.Remove(name)
+		var file *os.File
+		if file, err = os.CreateTemp(o.State, ".probe-"); err == nil {
+			err = errors.Join(file.Close(), os.Remove(file.Name()))
 		}
 	}
 	add("folder for clones", err, o.State)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/org/foreman-action/handoff"
@@ -108,6 +109,15 @@ func (j *journal) load() (rec record, found bool, err error) {
 // maxRecord is the most bytes that a state file may have.
 const maxRecord = 64 << 20
 
+// read returns a file of the run. An agent may have put a link or a pipe in its place.
+func (j *journal) read(name string) ([]byte, error) {
+	data, err := workdir.Dir(j.dir).Read(name, maxRecord)
+	if err != nil {
+		err = fmt.Errorf("read %s: %w", filepath.Join(j.dir, name), err)
+	}
+	return data, err
+}
+
 func readRecord(dir string) (record, error) {
 	var rec record
 	data, err := workdir.Dir(dir).Read("state.json", maxRecord)
@@ -146,7 +156,8 @@ func (j *journal) append(at time.Time, event machine.Event, next machine.Action)
 	if err != nil {
 		return err
 	}
-	file, err := j.root.OpenFile("events.jsonl", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	// Without O_NONBLOCK, opening a named pipe in its place would wait for a reader.
+	file, err := j.root.OpenFile("events.jsonl", os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return err
 	}
@@ -157,7 +168,7 @@ func (j *journal) append(at time.Time, event machine.Event, next machine.Action)
 // attempt makes the folder for one run of an agent or of a command, and returns its path.
 func (j *journal) attempt(round int, name string, n int) (string, error) {
 	dir := filepath.Join(j.dir, "attempts", strconv.Itoa(round)+"-"+name+"-"+strconv.Itoa(n))
-	if err := os.RemoveAll(dir); err != nil {
+	if err := workspace.Remove(dir); err != nil {
 		return "", err
 	}
 	return dir, os.MkdirAll(dir, 0o750)

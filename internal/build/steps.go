@@ -300,8 +300,11 @@ func (r *run) diff(ctx context.Context) (machine.Event, error) {
 func (r *run) noSpace() error {
 	const probe = 64 << 10
 	for _, dir := range []string{r.journal.dir, r.folder()} {
-		name := filepath.Join(dir, ".probe")
-		err := errors.Join(os.WriteFile(name, make([]byte, probe), 0o600), os.Remove(name))
+		file, err := os.CreateTemp(dir, ".probe-") // under a new name, so that it is no link or pipe
+		if err == nil {
+			_, err = file.Write(make([]byte, probe))
+			err = errors.Join(err, file.Close(), os.Remove(file.Name()))
+		}
 		if full(err) {
 			return err
 		}

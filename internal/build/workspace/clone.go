@@ -338,7 +338,8 @@ func (c *Clone) fetch(ctx context.Context, root *os.Root) error {
 		return err
 	}
 	const alternates = "objects/info/alternates"
-	ours, err := os.ReadFile(filepath.Join(c.repo.git.Dir, alternates))
+	const most = 1 << 20
+	ours, err := workdir.Dir(c.repo.git.Dir).Read(alternates, most)
 	if err != nil {
 		return err
 	}

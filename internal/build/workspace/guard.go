@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/org/foreman-action/internal/git"
 	"github.com/org/foreman-action/internal/workdir"
@@ -27,6 +28,8 @@ type Guard struct {
 	checkout *Checkout
 	dir      string   // of the run; stores the state until Check
 	config   []string // the user's filters and line endings
+	files    []byte   // index of the checkout; nil: none
+	time     time.Time
 	state    guarded
 }
 
@@ -114,6 +117,9 @@ func Interrupted(ctx context.Context, c *Checkout, dir string) ([]string, error)
 func (g *Guard) Check(ctx context.Context, saved string) ([]string, error) {
 	// This comes first and does not call git, because git would run programs that these files name.
 	changed, err := g.restorePrograms()
+	if err == nil {
+		err = g.writeIndex()
+	}
 	if err != nil {
 		return changed, err
 	}
@@ -146,22 +152,33 @@ func (g *Guard) forget() error {
 	return errors.Join(Remove(filepath.Join(g.dir, stateFile)), Remove(g.index()))
 }
 
+// maxIndex is the most bytes of an index of git.
+const maxIndex = 1 << 30
+
 // copyIndex copies the index of the checkout. It keeps its time: git compares the contents of files that
 // are as new as the index.
 func (g *Guard) copyIndex() error {
-	name := filepath.Join(g.checkout.own, "index")
-	info, err := os.Stat(name)
+	info, err := os.Stat(filepath.Join(g.checkout.own, "index"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Remove(g.index())
 	}
 	if err != nil {
 		return err
 	}
-	data, err := os.ReadFile(name)
-	if err != nil {
+	g.time = info.ModTime()
+	if g.files, err = workdir.Dir(g.checkout.own).Read("index", maxIndex); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(g.checkout.own, "index"), err)
+	}
+	return g.writeIndex()
+}
+
+// writeIndex writes the copy of the index. An agent may have changed it, or put a pipe or a link in its place.
+func (g *Guard) writeIndex() error {
+	err := Remove(g.index())
+	if err != nil || g.files == nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(g.index(), data, 0o600), os.Chtimes(g.index(), info.ModTime(), info.ModTime()))
+	return errors.Join(os.WriteFile(g.index(), g.files, 0o600), os.Chtimes(g.index(), g.time, g.time))
 }
 
 // filters reads the user's filters and line endings: files of Git LFS, for example, are as in the index, and

@@ -142,7 +142,10 @@ func (j *journal) writeJSON(name string, value any) error {
 	if err != nil {
 		return err
 	}
-	return workdir.Dir(j.dir).Write(name, append(data, '\n'))
+	if err = workdir.Dir(j.dir).Write(name, append(data, '\n')); err != nil {
+		err = fmt.Errorf("write %s: %w", filepath.Join(j.dir, name), err)
+	}
+	return err
 }
 
 // append adds a line to events.jsonl.

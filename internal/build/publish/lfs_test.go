@@ -161,9 +161,12 @@ func TestLFSProgram(t *testing.T) {
 		t.Skip("git-lfs is missing")
 	}
 	w := newWorld(t, "")
-	w.forge(`lfs() { git -c filter.lfs.clean='git-lfs clean -- %f' "$@"; }
-		echo '*.bin filter=lfs' >.gitattributes && echo one >1.bin && echo two >2.bin && chmod +x 2.bin && head -c 3000 /dev/zero >3.bin && cp 1.bin 4.bin &&
-		lfs add . && git commit -qm x && git show HEAD:1.bin | grep -q oid`)
+	w.write(".gitattributes", "*.bin filter=lfs\n")
+	home := t.TempDir()
+	w.sh("HOME=" + home + " GIT_CONFIG_GLOBAL=" + home + "/.gitconfig git lfs install --skip-repo")
+	w.options.Environ = append(w.options.Environ, "HOME="+home)
+	// Foreman commits one file, and the agent others.
+	w.build("echo one >1.bin; cp 1.bin 2.bin; head -c 3000 /dev/zero >3.bin; git add 3.bin; git commit -qm mine; rm 3.bin; echo four >4.bin; chmod +x 4.bin", fmt.Sprintf(builderOK, `"x"`))
 	r := w.publish(publish.Incomplete, "lfs")
 	_, command, ok := strings.Cut(r.Errors[0].Message, "publish again: ")
 	if !ok || len(w.lfs.batches()[0].Objects) != 3 {

@@ -166,7 +166,7 @@ func (w *world) again() build.Report {
 	w.t.Helper()
 	bundle := filepath.Join(w.root, ".foreman", "runs", "change.bundle")
 	report, err := build.Run(w.t.Context(), build.Options{
-		Dir: w.root, Environ: environ(), TaskID: "t-1", Prompt: "Mend it", Source: "prompt", State: w.trees, Bundle: bundle,
+		Dir: w.root, Environ: w.options.Environ, TaskID: "t-1", Prompt: "Mend it", Source: "prompt", State: w.trees, Bundle: bundle,
 		Runner: process.Runner{Supervisor: []string{"env", programtest.RaceDetector(os.Getenv), os.Args[0], "supervise"}, Now: time.Now}, Now: time.Now, Mark: func() string { return "=====mark" },
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -140,9 +141,10 @@ func (s *scratch) otherStore(ctx context.Context, commit string) (bool, error) {
 // the address.
 func (s *scratch) remoteName(ctx context.Context, checkout, repository string) string {
 	const name = "origin"
-	address, err := git.Repo{Dir: checkout, Environ: s.git.Environ}.Run(ctx, "config", "--get", "remote."+name+".url")
-	path := strings.ToLower(strings.TrimSuffix(strings.TrimSpace(string(address)), ".git"))
-	if want := strings.ToLower(repository); err == nil && (strings.HasSuffix(path, "/"+want) || strings.HasSuffix(path, ":"+want)) {
+	out, err := git.Repo{Dir: checkout, Environ: s.git.Environ}.Run(ctx, "config", "--get", "remote."+name+".url")
+	server, _ := url.Parse(s.url) // git has used it
+	address, ok := strings.CutSuffix(strings.ToLower(strings.TrimSuffix(strings.TrimSpace(string(out)), ".git")), strings.ToLower(repository))
+	if err == nil && ok && strings.Contains(address, server.Hostname()) && (strings.HasSuffix(address, "/") || strings.HasSuffix(address, ":")) {
 		return name
 	}
 	return s.url

@@ -146,9 +146,19 @@ func TestLFS(t *testing.T) {
 			t.Errorf("got the request %+v", b)
 		}
 	}
-	w.sh("git remote add origin git@github.com:Octo/hello.git") // people push by SSH
-	if r := w.publish(publish.Incomplete, "lfs"); !strings.HasSuffix(r.Errors[0].Message, ": git lfs push --object-id origin "+oid(1)) {
-		t.Errorf("got %q", r.Errors[0].Message)
+	for address, want := range map[string]string{ // people push by SSH
+		"git@127.0.0.1:Octo/hello.git":              "origin",
+		"ssh://git@127.0.0.1:22/octo/hello":         "origin",
+		"https://x:y@127.0.0.1/octo/hello.git":      "origin",
+		"git@127.0.0.1:fork/hello.git":              w.options.Server + "/octo/hello.git",
+		"git@127.0.0.1:big-octo/hello.git":          w.options.Server + "/octo/hello.git",
+		"https://mirror.example.org/octo/hello.git": w.options.Server + "/octo/hello.git",
+		"octo/hello": w.options.Server + "/octo/hello.git",
+	} {
+		w.sh("git config remote.origin.url " + address)
+		if r := w.publish(publish.Incomplete, "lfs"); !strings.HasSuffix(r.Errors[0].Message, ": git lfs push --object-id "+want+" "+oid(1)) {
+			t.Errorf("%s: got %q, want %s", address, r.Errors[0].Message, want)
+		}
 	}
 	w.lfs.store(oid(1))
 	w.publish(publish.Published)

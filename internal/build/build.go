@@ -129,6 +129,9 @@ func open(ctx context.Context, o Options, how mode) (Report, error) {
 	if err := checkout.Exclude("/" + runsFolder + "/"); err != nil {
 		return Report{}, fmt.Errorf("exclude the files of runs from commits: %w", err)
 	}
+	if err := checkout.CheckOutside(ctx, o.State); err != nil {
+		return Report{}, &UsageError{err}
+	}
 	r, err := prepare(ctx, o, checkout, j, how)
 	if err != nil {
 		return Report{}, err

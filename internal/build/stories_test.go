@@ -225,3 +225,16 @@ func TestSupervisorKilled(t *testing.T) {
 		t.Errorf("resumed: %+v %v", r, err)
 	}
 }
+
+// TestStateInside refuses a folder for clones whose files would count as changes of the checkout.
+func TestStateInside(t *testing.T) {
+	t.Parallel()
+	c := newConsumer(t, work+result("builder", built), result("inspector", approved), "")
+	for dir, refused := range map[string]bool{c.root: true, c.root + "/a/b": true, c.root + "/../" + filepath.Base(c.root) + "/x": true, c.root + "/.foreman/runs/.state": false} {
+		o := options(c.root, dir)
+		r, err := build.Run(t.Context(), o)
+		if refused && !strings.Contains(usage(err), "is in the checkout") || !refused && (err != nil || r.ExitCode() != 0) {
+			t.Errorf("%s: %+v %v", dir, r, err)
+		}
+	}
+}

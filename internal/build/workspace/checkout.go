@@ -167,6 +167,26 @@ func (c *Checkout) Exclude(patterns ...string) error {
 	return os.WriteFile(name, []byte(text), 0o644) //nolint:gosec // as git makes it
 }
 
+// CheckOutside returns an error for a folder in the checkout that git does not ignore: its files would
+// count as changes of the checkout.
+func (c *Checkout) CheckOutside(ctx context.Context, dir string) error {
+	above := dir
+	real, err := filepath.EvalSymlinks(above)
+	for ; errors.Is(err, os.ErrNotExist) && above != filepath.Dir(above); real, err = filepath.EvalSymlinks(above) {
+		above = filepath.Dir(above)
+	}
+	if err != nil {
+		return err
+	}
+	if name, err := filepath.Rel(c.Root, real); err != nil || name == ".." || strings.HasPrefix(name, ".."+string(filepath.Separator)) {
+		return nil
+	}
+	if _, err := c.git.Run(ctx, "check-ignore", "--quiet", "--", dir); err != nil {
+		return fmt.Errorf("the folder for clones, %s, is in the checkout: name one outside of it, or one that git ignores", dir)
+	}
+	return nil
+}
+
 // BranchPrefix is the prefix of the branch names of runs.
 const BranchPrefix = "foreman/"
 

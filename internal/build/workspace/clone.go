@@ -117,7 +117,11 @@ func (c *Clone) open() (*os.Root, error) {
 	if info, err := above.Lstat(name); err != nil || !info.IsDir() {
 		return nil, &UnfitError{fmt.Errorf("the folder %s was removed or replaced", c.Dir)}
 	}
-	return above.OpenRoot(name)
+	root, err := above.OpenRoot(name)
+	if err != nil {
+		return nil, &UnfitError{fmt.Errorf("open the folder %s: %w", c.Dir, err)}
+	}
+	return root, nil
 }
 
 // list returns the files that differ from the index: those in the index that are changed or missing, and

@@ -14,10 +14,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -61,7 +63,7 @@ type Options struct {
 
 // A Progress describes the current step of a run.
 type Progress struct {
-	Action  machine.Action
+	Action  machine.Action // empty: only Outcome is set, with a warning
 	Round   int
 	Attempt int
 	Command string // the running command; empty: none
@@ -255,6 +257,7 @@ type run struct {
 	policy   machine.Policy
 	repo     *workspace.Repository // nil before the first step
 	before   string                // commit of the branch in the checkout when this process began; empty: none
+	refs     map[string]string     // of the checkout when this process began
 	site     *site                 // of the Builder's next start; nil: it needs a new one
 }
 
@@ -337,11 +340,21 @@ func (r *run) deliver(ctx context.Context) error {
 	if r.repo == nil {
 		return nil
 	}
+	if refs, err := r.checkout.Refs(ctx); err == nil && !maps.Equal(refs, r.refs) {
+		r.warn("refs of the checkout changed during the run, by you or by an agent: " + strings.Join(changedKeys(r.refs, refs), ", "))
+	}
 	err := r.checkout.Deliver(ctx, r.repo, r.rec.Head, r.before)
 	if r.o.Bundle != "" && r.rec.Head != r.rec.Base {
 		err = errors.Join(err, r.repo.Bundle(ctx, r.o.Bundle, r.rec.Base))
 	}
 	return err
+}
+
+// changedKeys returns the keys whose values differ, sorted.
+func changedKeys(before, now map[string]string) []string {
+	all := maps.Clone(before)
+	maps.Copy(all, now)
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(key string) bool { return before[key] == now[key] })
 }
 
 // folder returns the folder with the run's repository and clones.
@@ -435,6 +448,12 @@ func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(e
 
 func problem(path, code, message string) handoff.Problem {
 	return handoff.Problem{Path: path, Code: code, Message: message}
+}
+
+func (r *run) warn(text string) {
+	if r.o.Progress != nil {
+		r.o.Progress(Progress{Outcome: "warning: " + text})
+	}
 }
 
 func (r *run) progress(action machine.Action, command, line string) {

@@ -72,7 +72,14 @@ func (r *run) open(ctx context.Context) (machine.Event, error) {
 		return machine.Stopped{Reason: machine.SetupFailed, Problem: problem("<setup>", "repository", err.Error())}, context.Cause(ctx)
 	}
 	r.repo, r.before = repo, before
-	return nil, nil
+	if r.refs, err = r.checkout.Refs(ctx); err != nil {
+		return nil, err
+	}
+	dirty, err := r.checkout.Dirty(ctx)
+	if dirty {
+		r.warn(fmt.Sprintf("the checkout has uncommitted changes, which the run does not see: it starts from the commit %.12s", r.rec.Head))
+	}
+	return nil, err
 }
 
 // enter makes a clone at the last commit that counts. The caller leaves it.

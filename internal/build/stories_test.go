@@ -17,23 +17,23 @@ import (
 // has nothing but the branch of the run.
 func TestOrdinary(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ prepare, builder, more string }{
-		"it stashes": {`echo s >>a.txt; git stash -q`, `test -z "$(git stash list)"; echo x >>a.txt; git stash -q; git stash pop -q; echo y >b.txt; git add b.txt; git stash -q; git stash clear; `, ""},
+	for name, c := range map[string]struct{ prepare, builder, more, warning string }{
+		"it stashes": {`echo s >>a.txt; git stash -q`, `test -z "$(git stash list)"; echo x >>a.txt; git stash -q; git stash pop -q; echo y >b.txt; git add b.txt; git stash -q; git stash clear; `, "", ""},
 		"it prunes worktrees": {
-			`git worktree add -q ../mine; mv ../mine ../moved`, `git worktree add -q ../w; rm -r ../w; git worktree prune; `, "",
+			`git worktree add -q ../mine; mv ../mine ../moved`, `git worktree add -q ../w; rm -r ../w; git worktree prune; `, "", "",
 		},
 		"submodules": {
 			`git init -q ../sub; git -C ../sub commit -q --allow-empty -m s; git -c protocol.file.allow=always submodule --quiet add "$PWD/../sub" sub; git commit -qm sub`,
-			`git -C sub log -1 --format=%s | grep -q s; `, "setup: [[git, -c, protocol.file.allow=always, submodule, --quiet, update, --init]]\nchecks: [{run: [test, -e, sub/.git]}]\n",
+			`git -C sub log -1 --format=%s | grep -q s; `, "setup: [[git, -c, protocol.file.allow=always, submodule, --quiet, update, --init]]\nchecks: [{run: [test, -e, sub/.git]}]\n", "",
 		},
-		"husky":             {"true", "", "setup: [[sh, -c, 'mkdir -p .husky/_; echo \"*\" >.husky/_/.gitignore; printf \"#!/bin/sh\\nexit 1\\n\" >.husky/_/pre-commit; chmod +x .husky/_/pre-commit; git config core.hooksPath .husky/_']]\n"},
-		"a fetch":           {`git clone -q --bare . ../remote; git remote add origin ../remote`, `(cd "$(cat .git/objects/info/alternates)/../.." && git fetch -q && git tag meanwhile && git gc -q); `, ""},
-		"a tag of its name": {`git tag foreman/t-1; git tag main`, `git tag v9; git tag -d foreman/t-1 >/dev/null; `, ""},
-		"signatures":        {`git config commit.gpgSign true; git config tag.gpgSign true; git config gpg.program false`, "", ""},
-		"a dirty checkout":  {`echo mine >>a.txt; echo mine >untracked; git add untracked`, `test ! -e untracked; `, ""},
-		"tags and remotes":  {`git tag -a -m v v1.0; git remote add origin https://t0p@example.org/o/r; git update-ref refs/remotes/origin/main HEAD; git symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/main`, "", "checks: [{run: [sh, -ec, 'git describe | grep -q ^v1.0; git diff --quiet origin/main...HEAD~1; test $(git remote get-url origin) = https://example.org/o/r']}]\n"},
-		"line endings":      {`printf '*.txt text eol=crlf\n' >.gitattributes; git add .gitattributes; git commit -qm crlf; rm a.txt; git checkout -q a.txt`, `grep -q "$(printf 'one\r')" a.txt; `, "checks: [{run: [sh, -ec, 'tail -1 a.txt | grep -q \"$(printf \"work\\r\")\"']}]\n"},
-		"what is ignored":   {`echo '*.tmp' >>.git/info/exclude`, `echo x >x.tmp; `, "checks: [{run: [test, '!', -e, x.tmp]}]\n"},
+		"husky":             {"true", "", "setup: [[sh, -c, 'mkdir -p .husky/_; echo \"*\" >.husky/_/.gitignore; printf \"#!/bin/sh\\nexit 1\\n\" >.husky/_/pre-commit; chmod +x .husky/_/pre-commit; git config core.hooksPath .husky/_']]\n", ""},
+		"a fetch":           {`git clone -q --bare . ../remote; git remote add origin ../remote`, `(cd "$(cat .git/objects/info/alternates)/../.." && git fetch -q && git tag meanwhile && git gc -q); `, "", "warning: refs of the checkout changed during the run, by you or by an agent: refs/remotes/origin/main, refs/tags/meanwhile"},
+		"a tag of its name": {`git tag foreman/t-1; git tag main`, `git tag v9; git tag -d foreman/t-1 >/dev/null; `, "", ""},
+		"signatures":        {`git config commit.gpgSign true; git config tag.gpgSign true; git config gpg.program false`, "", "", ""},
+		"a dirty checkout":  {`echo mine >>a.txt; echo mine >untracked; git add untracked`, `test ! -e untracked; `, "", "warning: the checkout has uncommitted changes, which the run does not see: it starts from the commit "},
+		"tags and remotes":  {`git tag -a -m v v1.0; git remote add origin https://t0p@example.org/o/r; git update-ref refs/remotes/origin/main HEAD; git symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/main`, "", "checks: [{run: [sh, -ec, 'git describe | grep -q ^v1.0; git diff --quiet origin/main...HEAD~1; test $(git remote get-url origin) = https://example.org/o/r']}]\n", ""},
+		"line endings":      {`printf '*.txt text eol=crlf\n' >.gitattributes; git add .gitattributes; git commit -qm crlf; rm a.txt; git checkout -q a.txt`, `grep -q "$(printf 'one\r')" a.txt; `, "checks: [{run: [sh, -ec, 'tail -1 a.txt | grep -q \"$(printf \"work\\r\")\"']}]\n", ""},
+		"what is ignored":   {`echo '*.tmp' >>.git/info/exclude`, `echo x >x.tmp; `, "checks: [{run: [test, '!', -e, x.tmp]}]\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -41,9 +41,19 @@ func TestOrdinary(t *testing.T) {
 			consumer.sh(c.prepare)
 			const all = `git for-each-ref --format='%(refname) %(objectname)' | grep -v -e foreman/t-1 -e meanwhile -e refs/remotes/origin; git stash list --format='%H %gs'; git worktree list | sed 's/prunable//'; git status --porcelain; git config --list --local; git ls-files -s; cat a.txt`
 			before := consumer.sh(all)
-			report, err := build.Run(t.Context(), options(consumer.root, consumer.state))
+			var warnings []string
+			o := options(consumer.root, consumer.state)
+			o.Progress = func(p build.Progress) {
+				if p.Action == "" {
+					warnings = append(warnings, p.Outcome)
+				}
+			}
+			report, err := build.Run(t.Context(), o)
 			if err != nil || report.ExitCode() != 0 {
 				t.Fatalf("%+v %v", report, err)
+			}
+			if got := strings.Join(warnings, "\n"); !strings.Contains(got, c.warning) || c.warning == "" && got != "" {
+				t.Errorf("got the warnings %q, want %q", got, c.warning)
 			}
 			if after := consumer.sh(all); after != before {
 				t.Errorf("the repository has\n%s\nhad\n%s", after, before)

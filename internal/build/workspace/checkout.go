@@ -95,6 +95,29 @@ func (c *Checkout) Base(ctx context.Context, ref string) (commit, branch string,
 	return "", "", fmt.Errorf("find the base: no branch or commit is named %s; in a workflow, check out with fetch-depth: 0", ref)
 }
 
+// Refs returns the refs of the checkout with their commits, without the branches of runs.
+func (c *Checkout) Refs(ctx context.Context) (map[string]string, error) {
+	out, err := c.git.Run(ctx, "for-each-ref", "--format=%(refname) %(objectname)")
+	if err != nil {
+		return nil, err
+	}
+	refs := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		if name, commit, _ := strings.Cut(strings.TrimSpace(line), " "); !strings.HasPrefix(name, "refs/heads/"+BranchPrefix) {
+			refs[name] = commit
+		}
+	}
+	return refs, nil
+}
+
+// Dirty reports whether the checkout has changed or untracked files.
+func (c *Checkout) Dirty(ctx context.Context) (bool, error) {
+	g := c.git
+	g.Limit = maxGit
+	changes, err := g.Status(ctx, false)
+	return len(changes) > 0, err
+}
+
 // File returns the content of a file in a commit; nil if the commit has no such file.
 func (c *Checkout) File(ctx context.Context, commit, path string) ([]byte, error) {
 	listed, err := c.git.Run(ctx, "ls-tree", "-z", commit, "--", path)

@@ -37,6 +37,9 @@ func (p *progress) show(now build.Progress) {
 		p.env.Log("  %s", text.Shorten(now.Outcome, maxOutcome))
 		p.step = ""
 	}
+	if now.Action == "" {
+		return
+	}
 	if !p.env.Terminal {
 		if now.Line == "" && step != p.step {
 			p.env.Log("%s", step)

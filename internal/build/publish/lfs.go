@@ -103,7 +103,7 @@ func (s *scratch) missing(ctx context.Context, base string, c change) (missing [
 		absent, err := s.lfs.missing(ctx, batch)
 		if err != nil {
 			err = errors.New(secret.Redact(err.Error(), s.hide...))
-			return nil, failed("lfs", fmt.Errorf("ask %s which objects of Git LFS it has: %w%s", s.lfs.url, err, access(err, "contents: read")))
+			return nil, failed("lfs", fmt.Errorf("ask %s which objects of Git LFS it has: %w", s.lfs.url, err))
 		}
 		missing = append(missing, absent...)
 	}
@@ -243,8 +243,10 @@ func refusal(status string, data []byte) error {
 	var answer struct {
 		Message string `json:"message"`
 	}
-	if json.Unmarshal(data, &answer) != nil || answer.Message == "" {
-		return errors.New(status)
+	err := errors.New(status)
+	advice := access(err, "contents: read")
+	if json.Unmarshal(data, &answer) == nil && answer.Message != "" {
+		err = fmt.Errorf("%s: %s", status, text.Plain(answer.Message, maxLine))
 	}
-	return fmt.Errorf("%s: %s", status, text.Plain(answer.Message, maxLine))
+	return fmt.Errorf("%w%s", err, advice)
 }

@@ -37,7 +37,7 @@ func TestStore(t *testing.T) {
 		{"no such page", status(http.StatusNotFound, "no"), true, ""},
 		{"not implemented", status(http.StatusNotImplemented, "no"), true, ""},
 		{"another size", object(`,"error":{"code":422,"message":"the size\nis wrong"}`), false, "the object " + oid + ": error 422: the size"},
-		{"wrong credentials", status(http.StatusUnauthorized, ""), false, "401 Unauthorized"},
+		{"wrong credentials", status(http.StatusUnauthorized, ""), false, "401 Unauthorized: the token needs the permission contents: read"},
 		{"forbidden", status(http.StatusForbidden, `{"message":"LFS is off"}`), false, "403 Forbidden: LFS is off"},
 		{"limited", status(http.StatusTooManyRequests, ""), false, "429 Too Many Requests"},
 		{"ill", status(http.StatusServiceUnavailable, "<html>"), false, "503 Service Unavailable"},

@@ -14,22 +14,29 @@ import (
 	"time"
 )
 
-// maxEntries is how many files, folders and links may be copied out.
-const maxEntries = 1 << 20
+// The limits for copying files out.
+const (
+	maxEntries = 1 << 20   // files, folders and links
+	maxName    = 4095      // bytes of a path; git cannot read a longer one
+	maxNames   = 256 << 20 // bytes of all paths and targets of links, which are kept in memory
+)
 
 // An unpacker writes an archive into a directory.
 type unpacker struct {
 	root  *os.Root
 	limit int64
 	left  int64             // bytes that may still be written
+	names int64             // bytes of names that may still be read
 	links map[string]string // the target of each link, by the link's name
+
+	skipped map[string]bool // the names of devices and pipes
 }
 
 // unpack writes the files, folders and links of a tar archive into a directory, at most limit
 // bytes. It skips every .git folder. It returns an error if a name leads out of the directory or
 // occurs twice.
 func unpack(archive io.Reader, root *os.Root, limit int64) error {
-	u := &unpacker{root: root, limit: limit, left: limit, links: map[string]string{}}
+	u := &unpacker{root: root, limit: limit, left: limit, names: min(limit, maxNames), links: map[string]string{}, skipped: map[string]bool{}}
 	reader := tar.NewReader(archive)
 	for entries := 0; ; entries++ {
 		header, err := reader.Next()
@@ -64,8 +71,11 @@ func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 	if ofGit(name) {
 		return nil
 	}
-	if u.left -= int64(len(name) + len(header.Linkname)); u.left < 0 {
-		return fmt.Errorf("%w: the file names alone exceed the limit of %d bytes", ErrTooLarge, u.limit)
+	if len(name) > maxName {
+		return fmt.Errorf("%w: the path %.40q… has more than %d bytes", ErrTooLarge, name, maxName)
+	}
+	if u.names -= int64(len(name) + len(header.Linkname)); u.names < 0 {
+		return fmt.Errorf("%w: the file names alone exceed the limit of %d bytes", ErrTooLarge, min(u.limit, maxNames))
 	}
 	mode := fs.FileMode(header.Mode)&0o777 | 0o600 //nolint:gosec // of the number only nine bits count
 	switch header.Typeflag {
@@ -80,8 +90,10 @@ func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 			return fmt.Errorf("the archive contains the name %q twice", name)
 		}
 		u.links[name] = header.Linkname
+	default:
+		u.skipped[name] = true
 	}
-	return nil // devices, pipes and sockets are skipped
+	return nil
 }
 
 // ofGit reports whether a path contains an element .git, at any depth. Such folders are dangerous
@@ -128,7 +140,7 @@ func (u *unpacker) hardLink(name, to string) error {
 	if err != nil {
 		return err
 	}
-	if ofGit(target) {
+	if ofGit(target) || u.skipped[target] {
 		return nil // the original was skipped, so the link is skipped, too
 	}
 	if to, ok := u.links[target]; ok {

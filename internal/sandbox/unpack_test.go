@@ -72,6 +72,7 @@ func TestUnpack(t *testing.T) {
 		"hard link to history":      {[]tar.Header{file(".git/o"), hard("a", ".git/o")}, map[string]string{}, ""},
 		"too large by names":        {[]tar.Header{link("a", strings.Repeat("x", 600)), link("b", strings.Repeat("x", 600))}, nil, ErrTooLarge.Error()},
 		"devices":                   {[]tar.Header{{Typeflag: tar.TypeChar, Name: "null"}, {Typeflag: tar.TypeFifo, Name: "pipe"}}, map[string]string{}, ""},
+		"hard link to a pipe":       {[]tar.Header{{Typeflag: tar.TypeFifo, Name: "./pipe"}, hard("./b", "./pipe"), file("a")}, map[string]string{"a": "-rw-r--r-- a"}, ""},
 		"name above":                {[]tar.Header{file("../beside")}, nil, "leads out"},
 		"name above after a folder": {[]tar.Header{file("a/../../beside")}, nil, "leads out"},
 		"absolute name":             {[]tar.Header{file("/beside")}, nil, "leads out"},
@@ -114,6 +115,20 @@ func TestUnpack(t *testing.T) {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
 		})
+	}
+}
+
+// TestLongName has folders in folders whose path no program can open.
+func TestLongName(t *testing.T) {
+	t.Parallel()
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	err = unpack(bytes.NewReader(archived(t, folder(strings.Repeat("d/", 2500)))), root, 1<<20)
+	if !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -116,6 +116,11 @@ func TestSandbox(t *testing.T) {
 			builder: work + result("builder", built), inspector: "exit 1", more: "checks: [{run: [sh, -c, 'echo why; exit 1']}]\nlimits: {rounds: 1}\n",
 			code: 8, reason: machine.PreflightFailed, commits: "Foreman: Mend the sum", tree: "100644 .foreman/build.yml\n100644 a.txt",
 		},
+		"a setup for the checks leaves too much": { // a path of more than 6,000 bytes
+			builder: work + `echo 'n=$(printf "%0200d/" 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15); mkdir -p a/$n b/$n; mv a b/$n' >s.sh; ` + result("builder", built), inspector: "exit 1",
+			more: "setup: [[sh, -c, 'test ! -e s.sh || sh s.sh']]\nchecks: [{run: [test, -f, a.txt]}]\nlimits: {rounds: 1}\n",
+			code: 8, reason: machine.PreflightFailed, commits: "Foreman: Mend the sum", tree: "100644 .foreman/build.yml\n100644 a.txt\n100644 s.sh",
+		},
 		"the Builder fails hard": {
 			builder: work + result("builder", failed) + "; exit 1", inspector: "exit 1",
 			code: 4, reason: machine.AgentFailed, tree: "100644 .foreman/build.yml\n100644 a.txt",

@@ -131,7 +131,7 @@ func (r *run) setup(ctx context.Context, s *site, of string) (failed *machine.Ch
 			name = of + "-" + setupStep
 		}
 		result, output, found, err := r.command(ctx, s, name, i+1, command)
-		if err != nil && !errors.Is(err, process.ErrNotStarted) || len(found) > 0 {
+		if err != nil && !ofCommand(err) || len(found) > 0 {
 			return nil, found, err
 		}
 		if err == nil && result.OK() {
@@ -215,6 +215,11 @@ func (r *run) env() []string {
 	return env
 }
 
+// ofCommand reports whether a command is the cause of an error: it failed.
+func ofCommand(err error) bool {
+	return errors.Is(err, process.ErrNotStarted) || errors.Is(err, sandbox.ErrTooLarge)
+}
+
 // ending describes how a command ended, as in "took too long".
 func ending(result process.Result, err error) string {
 	switch {
@@ -262,7 +267,7 @@ func (r *run) checks(ctx context.Context) (event machine.Event, err error) {
 			}
 		}
 		result, output, found, err := r.command(ctx, s, checkStep, i+1, check.Run)
-		if err != nil && !errors.Is(err, process.ErrNotStarted) {
+		if err != nil && !ofCommand(err) {
 			return nil, err
 		}
 		if event := violation(found, handoff.Builder); event != nil {

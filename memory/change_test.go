@@ -3,7 +3,6 @@ package memory_test
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -292,65 +291,4 @@ func TestSummaryFoldsIntoCounts(t *testing.T) {
 	if strings.Contains(text, "before") || !strings.Contains(text, "'after'") {
 		t.Errorf("got %s", text)
 	}
-}
-
-// TestSummarizerWho moves humans about in the text of every record in testdata/summary: a model
-// must not change who did what.
-func TestSummarizerWho(t *testing.T) {
-	t.Parallel()
-	list, err := filepath.Glob("testdata/summary/*.txtar")
-	if err != nil || len(list) == 0 {
-		t.Fatalf("no records: %v", err)
-	}
-	for _, file := range list {
-		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := recordOf(t, name)
-			facts, ok := memory.Summary(r)
-			if !ok {
-				return
-			}
-			used := func(answer string) bool {
-				// An additional space distinguishes the model's text from the record's own.
-				text, _ := memory.Summarizer{Model: says(answer)}.Summarize(t.Context(), r)
-				return text == answer
-			}
-			if answer := strings.Replace(facts, ": ", ":  ", 1); !used(answer) {
-				t.Errorf("not used, though it says the same: %s", answer)
-			}
-			for _, bad := range misattributed(facts) {
-				if used(bad) {
-					t.Errorf("used: %s\nof:   %s", bad, facts)
-				}
-			}
-		})
-	}
-}
-
-// misattributed returns texts that attribute one of our actions to a human, attribute a human's
-// change to us, or attribute an action to no actor.
-func misattributed(facts string) []string {
-	var list []string
-	for i := range facts {
-		rest := facts[i:]
-		switch {
-		case strings.HasPrefix(rest, "a human "):
-			list = append(list, facts[:i]+rest[len("a human "):], facts[:i]+"a human; "+rest[len("a human "):], facts[:i]+"a human. "+rest[len("a human "):])
-		case strings.HasPrefix(rest, " "):
-			for _, more := range []string{" a human", " by a human", ", a human", "; a human", ". A human", " by; a human"} {
-				list = append(list, facts[:i]+more+rest)
-			}
-		case strings.HasPrefix(rest, "; "):
-			next := strings.HasPrefix(rest, "; a human ")
-			last := facts[strings.LastIndex(facts[:i], "; ")+1 : i]
-			if next || strings.HasPrefix(last, " a human ") {
-				list = append(list, facts[:i]+","+rest[1:], facts[:i]+" and"+rest[1:], facts[:i]+" then"+rest[1:])
-			}
-			if next {
-				list = append(list, facts[:i]+" by"+rest, facts[:i]+" (by; a human)"+rest[len("; a human"):])
-			}
-		}
-	}
-	return list
 }

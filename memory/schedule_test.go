@@ -82,7 +82,7 @@ func TestNamesFold(t *testing.T) {
 	}
 }
 
-// TestPendingSummarized lets a model rephrase deferred actions: a vetoed closing is left out.
+// TestPendingSummarized lets a model repeat deferred actions: a vetoed closing is left out.
 func TestPendingSummarized(t *testing.T) {
 	t.Parallel()
 	r := memorytest.Sample("org/repo", 7)

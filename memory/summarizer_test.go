@@ -50,12 +50,13 @@ func recordOf(t testing.TB, name string) memory.Record {
 //
 //	of       the name of an archive in testdata/summary that contains the record
 //	answer   the model's text; a line in double quotes is a Go string
-//	outcome  "used", "not asked", or why the text of Summary is used instead
+//	outcome  the text behind the facts, "not asked", or why the summary has the facts alone
 func TestSummarizer(t *testing.T) {
 	t.Parallel()
 	archives(t, "testdata/summarizer", func(t *testing.T, in map[string]string) map[string]string {
 		r := recordOf(t, strings.TrimSpace(in["of"]))
-		answer := answerOf(t, in["answer"])
+		facts, _ := memory.Summary(r)
+		answer := answerOf(t, in["answer"], facts)
 		asked := 0
 		var log bytes.Buffer
 		s := memory.Summarizer{
@@ -70,17 +71,17 @@ func TestSummarizer(t *testing.T) {
 		}
 		text, ok := s.Summarize(t.Context(), r)
 		checkWritten(t, r, text, ok)
-		facts, _ := memory.Summary(r)
 		outcome := strings.TrimSuffix(log.String(), "\n")
 		switch {
 		case asked == 0:
 			outcome = "not asked"
 		case outcome != "" && text != facts:
-			t.Errorf("got %q, want the record's own text", text)
-		case outcome == "" && text != strings.TrimSpace(answer):
-			t.Errorf("got %q, want what the model said", text)
+			t.Errorf("got %q, want the facts alone", text)
 		case outcome == "":
-			outcome = "used"
+			outcome = strings.TrimPrefix(strings.TrimPrefix(text, facts), " ")
+			if filler := strings.TrimLeft(outcome, "x"); filler == "" && len(text) == memory.MaxSummary {
+				outcome = "x up to the bound"
+			}
 		}
 		return map[string]string{"outcome": outcome + "\n"}
 	})
@@ -93,7 +94,9 @@ func onlyError(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-func answerOf(t *testing.T, text string) string {
+// answerOf returns the model's text of an archive. FITS stands for the longest text that fits behind
+// the facts.
+func answerOf(t *testing.T, text, facts string) string {
 	t.Helper()
 	text = strings.TrimSuffix(text, "\n")
 	if !strings.HasPrefix(text, `"`) {
@@ -103,7 +106,10 @@ func answerOf(t *testing.T, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.ReplaceAll(text, "LONG", strings.Repeat("the ", memory.MaxSummary/4+1))
+	return strings.NewReplacer(
+		"FITS", strings.Repeat("x", memory.MaxSummary-len(facts)-1),
+		"MEGABYTE", strings.Repeat("the ", 1<<18),
+	).Replace(text)
 }
 
 // checkWritten checks the properties of every summary of a Summarizer.
@@ -112,6 +118,9 @@ func checkWritten(t testing.TB, r memory.Record, text string, ok bool) {
 	facts, want := memory.Summary(r)
 	if ok != want || ok != (text != "") {
 		t.Errorf("ok is %v for %q, want %v", ok, text, want)
+	}
+	if text != facts && !strings.HasPrefix(text, facts+" ") {
+		t.Errorf("got %q, want it to begin with %q", text, facts)
 	}
 	if len(text) > memory.MaxSummary || !utf8.ValidString(text) {
 		t.Errorf("%d bytes, valid UTF-8 %v: %q", len(text), utf8.ValidString(text), text)
@@ -122,53 +131,11 @@ func checkWritten(t testing.TB, r memory.Record, text string, ok bool) {
 	if got, want := strings.Contains(text, "commented"), posted(r); got != want {
 		t.Errorf("says commented: %v, a comment was posted: %v\n%s", got, want, text)
 	}
-	if text == facts || posted(r) {
-		return
-	}
-	low := strings.ReplaceAll(strings.ToLower(text), " ", "")
-	for _, p := range phrases {
-		if strings.Contains(low, strings.ReplaceAll(p, " ", "")) {
-			t.Errorf("says %q without a comment: %s", p, text)
+	low, known := strings.ToLower(text), strings.ToLower(facts)
+	for _, p := range append([]string{"comment", "replied", "answered"}, phrases...) {
+		if strings.Contains(low, p) && !strings.Contains(known, p) && !posted(r) {
+			t.Errorf("says %q, and the facts do not: %s", p, text)
 		}
-	}
-}
-
-// TestSummarizerKnowsSummary lets a model repeat the Summary of every record: the check must
-// accept every word of Summary.
-func TestSummarizerKnowsSummary(t *testing.T) {
-	t.Parallel()
-	list, err := filepath.Glob("testdata/summary/*.txtar")
-	if err != nil || len(list) == 0 {
-		t.Fatalf("no records: %v", err)
-	}
-	for _, file := range list {
-		var log bytes.Buffer
-		r := recordOf(t, strings.TrimSuffix(filepath.Base(file), ".txtar"))
-		s := memory.Summarizer{Model: modelFunc(echo), Log: slog.New(slog.NewTextHandler(&log, nil))}
-		text, ok := s.Summarize(t.Context(), r)
-		checkWritten(t, r, text, ok)
-		if log.Len() > 0 {
-			t.Errorf("%s: its own text is refused: %s", file, log.String())
-		}
-	}
-}
-
-// TestSummarizerOnlyDrops leaves out each word of a summary in turn. The Summarizer rejects the
-// text unless the missing word is filler.
-func TestSummarizerOnlyDrops(t *testing.T) {
-	t.Parallel()
-	r := recordOf(t, "commented")
-	facts, _ := memory.Summary(r)
-	words := strings.Fields(facts)
-	var lost []string
-	for i, w := range words {
-		rest := strings.Join(words[:i], " ") + " " + strings.Join(words[i+1:], " ")
-		if text, _ := (memory.Summarizer{Model: says(rest)}).Summarize(t.Context(), r); text != facts {
-			lost = append(lost, w)
-		}
-	}
-	if got, want := strings.Join(lost, " "), "Issue on further actions."; got != want {
-		t.Errorf("could be left out: got %q, want %q", got, want)
 	}
 }
 
@@ -220,7 +187,7 @@ func TestSummarizerTooSlow(t *testing.T) {
 		},
 		func(ctx context.Context, _ memory.Prompt) (string, error) {
 			<-ctx.Done()
-			return strings.Replace(facts, ":", " was", 1), nil
+			return "It has a label.", nil
 		},
 	}
 	for i, m := range models {
@@ -235,7 +202,7 @@ func TestSummarizerTooSlow(t *testing.T) {
 			text, ok := s.Summarize(ctx, r)
 			cancel()
 			if !ok || text != facts {
-				t.Errorf("model %d, ended by the %s: got %q, %v; want the record's own text", i, by, text, ok)
+				t.Errorf("model %d, ended by the %s: got %q, %v; want the facts", i, by, text, ok)
 			}
 		}
 	}
@@ -276,7 +243,7 @@ func FuzzSummarizer(f *testing.F) {
 		ar := txtar.Parse(read(f, file))
 		f.Add(string(ar.Files[1].Data), "bug", "crash", uint8(i))
 	}
-	f.Add("Issue #42: labelled 'a comment', commented on 2026-04-10 (rule on). No further actions.", "a comment", "on", uint8(1))
+	f.Add("Foreman set the label 'a comment' and commented.", "a comment", "on", uint8(1))
 	f.Fuzz(func(t *testing.T, answer, label, rule string, kind uint8) {
 		types := []string{"add_label", "comment", "close_issue", label, "add_label"}
 		task := memory.Task{ID: "t", At: time.Date(2026, 4, 10, 0, 0, 0, 0, time.UTC), Actions: []memory.Action{
@@ -292,29 +259,25 @@ func FuzzSummarizer(f *testing.F) {
 		}
 		text, ok := memory.Summarizer{Model: says(answer)}.Summarize(t.Context(), r)
 		checkWritten(t, r, text, ok)
-		echoed, ok := memory.Summarizer{Model: modelFunc(echo)}.Summarize(t.Context(), r)
-		checkWritten(t, r, echoed, ok)
-		// The model adds the label as the final word of its answer.
-		glued, ok := memory.Summarizer{Model: says(echoed + " " + answer)}.Summarize(t.Context(), r)
-		checkWritten(t, r, glued, ok)
+		// A model that writes the label without its escapes.
+		freed, ok := memory.Summarizer{Model: says(answer + " " + label)}.Summarize(t.Context(), r)
+		checkWritten(t, r, freed, ok)
 	})
 }
 
-// A model may choose the words, but not the statements.
+// The facts come first, and the model's text is left out if it has a word about a reply that the
+// facts do not have.
 func ExampleSummarizer() {
 	r := memory.Record{Repo: "org/repo", Issue: 42}
 	r.Put(memory.Task{
 		ID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", At: time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC),
 		Actions: []memory.Action{{Type: "add_label", Values: []string{"bug"}, Rule: "crash", Result: triage.Done}},
 	})
-	for _, answer := range []string{
-		"Issue #42 was labelled 'bug' on 2026-04-10 by the rule crash. There were no further actions.",
-		"Issue #42 was labelled 'bug' and 'security' on 2026-04-10 by the rule crash. There were no further actions.",
-	} {
+	for _, answer := range []string{"A rule marked the issue as a bug.", "A rule marked the issue as a bug and commented."} {
 		text, _ := memory.Summarizer{Model: says(answer)}.Summarize(context.Background(), r)
 		fmt.Println(text)
 	}
 	// Output:
-	// Issue #42 was labelled 'bug' on 2026-04-10 by the rule crash. There were no further actions.
+	// Issue #42: labelled 'bug' on 2026-04-10 (rule crash). No further actions. A rule marked the issue as a bug.
 	// Issue #42: labelled 'bug' on 2026-04-10 (rule crash). No further actions.
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// MaxSummary is the most bytes that [Summary] returns.
+// MaxSummary is the most bytes that [Summary] and [Summarizer.Summarize] return.
 const MaxSummary = 4 << 10
 
 // Summary renders one paragraph about our actions on the issue, for

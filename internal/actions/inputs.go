@@ -84,7 +84,7 @@ func Inputs() []Input {
 		{Name: InputMemoryPath, Default: ".foreman/memory",
 			Description: "Folder of the `file` memory and its journal, in the workspace."},
 		{Name: InputSummary, Default: "facts", Enum: []string{"facts", "model"},
-			Description: "How the summary of earlier work for the agent is written: by `facts` (code) or by `model` (the model of `llm-provider`). If the model fails or adds a statement, the facts are used."},
+			Description: "How the summary of earlier work for the agent is written: by `facts` (code) or by `model` (the model of `llm-provider`). The model's text follows the facts; if the model fails, or mentions a comment that the facts do not have, the agent gets the facts alone."},
 		{Name: InputLLMKey, Secret: true,
 			Description: "API key for `memory-summary: model`; else `FOREMAN_LLM_KEY`, or the provider's own variable (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`)."},
 		{Name: InputLLMBaseURL,

@@ -10,14 +10,14 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The model rewrites a summary. If the model is unavailable, the summary stays unchanged.
+// The model's text follows the facts. If the model is unavailable, the summary has the facts alone.
 func Example() {
 	client, err := llm.New(llm.Options{
 		Provider: llm.Anthropic,
 		Model:    "claude-sonnet-4-6",
 		Key:      "sk-ant-example",
 		Transport: &canned{response: response(200, `{"type":"message","role":"assistant","stop_reason":"end_turn",
-			"content":[{"type":"text","text":"Issue #42 was labelled 'bug' on 2026-04-10 by the agent. There were no further actions."}]}`)},
+			"content":[{"type":"text","text":"The agent marked the issue as a bug."}]}`)},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -30,5 +30,5 @@ func Example() {
 	})
 	text, _ := memory.Summarizer{Model: client}.Summarize(context.Background(), r)
 	fmt.Println(text)
-	// Output: Issue #42 was labelled 'bug' on 2026-04-10 by the agent. There were no further actions.
+	// Output: Issue #42: labelled 'bug' on 2026-04-10 (agent). No further actions. The agent marked the issue as a bug.
 }

@@ -12,13 +12,14 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// TestSummaryByModel lets a model phrase the agent's summary, and falls back to the facts when
-// the model fails or changes them.
+// TestSummaryByModel lets a model add its text to the agent's summary. The agent gets the facts
+// alone when the model fails or mentions a comment that they do not have.
 func TestSummaryByModel(t *testing.T) {
 	t.Parallel()
 	const (
 		facts = "Issue #7: labelled 'bug' on 2026-04-10 (rule crash). No further actions."
-		prose = "This issue #7 was labelled 'bug' on 2026-04-10 by the rule crash, and then no further actions."
+		prose = "A rule marked the issue as a bug."
+		both  = facts + " " + prose
 	)
 	tests := []struct {
 		name   string
@@ -28,12 +29,12 @@ func TestSummaryByModel(t *testing.T) {
 		want   string // the agent's summary
 		log    []string
 	}{
-		{"its words", llmtest.Say(prose), nil, nil, prose, nil},
-		{"key from the environment", llmtest.Say(prose), map[string]string{"llm-key": ""}, map[string]string{"FOREMAN_LLM_KEY": llmtest.Key}, prose, nil},
-		{"key of the provider", llmtest.Say(prose), map[string]string{"llm-key": ""}, map[string]string{"ANTHROPIC_API_KEY": llmtest.Key}, prose, nil},
+		{"its words", llmtest.Say(prose), nil, nil, both, nil},
+		{"key from the environment", llmtest.Say(prose), map[string]string{"llm-key": ""}, map[string]string{"FOREMAN_LLM_KEY": llmtest.Key}, both, nil},
+		{"key of the provider", llmtest.Say(prose), map[string]string{"llm-key": ""}, map[string]string{"ANTHROPIC_API_KEY": llmtest.Key}, both, nil},
 		{"facts are asked for", llmtest.Say(prose), map[string]string{"memory-summary": "facts"}, nil, facts, []string{"::warning", "which is not set"}},
-		{"an invention", llmtest.Say("A comment was posted."), nil, nil, facts, []string{"::warning", "the model's summary was rejected; using a summary of the record"}},
-		{"a failure", llmtest.Fail(500, "api_error"), nil, nil, facts, []string{"::warning", "the model's summary was rejected; using a summary of the record"}},
+		{"a comment that nobody posted", llmtest.Say("A comment was posted."), nil, nil, facts, []string{"::warning", "the model's summary was rejected; the agent gets the facts alone"}},
+		{"a failure", llmtest.Fail(500, "api_error"), nil, nil, facts, []string{"::warning", "the model's summary was rejected; the agent gets the facts alone"}},
 		{"another key", llmtest.Say(prose), map[string]string{"llm-key": "sk-another-key-0123"}, nil, facts, []string{"::warning", "401"}},
 		{"an unknown provider", llmtest.Say(prose), map[string]string{"llm-provider": "gemini"}, nil, facts, []string{"::warning", "llm provider: want"}},
 		{"slow", llmtest.Answer{Text: prose, Hold: t.Context().Done()}, map[string]string{"llm-timeout": "50ms"}, nil, facts, []string{"::warning", "no answer"}},

@@ -124,8 +124,8 @@ func service(s Settings) results.Options {
 // A summarize function renders a record for the agent.
 type summarize func(context.Context, memory.Record) (text string, ok bool)
 
-// summarizer returns the function by which a model rephrases the agent's summary; nil unless
-// memory.summary is "model". If the model is unavailable, the agent gets the summary as it was.
+// summarizer returns the function by which a model adds its text to the agent's summary; nil unless
+// memory.summary is "model". If the model is unavailable, the agent gets the facts alone.
 func summarizer(s Settings, c config.Config, remembers, asks bool) (summarize, notes) {
 	var n notes
 	byModel := c.Memory.Summary == "model"
@@ -142,7 +142,7 @@ func summarizer(s Settings, c config.Config, remembers, asks bool) (summarize, n
 		}
 		client, err := model.New(s.Env, c.LLM, c.Model, key)
 		if err != nil {
-			n.warn("memory.summary: %s; see the inputs llm-*, or llm in the configuration; the agent gets the plain facts",
+			n.warn("memory.summary: %s; see the inputs llm-*, or llm in the configuration; the agent gets the facts alone",
 				strings.ReplaceAll(err.Error(), "\n", "; "))
 			return memory.Summarizer{}.Summarize, n
 		}

@@ -482,7 +482,7 @@ func Clean(ctx context.Context, o Options) (bytes int64, err error) {
 	defer j.close()
 	folder := filepath.Join(o.State, o.TaskID)
 	if err := checkout.Forget(ctx, workspace.BranchPrefix+o.TaskID, folder, filepath.Join(o.Former, o.TaskID)); err != nil {
-		return 0, err
+		return 0, fmt.Errorf("remove the run %s: %w", o.TaskID, err)
 	}
 	bytes = workspace.Size(folder)
 	return bytes, errors.Join(workspace.Remove(folder), workspace.Remove(j.dir))

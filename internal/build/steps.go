@@ -65,7 +65,7 @@ func (r *run) open(ctx context.Context) (machine.Event, error) {
 			Dir: r.folder(), Branch: r.rec.Branch, Commit: r.rec.Head, Base: r.rec.BaseBranch, Hidden: []string{"/" + runsFolder + "/", "/" + handoffFolder + "/"},
 		})
 	}
-	if err == nil && before != "" && r.rec.Head != r.rec.Base { // otherwise the branch is that of another run, which is replaced
+	if err == nil && before != "" {
 		err = repo.Contains(ctx, before)
 	}
 	if err != nil {

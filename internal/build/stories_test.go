@@ -248,3 +248,44 @@ func TestStateInside(t *testing.T) {
 		}
 	}
 }
+
+// TestUsersBranch checks that commits of the user on a branch of the run's name are not lost, neither by a
+// new run nor by clean.
+func TestUsersBranch(t *testing.T) {
+	t.Parallel()
+	c := newConsumer(t, work+result("builder", built), result("inspector", approved), "")
+	c.sh("git update-ref refs/heads/foreman/t-1 $(git commit-tree -p main -m mine main^{tree})")
+	r, err := build.Run(t.Context(), options(c.root, c.state))
+	if err != nil || value(r.Reason) != machine.SetupFailed || !strings.Contains(r.Errors[0].Message, "has commits that are not of the run") {
+		t.Errorf("%+v %v", r, err)
+	}
+	c.sh("git branch -m foreman/t-1 mine")
+	if r, err := build.Resume(t.Context(), options(c.root, c.state)); err != nil || r.ExitCode() != 0 {
+		t.Errorf("%+v %v", r, err)
+	}
+	c.sh("git update-ref refs/heads/foreman/t-1 $(git commit-tree -p foreman/t-1 -m mine main^{tree})")
+	if _, err := build.Clean(t.Context(), options(c.root, c.state)); err == nil || !strings.Contains(err.Error(), "has commits that are not of the run") {
+		t.Errorf("clean: %v", err)
+	}
+	if got := c.sh("git log -1 --format=%s foreman/t-1; git branch -m foreman/t-1 mine-2"); got != "mine" {
+		t.Errorf("the branch has %s", got)
+	}
+	if _, err := build.Clean(t.Context(), options(c.root, c.state)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSharedFolder runs a task of one name in two checkouts, with one folder for their repositories.
+func TestSharedFolder(t *testing.T) {
+	t.Parallel()
+	c := newConsumer(t, work+result("builder", built), result("inspector", approved), "")
+	if r := c.run(); r.ExitCode() != 0 {
+		t.Fatalf("%+v", r)
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	c.sh("git clone -q . '" + other + "'")
+	r, err := build.Run(t.Context(), options(other, c.state))
+	if err != nil || value(r.Reason) != machine.SetupFailed || !strings.Contains(r.Errors[0].Message, "is of another checkout, with the objects in "+c.root+"/.git/objects") {
+		t.Errorf("%+v %v", r, err)
+	}
+}

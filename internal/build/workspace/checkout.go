@@ -314,10 +314,17 @@ func (c *Checkout) Deliver(ctx context.Context, r *Repository, commit, before st
 	return nil
 }
 
-// Forget removes the branch of a run. It also removes those of the folders that are worktrees of the
-// checkout: an earlier version made them.
-func (c *Checkout) Forget(ctx context.Context, branch string, dirs ...string) error {
-	for _, dir := range dirs {
+// Forget removes the branch of a run, whose repository is in the folder dir. It also removes the folders
+// that are worktrees of the checkout: an earlier version made them. If the branch has other commits than
+// those of the run, Forget returns an error.
+func (c *Checkout) Forget(ctx context.Context, branch, dir string, former ...string) error {
+	r := Repository{branch: branch, git: git.Repo{Dir: filepath.Join(dir, repoFolder), Environ: c.git.Environ, Limit: maxGit}}
+	if tip, err := c.git.Resolve(ctx, "refs/heads/"+branch); err == nil {
+		if foreign, err := r.foreign(ctx, tip); err == nil && foreign != nil { // the repository may be missing or broken
+			return foreign
+		}
+	}
+	for _, dir := range append(former, dir) {
 		if above, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
 			dir = filepath.Join(above, filepath.Base(dir))
 		}

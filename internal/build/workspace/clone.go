@@ -341,9 +341,7 @@ func (c *Clone) fetch(ctx context.Context, root *os.Root) error {
 	if err != nil {
 		return err
 	}
-	const alternates = "objects/info/alternates"
-	const most = 1 << 20
-	ours, err := workdir.Dir(c.repo.git.Dir).Read(alternates, most)
+	ours, err := c.repo.borrowed()
 	if err != nil {
 		return err
 	}

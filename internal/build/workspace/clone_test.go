@@ -509,7 +509,7 @@ func TestDeliver(t *testing.T) {
 			if got := sh(t, p.root, "git rev-parse foreman/t1; git for-each-ref refs/heads/users --format='%(objectname)'; git symbolic-ref -q refs/heads/foreman/t1 || true"); got != head && got != head+"\n"+p.base {
 				t.Errorf("got %s, want %s", got, head)
 			}
-			if err := p.checkout.Forget(t.Context(), "foreman/t1"); err != nil {
+			if err := p.checkout.Forget(t.Context(), "foreman/t1", p.dir); err != nil {
 				t.Fatal(err)
 			}
 			if got := sh(t, p.root, "git branch --list foreman/t1"); got != "" {
@@ -558,7 +558,7 @@ func TestForget(t *testing.T) {
 	if _, err := os.Lstat(former); err == nil {
 		t.Error("the worktree is left")
 	}
-	if err := p.checkout.Forget(t.Context(), "foreman/t1"); err != nil {
+	if err := p.checkout.Forget(t.Context(), "foreman/t1", p.dir); err != nil {
 		t.Errorf("again: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/git"
+	"github.com/org/foreman-action/internal/workdir"
 )
 
 // A Repository is Foreman's own repository of a run: bare, with the branch of the run. It borrows the
@@ -42,9 +44,19 @@ func NewRepository(ctx context.Context, c *Checkout, o Options) (*Repository, er
 	}
 	r := &Repository{dir: o.Dir, branch: o.Branch, git: git.Repo{Dir: filepath.Join(o.Dir, repoFolder), Environ: c.git.Environ, Config: config, Limit: maxGit}}
 	if _, err := os.Lstat(r.git.Dir); errors.Is(err, fs.ErrNotExist) {
-		if err := c.make(ctx, r, o); err != nil {
+		err = c.make(ctx, r, o)
+		if err != nil {
 			return nil, fmt.Errorf("make the repository of the run, %s: %w", r.git.Dir, err)
 		}
+	}
+	_, objects, err := c.objects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if borrowed, err := r.borrowed(); err != nil {
+		return nil, err
+	} else if string(borrowed) != objects+"\n" {
+		return nil, fmt.Errorf("%s is of another checkout, with the objects in %s; remove the folder, or name another one by --worktrees", o.Dir, bytes.TrimSpace(borrowed))
 	}
 	if _, err := r.git.Resolve(ctx, o.Commit); errors.Is(err, git.ErrNoCommit) {
 		return nil, fmt.Errorf("the commit %.12s is missing, because of git gc in the checkout or because %s was removed; start the run again", o.Commit, o.Dir)
@@ -62,11 +74,10 @@ const maxGit = 10 * time.Minute
 // make makes the repository. Its clones are copies, so it contains the user's tags, the base
 // branch, the address of the remote and the patterns of ignored files.
 func (c *Checkout) make(ctx context.Context, r *Repository, o Options) error {
-	out, err := c.git.Run(ctx, "rev-parse", "--show-object-format", "--path-format=absolute", "--git-path", "objects")
+	format, objects, err := c.objects(ctx)
 	if err != nil {
 		return err
 	}
-	format, objects, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
 	made := *r
 	made.git.Dir += ".new" // renamed at the end, because the program may be killed meanwhile
 	if err := errors.Join(Remove(made.git.Dir), os.MkdirAll(made.git.Dir, 0o700)); err != nil {
@@ -79,7 +90,7 @@ func (c *Checkout) make(ctx context.Context, r *Repository, o Options) error {
 	if err != nil {
 		return err
 	}
-	files := map[string][]byte{"objects/info/alternates": []byte(objects + "\n"), "packed-refs": refs}
+	files := map[string][]byte{alternates: []byte(objects + "\n"), "packed-refs": refs}
 	for _, name := range []string{"shallow", "info/exclude", "info/attributes", "info/sparse-checkout"} {
 		if files[name], err = c.gitFile(ctx, name); err != nil {
 			return err
@@ -104,6 +115,22 @@ func (c *Checkout) make(ctx context.Context, r *Repository, o Options) error {
 		}
 	}
 	return os.Rename(made.git.Dir, r.git.Dir)
+}
+
+// objects returns the hash that the checkout uses, and the folder of its objects.
+func (c *Checkout) objects(ctx context.Context) (format, dir string, err error) {
+	out, err := c.git.Run(ctx, "rev-parse", "--show-object-format", "--path-format=absolute", "--git-path", "objects")
+	format, dir, _ = strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
+	return format, dir, err
+}
+
+// alternates is the file with the folder from which a repository borrows objects.
+const alternates = "objects/info/alternates"
+
+// borrowed returns the content of this file.
+func (r *Repository) borrowed() ([]byte, error) {
+	const most = 1 << 20
+	return workdir.Dir(r.git.Dir).Read(alternates, most)
 }
 
 // refs returns the tags of the checkout, and its base branch as the branch of the remote, in the form of
@@ -219,11 +246,16 @@ func (c *Checkout) attributes() string {
 // Contains returns an error if the branch of the run does not contain a commit of its branch in the
 // checkout.
 func (r *Repository) Contains(ctx context.Context, commit string) error {
+	foreign, err := r.foreign(ctx, commit)
+	return errors.Join(foreign, err)
+}
+
+func (r *Repository) foreign(ctx context.Context, commit string) (foreign, err error) {
 	out, err := r.git.Run(ctx, "rev-list", "--max-count=1", commit, "^refs/heads/"+r.branch)
-	if err == nil && len(out) > 0 {
-		err = fmt.Errorf("the branch %s in the checkout has commits that are not of the run, such as %.12s; rename the branch", r.branch, out)
+	if len(out) > 0 {
+		foreign = fmt.Errorf("the branch %s in the checkout has commits that are not of the run, such as %.12s; rename or remove the branch", r.branch, out)
 	}
-	return err
+	return foreign, err
 }
 
 // Diff returns the change from base to the branch, at most limit bytes of it, and the list of its

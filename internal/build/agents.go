@@ -272,7 +272,7 @@ func (r *run) runAgent(ctx context.Context, s *site, role handoff.Role) (ended, 
 		}
 	}
 	e.data, e.problem = readResult(s.Dir, result)
-	e.settled = settled(s.Dir, r.agentConfig(role), e.result.Cause, r.o.Now())
+	e.settled = e.hangs() && settled(s.Dir, r.agentConfig(role), e.result.Cause, r.o.Now())
 	return e, keep(dir, e)
 }
 
@@ -290,7 +290,7 @@ func settled(dir string, c config.Agent, cause process.Cause, now time.Time) boo
 	defer root.Close()
 	limit, settled := now.Add(-c.Idle), true
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || name == ".git" && d.IsDir() {
+		if err != nil || name == ".git" && d.IsDir() || workspace.TooDeep(name) {
 			return fs.SkipDir
 		}
 		if !d.Type().IsRegular() || c.From == config.Message && name == c.Result { // Foreman has just written this result

@@ -114,6 +114,9 @@ func (r Repo) Stream(ctx context.Context, s Streams, args ...string) error {
 	if s.Err != nil {
 		cmd.Stderr = io.MultiWriter(&stderr, s.Err)
 	}
+	if r.Limit > 0 {
+		group(cmd) // git fetch, for example, starts a git in the folder, which would wait on
+	}
 	cmd.WaitDelay = time.Second // git may have left child processes that still have its pipes open
 	err := cmd.Run()
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {

@@ -324,6 +324,8 @@ func (c *Clone) fetch(ctx context.Context, root *os.Root) error {
 			return err
 		}
 		switch base := path.Base(name); {
+		case TooDeep(name):
+			return errors.New(".git has more than 1,000 folders in each other")
 		case d.Type()&fs.ModeSymlink != 0 && (d.Name() == "HEAD" || strings.HasPrefix(name, ".git/refs") || strings.HasPrefix(name, ".git/objects")), base == "commondir" && path.Dir(name) == ".git":
 			return fmt.Errorf("%s leads to another repository", name)
 		case d.Type().IsRegular():

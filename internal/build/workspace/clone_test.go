@@ -213,6 +213,7 @@ func TestNoCommits(t *testing.T) {
 		"a tree with .git":         {`B=$(echo x | git hash-object -w --stdin); T=$(printf "100644 blob $B\t.gxt\n" | git mktree | xargs git cat-file tree | sed s/gxt/git/ | git hash-object -t tree -w --literally --stdin); git update-ref HEAD $(git commit-tree -p HEAD -m x $T)`, "hasDotgit"},
 		"an object that is not it": {`O=$(git commit-tree -p HEAD -m x HEAD^{tree}); git update-ref HEAD $O; F=.git/objects/$(echo $O | cut -c1-2)/$(echo $O | cut -c3-); chmod +w $F; echo bad >$F`, "git fetch"},
 		"a missing object":         {`O=$(git commit-tree -p HEAD -m x $(git write-tree)); T=$(echo x | git hash-object -w --stdin); git update-ref HEAD $O; rm .git/objects/$(echo $O | cut -c1-2)/$(echo $O | cut -c3-)`, "git fetch"},
+		"many folders":             {`cd .git; mkdir -p $(printf 'd/%.0s' $(seq 1500))`, "folders in each other"},
 		"a promisor":               {`git config remote.origin.url 'ext::touch ../evil'; git config remote.origin.promisor true; git config extensions.partialClone origin; git config protocol.ext.allow always; O=$(git commit-tree -p HEAD -m x HEAD^{tree}); git update-ref HEAD $O; rm .git/objects/$(echo $O | cut -c1-2)/$(echo $O | cut -c3-)`, "git fetch"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 )
 
 // An entry is the state of a file, a folder or a link. A nil entry means that it does not exist.
@@ -94,6 +95,13 @@ func unlock(root *os.Root, name string) {
 	}
 }
 
+// TooDeep reports whether a path below a clone has so many folders that only an attack makes it. To walk a
+// hundred thousand of them takes hours and gigabytes.
+func TooDeep(name string) bool {
+	const most = 1000 // git and most programs fail at 4096 bytes of a path
+	return strings.Count(name, "/") > most
+}
+
 // removeAll removes a file or folder, even if folders have no write permission.
 func removeAll(root *os.Root, name string) error {
 	err := root.RemoveAll(name)
@@ -102,6 +110,9 @@ func removeAll(root *os.Root, name string) error {
 	}
 	unlock(root, path.Dir(name))
 	walkErr := fs.WalkDir(root.FS(), name, func(below string, d fs.DirEntry, _ error) error {
+		if TooDeep(below) {
+			return fs.SkipDir
+		}
 		if d != nil && d.IsDir() {
 			unlock(root, below)
 		}

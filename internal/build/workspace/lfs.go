@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -17,14 +18,24 @@ const objectsLFS = "lfs/objects"
 // copyLFS copies the contents that Git LFS has stored below a folder, and that the folder to lacks. An
 // agent may have written them, so it leaves out every file whose name is not its hash.
 func copyLFS(from fs.FS, dir, to string) error {
+	var size int64
 	return fs.WalkDir(from, dir, func(name string, d fs.DirEntry, err error) error {
 		hash := filepath.Base(name)
+		if TooDeep(name) {
+			return fs.SkipDir
+		}
 		if err != nil || !d.Type().IsRegular() || len(hash) != hex.EncodedLen(sha256.Size) {
 			return nil //nolint:nilerr // there are none, or they cannot be read
 		}
 		target := filepath.Join(to, hash[:2], hash[2:4], hash)
 		if _, err := os.Lstat(target); err == nil {
 			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			size += info.Size()
+		}
+		if size > maxObjects {
+			return &UnfitError{fmt.Errorf("new files of Git LFS have more than %d GB", maxObjects>>30)}
 		}
 		return copyHashed(from, name, hash, target)
 	})

@@ -132,9 +132,17 @@ func (c *Clone) RemoveSteering(ctx context.Context) error {
 				return fs.SkipDir
 			}
 			return nil
-		case err != nil: // a folder without permissions, which agents cannot read either
+		case err != nil:
+			return err
+		case TooDeep(name):
+			if err := removeAll(root, name); err != nil {
+				return err
+			}
 			return fs.SkipDir
-		case d.IsDir() || tracked[name] || !steering.Matches(name):
+		case d.IsDir(): // a command may have hidden a folder; its files can be read by name
+			unlock(root, name)
+			return nil
+		case tracked[name] || !steering.Matches(name):
 			return nil
 		}
 		return root.Remove(name)

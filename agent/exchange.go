@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/roundtrip"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -117,21 +118,11 @@ func (x *exchange) refused(code int, resp *http.Response, data []byte) error {
 		return x.fail(ReasonLost, code, fmt.Errorf("%w: %s", ErrLost, text))
 	}
 	e := x.fail(ReasonStatus, code, errors.New(text))
-	e.RetryAfter = retryAfter(resp.Header)
+	// A harness that asks for the longest time probably sent a number out of range.
+	if d, _ := roundtrip.RetryAfter(resp.Header, time.Now()); d < roundtrip.MaxRetryAfter {
+		e.RetryAfter = d
+	}
 	return e
-}
-
-// retryAfter returns the time in the header Retry-After, which has seconds or a date; 0: none.
-func retryAfter(h http.Header) time.Duration {
-	v := strings.TrimSpace(h.Get("Retry-After"))
-	if n, err := strconv.ParseUint(v, 10, 31); err == nil {
-		return time.Duration(n) * time.Second
-	}
-	at, err := http.ParseTime(v)
-	if err != nil {
-		return 0
-	}
-	return max(0, time.Until(at))
 }
 
 // invalid returns the error of an invalid task with sanitized messages.

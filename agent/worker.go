@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -215,7 +216,7 @@ func (w *Worker) pauseAfter(failures int, err error) time.Duration {
 // backoff returns how long to wait after a number of successive failures. The time doubles with
 // each failure, up to 30 s. Half of it is random, for the same reason.
 func (w *Worker) backoff(failures int) time.Duration {
-	d := min(maxBackoff, minBackoff<<min(failures-1, 10))
+	d := wait.Backoff(failures-1, minBackoff, maxBackoff)
 	return d/2 + time.Duration(w.o.Jitter()*float64(d/2))
 }
 

@@ -10,10 +10,10 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/roundtrip"
 	"github.com/org/foreman-action/memory"
 )
 
@@ -78,7 +78,10 @@ func (c *Client) repeat(ctx context.Context, body []byte) (string, error) {
 		if !ok || !e.busy() || try == maxTries {
 			return text, err
 		}
-		wait := c.retryAfter(resp.Header, time.Duration(try)*time.Second)
+		wait, ok := roundtrip.RetryAfter(resp.Header, c.now())
+		if !ok {
+			wait = time.Duration(try) * time.Second
+		}
 		if wait > maxWait-waited {
 			return "", fmt.Errorf("%w; not retried, because the wait would be %v", err, wait)
 		}
@@ -131,18 +134,4 @@ func reason(err error) string {
 		return "its certificate is not trusted"
 	}
 	return "the connection was closed, or the server does not speak HTTP"
-}
-
-// retryAfter returns the delay in the header Retry-After (RFC 9110, 10.2.3), in seconds or as a
-// date. Without a valid header it returns the default.
-func (c *Client) retryAfter(h http.Header, otherwise time.Duration) time.Duration {
-	v := strings.TrimSpace(h.Get("Retry-After"))
-	// ParseUint returns the largest number if the value is out of range.
-	if n, err := strconv.ParseUint(v, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
-		return time.Duration(n) * time.Second
-	}
-	if at, err := http.ParseTime(v); err == nil {
-		return max(0, at.Sub(c.now()))
-	}
-	return otherwise
 }

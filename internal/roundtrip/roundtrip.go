@@ -1,4 +1,4 @@
-// Package roundtrip makes HTTP transports.
+// Package roundtrip makes HTTP transports, and reads the header Retry-After.
 package roundtrip
 
 import "net/http"

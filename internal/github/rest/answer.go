@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/org/foreman-action/internal/roundtrip"
 	"github.com/org/foreman-action/internal/secret"
 )
 
@@ -50,13 +51,13 @@ type AnswerError struct {
 // token.
 func (a *AnswerError) readHeaders(h http.Header, now time.Time, token string) {
 	a.accepted = permissions(secret.Redact(h.Get("X-Accepted-Github-Permissions"), token))
-	if wait, ok := retryAfter(h, now); ok {
+	if wait, ok := roundtrip.RetryAfter(h, now); ok {
 		a.RetryAfter = &wait
 	}
 	a.Location, a.SSO = h.Get("Location"), signOn(h.Get("X-Github-Sso"))
 	a.Spent = h.Get("X-Ratelimit-Remaining") == "0"
 	if reset, err := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64); err == nil {
-		a.Reset = time.Unix(min(reset, now.Add(maxAskedWait).Unix()), 0).UTC()
+		a.Reset = time.Unix(min(reset, now.Add(roundtrip.MaxRetryAfter).Unix()), 0).UTC()
 	}
 }
 

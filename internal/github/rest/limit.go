@@ -4,15 +4,14 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/org/foreman-action/internal/roundtrip"
 )
 
 const (
 	minLimitWait   = time.Second
 	secondaryWait  = time.Minute // GitHub's documentation: "wait for at least one minute", then exponentially
-	maxAskedWait   = 30 * 24 * time.Hour
 	firstRetryWait = time.Second
 )
 
@@ -56,28 +55,13 @@ func limited(r *reply) bool {
 	return false
 }
 
-// retryAfter parses the header Retry-After, which contains seconds or a date.
-func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
-	v := strings.TrimSpace(h.Get("Retry-After"))
-	if v == "" {
-		return 0, false
-	}
-	if secs, err := strconv.ParseInt(v, 10, 64); err == nil && secs >= 0 {
-		return time.Duration(min(secs, int64(maxAskedWait/time.Second))) * time.Second, true
-	}
-	if at, err := http.ParseTime(v); err == nil {
-		return min(max(at.Sub(now), 0), maxAskedWait), true
-	}
-	return 0, false
-}
-
 // failureWait returns the wait after the n-th failed try, from 1.
 func failureWait(r *reply, n int) time.Duration {
 	wait := firstRetryWait << (n - 1)
 	if r != nil {
-		// The zero time turns every date into maxAskedWait, so only a wait in seconds is used. A
-		// service that asks for a wait as long as maxAskedWait has more than a short failure.
-		if asked, ok := retryAfter(r.Header, time.Time{}); ok && asked < maxAskedWait {
+		// The zero time turns every date into MaxRetryAfter, so only a wait in seconds is used. A
+		// service that asks for a wait as long as MaxRetryAfter has more than a short failure.
+		if asked, ok := roundtrip.RetryAfter(r.Header, time.Time{}); ok && asked < roundtrip.MaxRetryAfter {
 			wait = max(wait, asked)
 		}
 	}

@@ -120,7 +120,7 @@ func (c *Client) retry(ctx context.Context, r Request) (Response, error) {
 	for try, wait := 1, firstWait; ; try, wait = try+1, 2*wait {
 		got, err := c.once(ctx, r)
 		if err == nil && got.Status >= 300 && got.Status != r.Redirect {
-			err = newStatusError(got, c.secrets(r))
+			err = newStatusError(got, c.o.Now(), c.secrets(r))
 		}
 		if err == nil || try == maxTries || ctx.Err() != nil || !passing(err) {
 			return got, err

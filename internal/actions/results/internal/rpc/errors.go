@@ -9,7 +9,9 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 
+	"github.com/org/foreman-action/internal/roundtrip"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/secret"
 )
@@ -88,7 +90,7 @@ func kind(err error) string {
 }
 
 // newStatusError makes an error of a response. It shows only the code and the message of the JSON.
-func newStatusError(r Response, secrets []string) *statusError {
+func newStatusError(r Response, now time.Time, secrets []string) *statusError {
 	e := &statusError{status: r.Status, code: r.Header.Get("X-Ms-Error-Code")}
 	var body struct{ Code, Msg, Message string }
 	if json.Unmarshal(r.Body, &body) == nil {
@@ -96,13 +98,13 @@ func newStatusError(r Response, secrets []string) *statusError {
 		e.text = cmp.Or(body.Msg, body.Message)
 	}
 	e.code, e.text = line(e.code, secrets), line(e.text, secrets)
-	wait := r.Header.Get("Retry-After")
-	e.spent = r.Status == http.StatusTooManyRequests || wait != "" || r.Header.Get("X-Ratelimit-Remaining") == "0"
+	wait, asked := roundtrip.RetryAfter(r.Header, now)
+	e.spent = r.Status == http.StatusTooManyRequests || r.Header.Get("Retry-After") != "" || r.Header.Get("X-Ratelimit-Remaining") == "0"
 	switch {
 	case r.Status < 400:
 		e.text = "a redirect is not followed"
-	case e.spent && wait != "":
-		e.text = strings.TrimPrefix(e.text+"; ", "; ") + "rate limit, retry after " + line(wait, nil) + " s"
+	case asked:
+		e.text = strings.TrimPrefix(e.text+"; ", "; ") + fmt.Sprintf("rate limit, retry after %.0f s", wait.Seconds())
 	}
 	return e
 }

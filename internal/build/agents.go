@@ -148,8 +148,8 @@ func (r *run) inspect(ctx context.Context) (event machine.Event, err error) {
 			return machine.Stopped{Reason: machine.SetupFailed, Problem: problem("<setup>", "failed", "for the Inspector: "+failed.Name+" "+failed.Output)}, nil
 		}
 		// The setup has run code of the change.
-		if err := errors.Join(s.Restore(ctx), s.RemoveSteering(ctx)); err != nil {
-			return nil, fmt.Errorf("restore the files that steer agents: %w", err)
+		if err := errors.Join(s.Restore(ctx), s.RemoveSteering(ctx), s.renew(ctx, r.sandboxOptions())); err != nil {
+			return nil, fmt.Errorf("restore the clone of the Inspector after the setup: %w", err)
 		}
 	}
 	ended, err := r.runAgent(ctx, s, handoff.Inspector)

@@ -276,6 +276,18 @@ func (s *site) leave() error {
 	return err
 }
 
+// renew replaces the sandbox, if there is one, by a new one, in which the home folder and the caches are empty.
+func (s *site) renew(ctx context.Context, o sandbox.Options) error {
+	if s.sandbox == nil {
+		return nil
+	}
+	err := s.sandbox.Close()
+	if s.sandbox = nil; err == nil {
+		s.sandbox, err = sandbox.Open(ctx, o)
+	}
+	return err
+}
+
 // sandboxLocks is the directory of sandbox locks, shared by all runs of a checkout. It is never
 // the folder of a run, because no task ID begins with a dot.
 const sandboxLocks = runsFolder + "/.sandbox"

@@ -249,17 +249,51 @@ func TestSandboxLost(t *testing.T) {
 	}
 }
 
-// approves commits the configuration, and checks that a run in containers approves a change.
-func (c *consumer) approves() {
+// TestSandboxHome checks that the home folder and the caches in which the setup has run code of the change are
+// not those of the Inspector.
+func TestSandboxHome(t *testing.T) {
+	t.Parallel()
+	consumer := newConsumer(t, "exit 1", "exit 1", docker)
+	consumer.write(".foreman/build.yml", `version: 1
+sandbox: docker
+image: agents:1
+setup: [[test, -f, a.txt]]
+builder: {command: [sh, -e, -c, "echo w >>a.txt; printf %s '`+strings.ReplaceAll(built, `"`, `\"`)+`' >builder_result.json"]}
+inspector: {command: [sh, -e, -c, "printf %s '`+strings.ReplaceAll(approved, `"`, `\"`)+`' >inspector_result.json"], setup: true}
+`)
+	calls := consumer.approves()
+	volume := func(command string) (name string) { // of the last container that runs the command
+		for call := range strings.SplitSeq(calls, "\x1e") {
+			if _, after, ok := strings.Cut(call, "type=volume,source="); ok && strings.Contains(call, command) {
+				_, after, _ = strings.Cut(after, "type=volume,source=")
+				name, _, _ = strings.Cut(after, ",")
+			}
+		}
+		return name
+	}
+	setup, inspector := volume("\x1ftest\x1f-f\x1fa.txt"), volume(">inspector_result.json")
+	if !strings.HasSuffix(setup, "-cache") || !strings.HasSuffix(inspector, "-cache") || setup == inspector {
+		t.Errorf("the volumes are %s of the setup and %s of the Inspector", setup, inspector)
+	}
+}
+
+// approves commits the configuration, and checks that a run in containers approves a change. It returns the
+// arguments of all calls of docker.
+func (c *consumer) approves() string {
 	c.t.Helper()
 	c.sh("git commit -qam second")
-	_, use := contain(c.t)
+	dir, use := contain(c.t)
 	o := options(c.root, c.state)
 	use(&o)
 	report, err := build.Run(c.t.Context(), o)
 	if err != nil || report.ExitCode() != 0 {
 		c.t.Errorf("%+v %v", report, err)
 	}
+	calls, err := os.ReadFile(filepath.Join(dir, "argv"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(calls)
 }
 
 // TestSandboxHangs checks that the result of a hanging agent counts in a container, too.

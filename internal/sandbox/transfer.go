@@ -40,6 +40,11 @@ func (s *Session) load(ctx context.Context, w Workspace) error {
 	if err != nil {
 		return err
 	}
+	if s.loads == 0 { // first, because a later run finds the files of a killed one by its volumes
+		if err := s.volume(ctx, s.cache()); err != nil {
+			return err
+		}
+	}
 	history := ""
 	if w.Base != "" {
 		history = filepath.Join(s.scratch, "history")
@@ -52,14 +57,9 @@ func (s *Session) load(ctx context.Context, w Workspace) error {
 		return err
 	}
 	old := s.workspace
-	if s.loads == 0 {
-		err = s.volume(ctx, s.cache())
-	}
 	s.loads++
 	s.workspace, s.image = s.o.Name+"-"+s.run+"-workspace-"+strconv.Itoa(s.loads), w.Image
-	if err == nil {
-		err = s.volume(ctx, s.workspace)
-	}
+	err = s.volume(ctx, s.workspace)
 	if err == nil {
 		err = s.fill(ctx, w.Dir, files, history)
 	}

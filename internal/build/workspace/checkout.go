@@ -52,6 +52,9 @@ func Open(ctx context.Context, dir string, environ []string) (*Checkout, error) 
 		}
 	}
 	root, common, own := lines[1], lines[2], lines[3]
+	if info, err := os.Stat(filepath.Join(own, "index")); err == nil && !info.Mode().IsRegular() { // git would wait for a pipe
+		return nil, fmt.Errorf("open the repository in %s: %s is not a regular file; remove it and run: git reset", dir, filepath.Join(own, "index"))
+	}
 	// An agent without a sandbox could lead git to another folder, by a file .git or commondir.
 	g.Dir, g.Vars = root, []string{"GIT_DIR=" + own, "GIT_COMMON_DIR=" + common, "GIT_WORK_TREE=" + root}
 	g.Vars = append(g.Vars, home(environ)...) // the user's configuration may include ~/file

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
+	"time"
 
 	"github.com/org/foreman-action/protocol"
 )
@@ -65,24 +67,8 @@ func (c *call) send(ctx context.Context, body []byte) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.remote.url.String(), bytes.NewReader(body))
-	if err != nil {
-		return nil, c.remote.fail(ReasonUnreachable, 0, c.hide("make the request", err))
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", c.remote.userAgent)
-	if header != "" {
-		req.Header.Set("Authorization", header)
-	}
-	if ctx.Err() != nil {
-		return nil, c.broken(ctx, 0, "no answer", ctx.Err())
-	}
-	// http.Client is not used, because it follows redirects and its errors contain addresses.
-	resp, err := c.remote.transport.RoundTrip(req)
-	if err == nil && (resp == nil || resp.Body == nil) {
-		err = errors.New("the transport returned no response")
-	}
+	r := c.remote
+	resp, err := poster{r.transport, header, r.userAgent}.post(ctx, r.url, body)
 	if err != nil {
 		return nil, c.broken(ctx, 0, "no answer", err)
 	}
@@ -120,18 +106,53 @@ func (c *call) hide(doing string, err error) error {
 
 // broken returns why an exchange ended early. The text begins with what.
 func (c *call) broken(ctx context.Context, status int, what string, err error) *Error {
-	r := c.remote
+	reason, err := interrupted(ctx, c.remote.timeout, c.secrets, what, err)
+	return c.remote.fail(reason, status, err)
+}
+
+// A poster sends JSON. It follows no redirect.
+type poster struct {
+	transport     http.RoundTripper
+	authorization string // empty: none
+	userAgent     string
+}
+
+func (p poster) post(ctx context.Context, to *url.URL, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", p.userAgent)
+	if p.authorization != "" {
+		req.Header.Set("Authorization", p.authorization)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	// http.Client is not used, because it follows redirects and its errors contain addresses.
+	resp, err := p.transport.RoundTrip(req)
+	if err == nil && (resp == nil || resp.Body == nil) {
+		err = errors.New("the transport returned no response")
+	}
+	return resp, err
+}
+
+// interrupted returns why an exchange with a timeout ended early. The text begins with what and is
+// without the secrets.
+func interrupted(ctx context.Context, timeout time.Duration, s secrets, what string, err error) (Reason, error) {
 	switch ctxErr := ctx.Err(); {
 	case ctxErr != nil && errors.Is(context.Cause(ctx), errTimeout):
-		return r.fail(ReasonTimeout, status, &opaque{fmt.Sprintf("%s within %v", what, r.timeout), ctxErr})
+		return ReasonTimeout, &opaque{fmt.Sprintf("%s within %v", what, timeout), ctxErr}
 	case errors.Is(ctxErr, context.DeadlineExceeded):
-		return r.fail(ReasonTimeout, status, &opaque{what + " before the caller's deadline", ctxErr})
+		return ReasonTimeout, &opaque{what + " before the caller's deadline", ctxErr}
 	case ctxErr != nil:
-		return r.fail(ReasonCanceled, status, &opaque{what + ": canceled by the caller", errors.Join(ctxErr, context.Cause(ctx))})
+		return ReasonCanceled, &opaque{what + ": canceled by the caller", errors.Join(ctxErr, context.Cause(ctx))}
 	}
 	reason := ReasonUnreachable
 	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
 		reason = ReasonTimeout
 	}
-	return r.fail(reason, status, c.hide(what, err))
+	return reason, &opaque{what + ": " + s.clean(err.Error()), err}
 }

@@ -1,13 +1,11 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -64,22 +62,7 @@ func (x *exchange) send(ctx context.Context, body []byte) (*http.Response, error
 	path, query, _ := strings.Cut(x.path, "?")
 	u := below(c.base, path)
 	u.RawQuery = query
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", c.userAgent)
-	if c.header != "" {
-		req.Header.Set("Authorization", c.header)
-	}
-	// http.Client is not used, because it follows redirects and its errors contain addresses.
-	resp, err := c.transport.RoundTrip(req)
-	if err == nil && (resp == nil || resp.Body == nil) {
-		err = errors.New("the transport returned no response")
-	}
-	return resp, err
+	return poster{c.transport, c.header, c.userAgent}.post(ctx, u, body)
 }
 
 // read returns the status and body of a successful answer, and an error for any other answer. It
@@ -134,19 +117,8 @@ func (x *exchange) invalid(err error) error {
 	return shorten(x.client.secrets, v)
 }
 
-// broken returns why an exchange ended early, as call.broken does.
+// broken returns why an exchange ended early. The text begins with what.
 func (x *exchange) broken(ctx context.Context, status int, what string, err error) *ClientError {
-	switch ctxErr := ctx.Err(); {
-	case ctxErr != nil && errors.Is(context.Cause(ctx), errTimeout):
-		return x.fail(ReasonTimeout, status, &opaque{fmt.Sprintf("%s within %v", what, x.timeout), ctxErr})
-	case errors.Is(ctxErr, context.DeadlineExceeded):
-		return x.fail(ReasonTimeout, status, &opaque{what + " before the caller's deadline", ctxErr})
-	case ctxErr != nil:
-		return x.fail(ReasonCanceled, status, &opaque{what + ": canceled by the caller", errors.Join(ctxErr, context.Cause(ctx))})
-	}
-	reason := ReasonUnreachable
-	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
-		reason = ReasonTimeout
-	}
-	return x.fail(reason, status, &opaque{what + ": " + x.client.secrets.clean(err.Error()), err})
+	reason, err := interrupted(ctx, x.timeout, x.client.secrets, what, err)
+	return x.fail(reason, status, err)
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/org/foreman-action/internal/build/workspace"
 )
 
-// TestDiff checks that a change cannot hide itself from the diff by attributes.
+// TestDiff checks that a change cannot hide itself from the diff by attributes or a NUL.
 func TestDiff(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	sh(t, p.clone.Dir, `echo '* -diff' >.gitattributes; echo 'c.txt binary' >dir/.gitattributes; echo hidden >>a.txt; echo hidden >>dir/c.txt; git add .; git commit -qm x`)
+	sh(t, p.clone.Dir, `echo '* -diff' >.gitattributes; echo 'c.txt binary' >dir/.gitattributes; echo hidden >>a.txt; echo hidden >>dir/c.txt; printf 'x\0\nhidden\n' >b.txt; printf 'x\0\nhidden\n' >p.png; git add .; git commit -qm x`)
 	if _, _, err := p.commit(); err != nil {
 		t.Fatal(err)
 	}
 	diff, cut, stat, err := p.repo.Diff(t.Context(), p.base, 1<<20)
-	if err != nil || cut || strings.Count(string(diff), "\n+hidden\n") != 2 || !strings.Contains(stat, " a.txt              | 1 +\n") {
+	if err != nil || cut || strings.Count(string(diff), "\n+hidden\n") != 3 || !strings.Contains(string(diff), "Binary files /dev/null and b/p.png differ") || !strings.Contains(stat, " a.txt              |   1 +\n") {
 		t.Errorf("%v\n%s\n%s", err, diff, stat)
 	}
 }

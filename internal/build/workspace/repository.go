@@ -259,7 +259,8 @@ func (r *Repository) foreign(ctx context.Context, commit string) (foreign, err e
 }
 
 // Diff returns the change from base to the branch, at most limit bytes of it, and the list of its
-// files. It ignores the attributes of the files: with "-diff" a change could hide itself.
+// files. It ignores the attributes of the files, and a NUL in them: with either, a change could hide
+// itself. Only files whose names are those of pictures, archives and the like may be binary.
 func (r *Repository) Diff(ctx context.Context, base string, limit int) (diff []byte, cut bool, stat string, err error) {
 	// git reads attributes from the files, from the index, or, in a bare repository, from HEAD.
 	empty, err := os.MkdirTemp("", "foreman-diff-")
@@ -267,8 +268,15 @@ func (r *Repository) Diff(ctx context.Context, base string, limit int) (diff []b
 		return nil, false, "", fmt.Errorf("make an empty folder: %w", err)
 	}
 	defer os.RemoveAll(empty)
+	attributes := "* diff\n"
+	for _, extension := range binaries {
+		attributes += "*." + extension + " !diff\n"
+	}
+	if err := os.WriteFile(filepath.Join(empty, ".gitattributes"), []byte(attributes), 0o600); err != nil {
+		return nil, false, "", fmt.Errorf("write attributes for the diff: %w", err)
+	}
 	g := r.git
-	g.Config = nil // no attributes of the user
+	g.Dir, g.Config = empty, nil // no attributes of the user
 	g.Vars = []string{"GIT_DIR=" + r.git.Dir, "GIT_WORK_TREE=" + empty, "GIT_INDEX_FILE=" + filepath.Join(empty, "index")}
 	diff, cut, err = g.Diff(ctx, base, "HEAD", limit)
 	if err != nil {
@@ -277,6 +285,9 @@ func (r *Repository) Diff(ctx context.Context, base string, limit int) (diff []b
 	out, err := g.Run(ctx, "diff", "--stat=120", "--no-color", "--no-ext-diff", "--no-textconv", base+"...HEAD", "--")
 	return diff, cut, string(out), err
 }
+
+// binaries are the extensions of files for which git decides whether they are text.
+var binaries = strings.Fields("7z avi bin bmp bz2 class dll doc docx eot exe gif gz ico jar jpeg jpg mov mp3 mp4 o ogg otf pdf png pptx psd pyc rar so sqlite tar tgz tif tiff ttf wasm webm webp whl woff woff2 xlsx xz zip zst")
 
 // SameTree reports whether two commits have the same files.
 func (r *Repository) SameTree(ctx context.Context, a, b string) (bool, error) {

@@ -198,7 +198,7 @@ func (w *Worker) pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// logged reports whether the log gets the n-th successive failure: the 1st, 2nd, 4th, 8th …
+// logged reports whether the log gets the n-th successive failure: the 1st, 2nd, 4th, 8th and so on.
 func logged(n int) bool { return n&(n-1) == 0 }
 
 // pauseAfter returns how long to wait after a number of successive failures, of which err is the last:

@@ -273,6 +273,7 @@ func (n *Node) label() string {
 		return n.Name + "()"
 	case Operator:
 		return "(" + n.Text + ")"
+	case Literal, Word, Path, Part:
 	}
 	return n.Name
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"os/exec"
 	"slices"
@@ -76,7 +75,7 @@ func (r Repo) Objects(ctx context.Context, names []string, visit func(hash strin
 		hash, content, err := readObject(lines)
 		if err != nil {
 			out.Close() // ends git
-			<-ended
+			_ = <-ended // the cause is err
 			return fmt.Errorf("read the object %.80q: %w", name, err)
 		}
 		visit(hash, content)
@@ -106,10 +105,11 @@ func readObject(from *bufio.Reader) (name string, content []byte, err error) {
 	if _, err := from.Discard(1); err != nil { // a line break
 		return "", nil, err
 	}
-	var sum hash.Hash = sha1.New() //nolint:gosec // git's hash
+	hash := sha1.New //nolint:gosec // git's hash
 	if len(name) == hex.EncodedLen(sha256.Size) {
-		sum = sha256.New()
+		hash = sha256.New
 	}
+	sum := hash()
 	fmt.Fprintf(sum, "%s\x00%s", about, buf.Bytes())
 	if hex.EncodeToString(sum.Sum(nil)) != name {
 		return "", nil, ErrForged

@@ -51,6 +51,7 @@ func (c *condition) read(n *ghexpr.Node) {
 		}
 	case ghexpr.Path:
 		c.asks = c.asks || labelPath(n.Text) != 0
+	case ghexpr.Word, ghexpr.Function, ghexpr.Operator, ghexpr.Part:
 	}
 	for _, arg := range n.Args {
 		c.read(arg)
@@ -139,6 +140,7 @@ func (a added) value(n *ghexpr.Node) value {
 		return call(n.Text, a.values(n.Args))
 	case ghexpr.Operator:
 		return operation(n.Text, a.values(n.Args))
+	case ghexpr.Part:
 	}
 	return value{}
 }

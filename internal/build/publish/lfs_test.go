@@ -84,7 +84,9 @@ func (l *lfsServer) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		objects = append(objects, entry)
 	}
 	rw.Header().Set("Content-Type", "application/vnd.git-lfs+json")
-	_ = json.NewEncoder(rw).Encode(map[string]any{"transfer": "basic", "objects": objects, "hash_algo": "sha256"})
+	if err := json.NewEncoder(rw).Encode(map[string]any{"transfer": "basic", "objects": objects, "hash_algo": "sha256"}); err != nil {
+		panic(err)
+	}
 }
 
 // upload stores an object.

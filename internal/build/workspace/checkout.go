@@ -197,14 +197,14 @@ func (c *Checkout) Exclude(patterns ...string) error {
 // count as changes of the checkout.
 func (c *Checkout) CheckOutside(ctx context.Context, dir string) error {
 	above := dir
-	real, err := filepath.EvalSymlinks(above)
-	for ; errors.Is(err, os.ErrNotExist) && above != filepath.Dir(above); real, err = filepath.EvalSymlinks(above) {
+	resolved, err := filepath.EvalSymlinks(above)
+	for ; errors.Is(err, os.ErrNotExist) && above != filepath.Dir(above); resolved, err = filepath.EvalSymlinks(above) {
 		above = filepath.Dir(above)
 	}
 	if err != nil {
 		return err
 	}
-	if name, err := filepath.Rel(c.Root, real); err != nil || name == ".." || strings.HasPrefix(name, ".."+string(filepath.Separator)) {
+	if name, err := filepath.Rel(c.Root, resolved); err == nil && !filepath.IsLocal(name) {
 		return nil
 	}
 	if _, err := c.git.Run(ctx, "check-ignore", "--quiet", "--", dir); err != nil {

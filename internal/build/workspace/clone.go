@@ -64,7 +64,7 @@ func (c *Clone) make(ctx context.Context, steering Steering) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(c.index, index, 0o600); err != nil {
+	if err := os.WriteFile(c.index, index, 0o600); err != nil { //nolint:gosec // the name is Foreman's
 		return err
 	}
 	// Many builds of git compare modification times in whole seconds. The index is older than all files,
@@ -282,10 +282,12 @@ const refAttempt = refs + "fetched"
 // are none, or if they do not count. note is the reason why they could not be read.
 func (c *Clone) commits(ctx context.Context, root *os.Root, change Change) (last, note string, err error) {
 	r, start, without := c.repo, change.Start, change.Without
-	if err := c.fetch(ctx, root); ctx.Err() != nil {
+	unread := c.fetch(ctx, root)
+	if ctx.Err() != nil {
 		return "", "", ctx.Err()
-	} else if err != nil {
-		return start, "the agent's own commits could not be read: " + err.Error(), nil
+	}
+	if unread != nil {
+		return start, "the agent's own commits could not be read: " + unread.Error(), nil
 	}
 	if last, err = r.git.Resolve(ctx, refAttempt); err != nil {
 		return "", "", err
@@ -293,12 +295,8 @@ func (c *Clone) commits(ctx context.Context, root *os.Root, change Change) (last
 	if _, err := r.git.Run(ctx, "update-ref", "-d", refAttempt); err != nil {
 		return "", "", err
 	}
-	out, err := r.git.Run(ctx, "merge-base", start, last)
-	if err != nil && ctx.Err() != nil {
-		return "", "", err
-	}
-	if err != nil || strings.TrimSpace(string(out)) != start || last == start {
-		return start, "", nil
+	if descends, err := r.git.IsAncestor(ctx, start, last); err != nil || !descends || last == start {
+		return start, "", err
 	}
 	if len(without) > 0 {
 		touched, err := r.git.Run(ctx, append([]string{"log", "--full-history", "--format=%H", "--max-count=1", start + ".." + last, "--"}, literal(without)...)...)

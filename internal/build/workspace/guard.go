@@ -292,7 +292,7 @@ func (g *Guard) restoreFile(ctx context.Context, files *os.Root, name, saved str
 		return err
 	}
 	before, was := g.state.Dirty[name]
-	if now != nil && !(now.Mode.IsDir() && before != nil && before.Mode.IsDir()) {
+	if now != nil && (!now.Mode.IsDir() || before == nil || !before.Mode.IsDir()) {
 		if err := move(files, path, saved); err != nil {
 			return err
 		}
@@ -382,7 +382,7 @@ func (g *Guard) nested(name string) bool {
 func differences(before, now map[string]*entry) []string {
 	var changed []string
 	for name, e := range now {
-		if was, known := before[name]; !known || !was.equal(e) && !(filepath.IsAbs(name) && filepath.Base(name) == "config" && onlyBranches(was, e)) {
+		if was, known := before[name]; !known || !was.equal(e) && (!filepath.IsAbs(name) || filepath.Base(name) != "config" || !onlyBranches(was, e)) {
 			changed = append(changed, name)
 		}
 	}

@@ -45,10 +45,10 @@ func copyLFS(from fs.FS, dir, to string) error {
 func copyHashed(from fs.FS, name, hash, target string) error {
 	in, err := from.Open(name)
 	if err != nil {
-		return nil //nolint:nilerr // as above
+		return nil // as above
 	}
 	defer in.Close()
-	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil { //nolint:gosec // as Git LFS makes it
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 		return err
 	}
 	out, err := os.CreateTemp(filepath.Dir(target), "foreman-")

@@ -64,23 +64,25 @@ func (r Repo) Objects(ctx context.Context, names []string, visit func(hash strin
 		return nil
 	}
 	out, in := io.Pipe()
-	ended := make(chan error, 1)
+	var failed error // of git, once it has ended
+	ended := make(chan struct{})
 	go func() {
-		err := r.Stream(ctx, Streams{In: strings.NewReader(strings.Join(names, "\n") + "\n"), Out: in}, "cat-file", "--batch=%(objectname) %(objecttype) %(objectsize)")
-		in.CloseWithError(err)
-		ended <- err
+		defer close(ended)
+		failed = r.Stream(ctx, Streams{In: strings.NewReader(strings.Join(names, "\n") + "\n"), Out: in}, "cat-file", "--batch=%(objectname) %(objecttype) %(objectsize)")
+		in.CloseWithError(failed)
 	}()
 	lines := bufio.NewReader(out)
 	for _, name := range names {
 		hash, content, err := readObject(lines)
 		if err != nil {
 			out.Close() // ends git
-			_ = <-ended // the cause is err
+			<-ended
 			return fmt.Errorf("read the object %.80q: %w", name, err)
 		}
 		visit(hash, content)
 	}
-	return <-ended
+	<-ended
+	return failed
 }
 
 // readObject reads an object that cat-file prints.
@@ -105,7 +107,7 @@ func readObject(from *bufio.Reader) (name string, content []byte, err error) {
 	if _, err := from.Discard(1); err != nil { // a line break
 		return "", nil, err
 	}
-	hash := sha1.New //nolint:gosec // git's hash
+	hash := sha1.New
 	if len(name) == hex.EncodedLen(sha256.Size) {
 		hash = sha256.New
 	}

@@ -282,12 +282,8 @@ const refAttempt = refs + "fetched"
 // are none, or if they do not count. note is the reason why they could not be read.
 func (c *Clone) commits(ctx context.Context, root *os.Root, change Change) (last, note string, err error) {
 	r, start, without := c.repo, change.Start, change.Without
-	unread := c.fetch(ctx, root)
-	if ctx.Err() != nil {
-		return "", "", ctx.Err()
-	}
-	if unread != nil {
-		return start, "the agent's own commits could not be read: " + unread.Error(), nil
+	if unread := c.fetch(ctx, root); unread != nil {
+		return start, "the agent's own commits could not be read: " + unread.Error(), ctx.Err()
 	}
 	if last, err = r.git.Resolve(ctx, refAttempt); err != nil {
 		return "", "", err

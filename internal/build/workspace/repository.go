@@ -268,10 +268,7 @@ func (r *Repository) Diff(ctx context.Context, base string, limit int) (diff []b
 		return nil, false, "", fmt.Errorf("make an empty folder: %w", err)
 	}
 	defer os.RemoveAll(empty)
-	attributes := "* diff\n"
-	for _, extension := range binaries {
-		attributes += "*." + extension + " !diff\n"
-	}
+	attributes := "* diff\n*." + strings.Join(binaries, " !diff\n*.") + " !diff\n"
 	if err := os.WriteFile(filepath.Join(empty, ".gitattributes"), []byte(attributes), 0o600); err != nil {
 		return nil, false, "", fmt.Errorf("write attributes for the diff: %w", err)
 	}

@@ -47,7 +47,7 @@ func TestKilled(t *testing.T) {
 			}
 			c := newConsumer(t, work+result("builder", built), `if grep -q "Round\|round before" .foreman/tmp/prompt.md; then `+result("inspector", approved)+"; else "+result("inspector", changes)+"; fi",
 				"setup: [['true']]\nchecks: [{run: ['true']}]\n")
-			// What is the user's stays to the byte: refs, stashes, index, configuration and files.
+			// The user's refs, stashes, index, configuration and files stay the same.
 			c.sh("git tag mine; echo stashed >>a.txt; git stash -q; printf '*.i\\n' >>.git/info/exclude; echo ignored >x.i")
 			const users = "git for-each-ref --format='%(refname) %(objectname)' | grep -v foreman/t-1; cat .git/logs/refs/stash .git/config a.txt x.i .foreman/build.yml; sha256sum .git/index; ls -A . .git/hooks 2>/dev/null"
 			before := c.sh(users)

@@ -307,7 +307,7 @@ func (c *Clone) commits(ctx context.Context, root *os.Root, change Change) (last
 }
 
 // fetch fetches HEAD of the clone. First it checks that the git folder of the clone is in place, and reads
-// objects of no other repository: from there, an agent could publish what is private.
+// objects of no other repository, which may be private.
 func (c *Clone) fetch(ctx context.Context, root *os.Root) error {
 	if info, err := root.Lstat(".git"); err != nil || !info.IsDir() {
 		return errors.New(".git is not a folder")
